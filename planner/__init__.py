@@ -1,0 +1,25 @@
+"""Plans household tasks, follows the plans with skills, and reports how well that went."""
+
+from planner.executive import Execution, Executive, ExecutiveSettings, HandOff, Moment, SkillRule
+from planner.problem import TaskProblem, build_problem
+from planner.search import Plan, PlanningError, PlanStep, check_plan, find_plan
+from planner.statistics import Proportion, proportion, wilson
+
+__all__ = [
+    "Execution",
+    "Executive",
+    "ExecutiveSettings",
+    "HandOff",
+    "Moment",
+    "Plan",
+    "PlanStep",
+    "PlanningError",
+    "Proportion",
+    "SkillRule",
+    "TaskProblem",
+    "build_problem",
+    "check_plan",
+    "find_plan",
+    "proportion",
+    "wilson",
+]

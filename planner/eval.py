@@ -1,0 +1,145 @@
+"""`python -m planner.eval tidy_house`: how well a household task is done.
+
+Plans every episode, lets the skills follow the plan, and reports success after every interaction.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+from rich.live import Live
+
+from planner.evaluation import (
+    EpisodeRecord,
+    EvaluationSettings,
+    run_episodes,
+    worker_count,
+)
+from planner.executive import ExecutiveSettings
+from planner.report import (
+    episode_line,
+    episode_table,
+    print_summary,
+    summarize,
+    write_json,
+)
+from planner.scenarios import SCENARIOS
+from planner.search import OWN_ENGINE, PlanningError, engine_names
+from rearrange.errors import UserError
+from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
+
+SKILL_MODES = ("oracle", "learned", "mixed")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad input is answered in one line, not with a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Reads the command line; raises UserError where it is wrong."""
+    parser = _Parser(prog="python -m planner.eval", description=__doc__)
+    parser.add_argument("task", help=f"one of: {', '.join(SCENARIOS)}")
+    parser.add_argument("--episodes", type=int, default=10, metavar="N")
+    parser.add_argument("--skills", default="mixed", help="oracle, learned or mixed (default)")
+    parser.add_argument("--split", default="val", help="train, val (default) or test")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
+    parser.add_argument("--video", action="store_true", help="one mp4 per episode")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
+    parser.add_argument("--engine", default=OWN_ENGINE, help="or one of unified-planning's")
+    parser.add_argument(
+        "--validate-plans", action="store_true", help="check with unified-planning's validator"
+    )
+    parser.add_argument(
+        "--navigate-timeout",
+        default="end",
+        help="end (default): the episode ends; proceed: the next skill starts where the robot is",
+    )
+    options = parser.parse_args(arguments)
+    _check("task", options.task, tuple(SCENARIOS))
+    _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
+    _check("skills", options.skills, SKILL_MODES)
+    _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
+    if options.engine != OWN_ENGINE:
+        _check("engine", options.engine, engine_names())
+    for name in ("episodes", "workers"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise UserError(f"--{name} must be at least 1, found {value}")
+    return options
+
+
+def settings_from(options: argparse.Namespace) -> EvaluationSettings:
+    """The settings that a command line asks for."""
+    output = options.output or Path("runs") / "eval" / options.task
+    return EvaluationSettings(
+        task=options.task,
+        split=options.split,
+        episodes=options.episodes,
+        seed=options.seed,
+        skills=options.skills,
+        engine=options.engine,
+        validate_plans=options.validate_plans,
+        video_directory=output if options.video else None,
+        executive=ExecutiveSettings(navigate_timeout_ends=options.navigate_timeout == "end"),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        options = parse(arguments)
+        settings = settings_from(options)
+        console = Console()
+        records = _run(settings, options.workers or worker_count(), console)
+        command = f"python -m planner.eval {shlex.join(arguments)}"
+        summary = summarize(settings, records, command)
+        print_summary(summary, console)
+        if options.json is not None:
+            write_json(summary, options.json)
+        if settings.video_directory is not None:
+            console.print(f"videos: {settings.video_directory}")
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except PlanningError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _run(settings: EvaluationSettings, workers: int, console: Console) -> list[EpisodeRecord]:
+    records: list[EpisodeRecord] = []
+    if not console.is_terminal:
+        for record in run_episodes(settings, workers):
+            records.append(record)
+            print(episode_line(record), flush=True)
+        return records
+    with Live(episode_table([], settings.episodes), console=console) as live:
+        for record in run_episodes(settings, workers):
+            records.append(record)
+            live.update(episode_table(records, settings.episodes))
+    return records
+
+
+def _check(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise UserError(f"unknown {name} '{value}': choose one of {', '.join(choices)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""Evaluates a household task over many episodes, in worker processes.
+
+An episode depends on (task, split, seed, index) alone: the number of workers changes how long the
+evaluation takes, not what it finds.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from planner.executive import Execution, Executive, ExecutiveSettings, Observer
+from planner.problem import build_problem
+from planner.scenarios import SCENARIOS, Scenario, Stage
+from planner.search import OWN_ENGINE, find_plan
+from rearrange.episodes.episode import Episode
+from rearrange.errors import UserError
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """What to evaluate.
+
+    Attributes:
+        task: A name in SCENARIOS.
+        split: "train", "val" or "test".
+        episodes: How many.
+        seed: Seeds the choice of episodes.
+        skills: "oracle", "learned" or "mixed".
+        engine: Planner; see `search.find_plan`.
+        validate_plans: Check every plan with unified-planning's validator.
+        video_directory: Where mp4 files go, or None for no videos.
+        executive: Time-outs and masks.
+    """
+
+    task: str
+    split: str = "val"
+    episodes: int = 10
+    seed: int = 0
+    skills: str = "mixed"
+    engine: str = OWN_ENGINE
+    validate_plans: bool = False
+    video_directory: Path | None = None
+    executive: ExecutiveSettings = field(default_factory=ExecutiveSettings)
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario of the task."""
+        if self.task not in SCENARIOS:
+            raise UserError(f"unknown task '{self.task}': choose one of {', '.join(SCENARIOS)}")
+        return SCENARIOS[self.task]
+
+
+@dataclass(frozen=True)
+class EpisodeRecord:
+    """One evaluated episode.
+
+    Attributes:
+        index: Position in the evaluation.
+        episode: What was asked.
+        execution: What came of it.
+        plan: Its steps as text.
+        problem_seconds: Writing and reading the PDDL.
+        plan_seconds: Grounding and search.
+        expanded: States that the search expanded.
+        wall_seconds: The whole episode, video included.
+        skills: Skill -> its source.
+        video: File, or None.
+    """
+
+    index: int
+    episode: Episode
+    execution: Execution
+    plan: tuple[str, ...]
+    problem_seconds: float
+    plan_seconds: float
+    expanded: int
+    wall_seconds: float
+    skills: dict[str, str]
+    video: str | None = None
+
+
+class EpisodeRunner:
+    """Owns one world and one set of skills and runs episodes in them; one per process."""
+
+    def __init__(
+        self,
+        settings: EvaluationSettings,
+        stage: Stage | None = None,
+    ) -> None:
+        self._settings = settings
+        self._stage = stage or settings.scenario.open_stage(settings.skills)
+        self._executive = Executive(self._stage.skills, settings.executive)
+
+    def run(self, index: int) -> EpisodeRecord:
+        """Runs one episode from its beginning to its end."""
+        settings = self._settings
+        started = time.perf_counter()
+        episode = settings.scenario.make_episode(settings.split, settings.seed, index)
+        posed = time.perf_counter()
+        task = build_problem(episode)
+        problem_seconds = time.perf_counter() - posed
+        plan = find_plan(task.problem, settings.engine, validate=settings.validate_plans)
+        self._stage.world.reset(episode)
+        video = self._open_video(index)
+        observer: Observer | None = None if video is None else video.observe
+        try:
+            execution = self._executive.run(self._stage.world, plan, task.arguments, observer)
+        finally:
+            if video is not None:
+                video.close()
+        return EpisodeRecord(
+            index=index,
+            episode=episode,
+            execution=execution,
+            plan=tuple(str(step) for step in plan.steps),
+            problem_seconds=problem_seconds,
+            plan_seconds=plan.seconds,
+            expanded=plan.expanded,
+            wall_seconds=time.perf_counter() - started,
+            skills={name: skill.source for name, skill in self._stage.skills.items()},
+            video=None if video is None else str(video.path),
+        )
+
+    def close(self) -> None:
+        """Frees the world."""
+        self._stage.world.close()
+
+    def _open_video(self, index: int) -> Any:
+        directory = self._settings.video_directory
+        if directory is None:
+            return None
+        from planner.video import EpisodeVideo  # numba and ffmpeg only when asked for
+
+        directory.mkdir(parents=True, exist_ok=True)
+        path = directory / f"{self._settings.task}_{index:03d}.mp4"
+        return EpisodeVideo(path, self._stage.world, self._settings.task)
+
+
+def run_episodes(settings: EvaluationSettings, workers: int) -> Iterator[EpisodeRecord]:
+    """Runs all episodes; records come as they are done, not in order.
+
+    Args:
+        settings: What to evaluate.
+        workers: Processes; 1 runs in this one.
+    """
+    workers = max(1, min(workers, settings.episodes))
+    if workers == 1:
+        runner = EpisodeRunner(settings)
+        try:
+            for index in range(settings.episodes):
+                yield runner.run(index)
+        finally:
+            runner.close()
+        return
+    # spawn: forking a process that has run threads (numba, torch) can hang the child.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (settings,))
+    try:
+        futures = [pool.submit(_run_in_worker, index) for index in range(settings.episodes)]
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool as error:
+        raise RuntimeError("a worker process died; its message stands above") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def worker_count() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_runner: EpisodeRunner | None = None  # of this worker process
+_make_runner: Callable[[EvaluationSettings], EpisodeRunner] = EpisodeRunner
+
+
+def _start_worker(settings: EvaluationSettings) -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per worker: threads only contend
+    global _runner
+    _runner = _make_runner(settings)
+
+
+def _run_in_worker(index: int) -> EpisodeRecord:
+    assert _runner is not None
+    return _runner.run(index)

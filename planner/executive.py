@@ -1,0 +1,362 @@
+"""Follows a plan with skills: TP-SRL's executive.
+
+It knows skills by name only. Whether a skill is over is the skill's own judgement (from what the
+robot observes) or a time-out; whether it did what was meant is judged here from the true state, for
+the record only, so that a wrong pick goes as unnoticed as it would on a robot.
+
+`Executive.run` walks over a list of calls. The place for replanning is that loop: after a hand-off
+with a deviation, write a problem from the observed facts (`problem.problem_text`) and walk on over
+the calls of its plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from planner._skill_interface import Skill, SkillArgument, World
+from planner.interactions import (
+    InteractionResult,
+    InteractionTracker,
+    SkillCall,
+    achieved,
+    bind,
+    held_slot,
+)
+from planner.search import Plan
+from rearrange.sim.base import NOTHING
+
+ACTION_SIZE = 10
+GRIP = 7  # index of the grip in Simulator.step's action
+HOLD, LET_GO = 1.0, -1.0
+REARM = "reset_arm"
+
+Ending = Literal["done", "time-out", "force limit", "step limit"]
+
+
+@dataclass(frozen=True)
+class SkillRule:
+    """How the executive treats a skill (HAB's values).
+
+    Attributes:
+        grip: "free": the skill's own; "hold": cannot let go once it holds; "release": cannot
+            grasp again once empty; "keep": stays as it was on entry to the step.
+        timeout_ends: Whether a time-out ends the episode or the plan goes on.
+    """
+
+    grip: Literal["free", "hold", "release", "keep"] = "free"
+    timeout_ends: bool = True
+
+
+RULES: dict[str, SkillRule] = {
+    "navigate": SkillRule("keep"),
+    "pick": SkillRule("hold"),
+    "place": SkillRule("release"),
+    REARM: SkillRule("keep", timeout_ends=False),
+}
+FREE = SkillRule()  # open and close: suction on a handle is the skill's own affair
+
+
+@dataclass(frozen=True)
+class ExecutiveSettings:
+    """Deployment settings; the defaults are habitat-lab v0.3.4 with the VER paper's stop mask.
+
+    Attributes:
+        max_steps: Step limit of the episode.
+        wait_steps: Steps of standing still between the last skill and the stop.
+        navigate_timeout_ends: False: a navigation that timed out hands over where it is.
+        stop_mask_distance: Navigate's stop counts only this near to its target [m].
+        timeouts: Skill -> steps, where the skill's own time-out shall not apply.
+    """
+
+    max_steps: int = 3000
+    wait_steps: int = 30
+    navigate_timeout_ends: bool = True
+    stop_mask_distance: float = 2.0
+    timeouts: Mapping[str, int] = field(default_factory=dict)
+
+    def rule(self, skill: str) -> SkillRule:
+        """The rule for a skill under these settings."""
+        rule = RULES.get(skill, FREE)
+        if skill == "navigate":
+            return SkillRule(rule.grip, self.navigate_timeout_ends)
+        return rule
+
+
+@dataclass(frozen=True)
+class HandOff:
+    """The world at the moment a skill ended.
+
+    Attributes:
+        plan_index: Step of the plan; the re-arming after it carries the same number.
+        skill: The skill that ended.
+        label: What it was told about: the object's or goal's name in the plan.
+        ending: Why it ended.
+        steps: How long it ran.
+        base_pose: x, y, yaw [m, m, rad].
+        distance: From the base to the skill's target in the plane [m].
+        heading: Direction of the target from the robot's own heading, left positive [rad].
+        held: Slot in the gripper, or None.
+        deviation: What went wrong although the skill may not have noticed, or None.
+    """
+
+    plan_index: int
+    skill: str
+    label: str
+    ending: Ending
+    steps: int
+    base_pose: tuple[float, float, float]
+    distance: float
+    heading: float
+    held: int | None
+    deviation: str | None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What an observer (the video, a progress display) sees after each step."""
+
+    calls: tuple[SkillCall, ...]
+    plan_index: int
+    skill: str
+    argument: SkillArgument | None
+    skill_step: int
+
+
+Observer = Callable[[World, Moment], None]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What came of a plan.
+
+    Attributes:
+        success_at_end: HAB's success: every object at its goal, hand empty, plan run to its end.
+        success_once: The same state was reached at some step.
+        interactions: In plan order.
+        failure: "skill: cause" of what went wrong first; None on success.
+        steps: Environment steps taken.
+        hand_offs: One per skill that ran.
+    """
+
+    success_at_end: bool
+    success_once: bool
+    interactions: tuple[InteractionResult, ...]
+    failure: str | None
+    steps: int
+    hand_offs: tuple[HandOff, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data for the report."""
+        return asdict(self)
+
+
+class Executive:
+    """Runs plans in a world with N = 1."""
+
+    def __init__(
+        self, skills: Mapping[str, Skill], settings: ExecutiveSettings | None = None
+    ) -> None:
+        self._skills = skills
+        self._settings = settings or ExecutiveSettings()
+
+    def run(
+        self,
+        world: World,
+        plan: Plan,
+        arguments: dict[str, SkillArgument],
+        observer: Observer | None = None,
+    ) -> Execution:
+        """Runs a plan in a world that was just reset to the plan's episode.
+
+        Args:
+            world: The environment.
+            plan: What to do.
+            arguments: Names in the plan -> what skills are told.
+            observer: Called after every step.
+        """
+        calls = tuple(bind(step, arguments) for step in plan.steps)
+        run = _Run(world, self._skills, self._settings, calls, observer)
+        last = len(calls) - 1
+        stopped = False
+        for index, call in enumerate(calls):
+            stopped = run.call(index, call.skill)
+            if not stopped and index < last:
+                stopped = run.call(index, REARM)
+            if stopped:
+                break
+        if not stopped:
+            run.wait(last)
+        return run.execution(stopped)
+
+
+class _Run:
+    """One episode: the cursor's world, its tracker and its log."""
+
+    def __init__(
+        self,
+        world: World,
+        skills: Mapping[str, Skill],
+        settings: ExecutiveSettings,
+        calls: tuple[SkillCall, ...],
+        observer: Observer | None,
+    ) -> None:
+        self._world = world
+        self._skills = skills
+        self._settings = settings
+        self._calls = calls
+        self._observer = observer
+        self._tracker = InteractionTracker(calls)
+        self._hand_offs: list[HandOff] = []
+        self._steps = 0
+        self._disturbed = False
+
+    def call(self, index: int, name: str) -> bool:
+        """Runs one skill to its end and logs the hand-off; True where the episode ends with it."""
+        call = self._calls[index]
+        skill = self._skills[name]
+        rule = self._settings.rule(name)
+        held_before = held_slot(self._world.state)
+        skill.reset(self._world, call.argument)
+        ending, steps = self._act(index, name, skill, call.argument, rule)
+        deviation = self._deviation(name, call, ending, held_before)
+        if deviation == "time-out" and not rule.timeout_ends:
+            deviation = None  # the plan goes on; the ending tells
+        self._hand_offs.append(self._hand_off(index, name, call, ending, steps, deviation))
+        return ending in ("force limit", "step limit") or (
+            ending == "time-out" and rule.timeout_ends
+        )
+
+    def _act(
+        self, index: int, name: str, skill: Skill, argument: SkillArgument, rule: SkillRule
+    ) -> tuple[Ending, int]:
+        timeout = self._settings.timeouts.get(name, skill.timeout)
+        for step in range(1, timeout + 1):
+            action = self._masked(name, skill.act(self._world), rule)
+            self._step(action, Moment(self._calls, index, name, argument, step))
+            if self._world.force_exceeded:
+                return "force limit", step
+            if skill.done(self._world) and not self._stop_masked(name, argument):
+                return "done", step
+            if self._steps >= self._settings.max_steps:
+                return "step limit", step
+        return "time-out", timeout
+
+    def wait(self, index: int) -> None:
+        """Stands still before the stop, so that what was let go has come to rest."""
+        for step in range(1, self._settings.wait_steps + 1):
+            if self._steps >= self._settings.max_steps:
+                return
+            action = self._masked("wait", np.zeros(ACTION_SIZE), RULES[REARM])
+            self._step(action, Moment(self._calls, index, "wait", None, step))
+
+    def execution(self, stopped: bool) -> Execution:
+        """Closes the record."""
+        state = self._world.state
+        success = not stopped and self._tracker.success_at_end(state)
+        return Execution(
+            success_at_end=success,
+            success_once=self._tracker.success_once,
+            interactions=tuple(self._tracker.results(state)),
+            failure=None if success else self._failure(),
+            steps=self._steps,
+            hand_offs=tuple(self._hand_offs),
+        )
+
+    def _step(self, action: np.ndarray, moment: Moment) -> None:
+        self._world.step(action)
+        self._steps += 1
+        self._tracker.update(self._world.state)
+        if self._observer is not None:
+            self._observer(self._world, moment)
+
+    def _masked(self, name: str, action: np.ndarray, rule: SkillRule) -> np.ndarray:
+        if np.shape(action) != (ACTION_SIZE,):
+            raise ValueError(
+                f"skill '{name}': expected an action of shape ({ACTION_SIZE},), "
+                f"found {np.shape(action)}"
+            )
+        masked = np.array(action, dtype=np.float64)
+        holding = held_slot(self._world.state) != NOTHING
+        if rule.grip == "keep":
+            masked[GRIP] = HOLD if holding else LET_GO
+        elif rule.grip == "hold" and holding:
+            masked[GRIP] = HOLD
+        elif rule.grip == "release" and not holding:
+            masked[GRIP] = LET_GO
+        return masked
+
+    def _stop_masked(self, name: str, argument: SkillArgument) -> bool:
+        """The paper's mask: a Navigate that learned to avoid force stops at once in contact."""
+        if name != "navigate":
+            return False
+        return self._bearing(argument)[0] > self._settings.stop_mask_distance
+
+    def _bearing(self, argument: SkillArgument) -> tuple[float, float]:
+        """Planar distance [m] and relative heading [rad] from the base to the target."""
+        x, y, yaw = (float(v) for v in self._world.state.base_pose[0])
+        dx, dy = argument.position[0] - x, argument.position[1] - y
+        heading = math.atan2(dy, dx) - yaw
+        return math.hypot(dx, dy), math.atan2(math.sin(heading), math.cos(heading))
+
+    def _hand_off(
+        self,
+        index: int,
+        name: str,
+        call: SkillCall,
+        ending: Ending,
+        steps: int,
+        deviation: str | None,
+    ) -> HandOff:
+        state = self._world.state
+        distance, heading = self._bearing(call.argument)
+        x, y, yaw = (float(v) for v in state.base_pose[0])
+        held = held_slot(state)
+        return HandOff(
+            plan_index=index,
+            skill=name,
+            label=call.label,
+            ending=ending,
+            steps=steps,
+            base_pose=(x, y, yaw),
+            distance=distance,
+            heading=heading,
+            held=None if held == NOTHING else held,
+            deviation=deviation,
+        )
+
+    def _deviation(
+        self, name: str, call: SkillCall, ending: Ending, held_before: int
+    ) -> str | None:
+        """What is not as the plan assumes, the most telling cause first."""
+        state = self._world.state
+        held = held_slot(state)
+        if ending in ("force limit", "step limit"):
+            return ending
+        if name == "pick" and held not in (call.argument.slot, NOTHING):
+            return "wrong object"
+        if name not in ("pick", "place") and held_before not in (held, NOTHING):
+            return "dropped"
+        disturbed = self._tracker.disturbed(state)
+        if disturbed and not self._disturbed:
+            self._disturbed = True
+            return "moved a placed object"
+        if name == "place" and held == NOTHING and not achieved(call, state):
+            return "missed the goal"
+        if ending == "time-out":
+            return ending
+        if name == "pick" and held == NOTHING:
+            return "nothing held"
+        if name == call.skill and call.interacts and not achieved(call, state):
+            return "no effect"
+        return None
+
+    def _failure(self) -> str:
+        for hand_off in self._hand_offs:
+            if hand_off.deviation is not None:
+                return f"{hand_off.skill}: {hand_off.deviation}"
+        return "plan exhausted"

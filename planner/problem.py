@@ -1,0 +1,157 @@
+"""The planning problem of an episode: real PDDL text, read back by unified-planning's PDDLReader.
+
+The text is made of a list of facts, so that a problem can equally be written from what is observed
+in the middle of an episode: `problem_text` does not care where its facts came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from unified_planning.io import PDDLReader
+from unified_planning.model import Problem
+
+from planner._skill_interface import SkillArgument
+from planner.search import Atom
+from rearrange.episodes.episode import Episode
+from rearrange.errors import UserError
+from rearrange.scenes.apartment import CLOSED_RECEPTACLES, OPEN_RECEPTACLES
+
+DOMAIN_PATH = Path(__file__).with_name("domain.pddl")
+ROBOT = "fetch"
+START = "start_pose"
+
+# Receptacle that opens -> its type in the domain and the joint that opens it.
+ARTICULATED_RECEPTACLES: dict[str, tuple[str, str]] = {
+    "fridge_middle": ("fridge", "fridge_door"),
+    "drawer_right_top": ("drawer", "drawer_right_top"),
+}
+# HAB: a drawer is open beyond 0.45 - 0.1 m, a fridge beyond 1.22 - 0.15 rad.
+OPENED_BEYOND = {"drawer": 0.35, "fridge": 1.07}
+
+
+@dataclass(frozen=True)
+class TaskProblem:
+    """One episode as a planning problem.
+
+    Attributes:
+        text: The PDDL problem.
+        problem: The same, read by unified-planning together with domain.pddl.
+        arguments: Name of an object or goal in the PDDL -> what a skill is told about it.
+    """
+
+    text: str
+    problem: Problem
+    arguments: dict[str, SkillArgument]
+
+
+def build_problem(episode: Episode) -> TaskProblem:
+    """Writes the problem "bring every target to its goal, hand empty" and reads it back.
+
+    Raises:
+        UserError: The episode names receptacles that do not exist, or no targets.
+    """
+    if not episode.targets:
+        raise UserError(f"episode '{episode.episode_id}' has no targets: nothing to plan")
+    text = problem_text(
+        f"episode-{episode.episode_id}", _objects(episode), initial_facts(episode), goals(episode)
+    )
+    problem = PDDLReader().parse_problem_string(DOMAIN_PATH.read_text(encoding="utf-8"), text)
+    return TaskProblem(text, problem, skill_arguments(episode))
+
+
+def object_name(target_index: int) -> str:
+    """Name of a target object in the PDDL."""
+    return f"object_{target_index}"
+
+
+def goal_name(target_index: int) -> str:
+    """Name of a target's goal in the PDDL."""
+    return f"goal_{target_index}"
+
+
+def skill_arguments(episode: Episode) -> dict[str, SkillArgument]:
+    """What skills are told about each object (its start, not where it is now) and each goal."""
+    arguments: dict[str, SkillArgument] = {}
+    for index, target in enumerate(episode.targets):
+        arguments[object_name(index)] = SkillArgument("object", target.slot, index, target.start)
+        arguments[goal_name(index)] = SkillArgument("goal", target.slot, index, target.goal)
+    return arguments
+
+
+def is_opened(receptacle: str, joints: Mapping[str, float]) -> bool:
+    """Whether objects in a receptacle can be reached; half-open counts as closed."""
+    if receptacle not in ARTICULATED_RECEPTACLES:
+        return True
+    kind, joint = ARTICULATED_RECEPTACLES[receptacle]
+    return joints.get(joint, 0.0) > OPENED_BEYOND[kind]
+
+
+def initial_facts(episode: Episode) -> list[Atom]:
+    """Everything that holds before the first action."""
+    facts: list[Atom] = [("robot-at", ROBOT, START)]
+    held = {i for i, t in enumerate(episode.targets) if t.slot == episode.held_slot}
+    facts += [("holding", ROBOT, object_name(i)) for i in held] or [("hand-empty", ROBOT)]
+    for index, target in enumerate(episode.targets):
+        facts.append(("misplaced", object_name(index)))
+        if index not in held:
+            facts.append(("in", object_name(index), target.start_receptacle))
+        facts.append(("in", goal_name(index), target.goal_receptacle))
+    for receptacle in _receptacles(episode):
+        opened = is_opened(receptacle, episode.articulated)
+        facts.append(("opened" if opened else "closed", receptacle))
+    return facts
+
+
+def goals(episode: Episode) -> list[Atom]:
+    """HAB's success: every object at its own goal, and nothing held."""
+    at_goals = [("object-at", object_name(i), goal_name(i)) for i in range(len(episode.targets))]
+    return [*at_goals, ("hand-empty", ROBOT)]
+
+
+def problem_text(
+    name: str, objects: Mapping[str, Iterable[str]], facts: Iterable[Atom], goals: Iterable[Atom]
+) -> str:
+    """PDDL of a problem in this domain.
+
+    Args:
+        name: Any text; characters that PDDL does not allow are replaced.
+        objects: Type -> names.
+        facts: What holds at the start.
+        goals: What shall hold in the end.
+    """
+    safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
+    lines = [f"(define (problem {safe})", "  (:domain home-assistant)", "  (:objects"]
+    lines += [f"    {' '.join(names)} - {kind}" for kind, names in objects.items() if names]
+    lines += ["  )", "  (:init", *(f"    ({' '.join(fact)})" for fact in facts), "  )"]
+    lines += ["  (:goal (and", *(f"    ({' '.join(goal)})" for goal in goals), "  ))", ")"]
+    return "\n".join(lines) + "\n"
+
+
+def _receptacles(episode: Episode) -> list[str]:
+    """Receptacles that the targets need, in the apartment's order; others cannot matter."""
+    needed = {t.start_receptacle for t in episode.targets}
+    needed |= {t.goal_receptacle for t in episode.targets}
+    known = (*OPEN_RECEPTACLES, *CLOSED_RECEPTACLES)
+    if unknown := needed.difference(known):
+        raise UserError(
+            f"episode '{episode.episode_id}' names unknown receptacles "
+            f"{', '.join(sorted(unknown))}; known: {', '.join(known)}"
+        )
+    return [receptacle for receptacle in known if receptacle in needed]
+
+
+def _objects(episode: Episode) -> dict[str, list[str]]:
+    count = len(episode.targets)
+    objects: dict[str, list[str]] = {
+        "robot": [ROBOT],
+        "pose": [START],
+        "movable": [object_name(i) for i in range(count)],
+        "goal": [goal_name(i) for i in range(count)],
+    }
+    for receptacle in _receptacles(episode):
+        kind = ARTICULATED_RECEPTACLES.get(receptacle, ("static-receptacle", ""))[0]
+        objects.setdefault(kind, []).append(receptacle)
+    return objects

@@ -1,0 +1,231 @@
+"""What an evaluation found: a summary for machines, a table for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+
+from planner.evaluation import EpisodeRecord, EvaluationSettings
+from planner.interactions import OBJECT_AT_DISTANCE
+from planner.statistics import Proportion, proportion
+
+VERSIONED = ("rearrange", "mujoco-core", "numpy", "numba", "torch", "unified-planning")
+SCRIPTED = "scripted"  # source of skills that are no one's achievement (reset_arm)
+
+
+def summarize(
+    settings: EvaluationSettings, records: Sequence[EpisodeRecord], command: str
+) -> dict[str, Any]:
+    """Everything that the evaluation found, as plain data.
+
+    Args:
+        settings: What was evaluated.
+        records: One per episode, in any order.
+        command: The command line, to run it again.
+    """
+    records = sorted(records, key=lambda record: record.index)
+    failures = Counter(r.execution.failure for r in records if r.execution.failure)
+    return {
+        "task": settings.task,
+        "split": settings.split,
+        "episodes": len(records),
+        "seed": settings.seed,
+        "skills": _sources(records),
+        "full_task": {
+            "success_at_end": _rate([r.execution.success_at_end for r in records]),
+            "success_once": _rate([r.execution.success_once for r in records]),
+        },
+        "interactions": _interactions(records),
+        "failures": dict(failures.most_common()),
+        "steps": _spread([float(r.execution.steps) for r in records]),
+        "planning": {
+            "engine": settings.engine,
+            "search_seconds": _spread([r.plan_seconds for r in records]),
+            "problem_seconds": _spread([r.problem_seconds for r in records]),
+            "plan_length": _spread([float(len(r.plan)) for r in records]),
+        },
+        "object_at_distance": OBJECT_AT_DISTANCE,
+        "executive": asdict(settings.executive),
+        "command": command,
+        "machine": machine(),
+        "versions": versions(),
+        "records": [_record(record) for record in records],
+    }
+
+
+def write_json(summary: dict[str, Any], path: Path) -> None:
+    """Writes a summary; a reader sees the old file or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(summary, file, indent=2)
+            file.write("\n")
+        os.chmod(name, 0o644)  # mkstemp's file is readable by its owner only
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def machine() -> dict[str, Any]:
+    """Names this machine."""
+    return {
+        "cpu": _cpu_name(),
+        "cores": os.cpu_count() or 0,
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Installed versions of what decides the results."""
+    installed = {d.metadata["Name"].lower().replace("_", "-"): d for d in metadata.distributions()}
+    return {name: installed[name].version for name in VERSIONED if name in installed}
+
+
+def summary_tables(summary: dict[str, Any]) -> RenderableType:
+    """The tables that end an evaluation."""
+    full = summary["full_task"]
+    results = Table(
+        title=f"{summary['task']}, {summary['split']} split, {summary['episodes']} episodes",
+        caption=f"skills: {_skill_line(summary['skills'])}",
+        caption_justify="left",
+    )
+    results.add_column("interaction")
+    results.add_column("success once, 95 % interval", justify="right")
+    results.add_column("at the end", justify="right")
+    for row in summary["interactions"]:
+        results.add_row(row["name"], _text(row["success"]), _text(row["success_at_end"]))
+    results.add_section()
+    results.add_row("full task", _text(full["success_once"]), _text(full["success_at_end"]))
+    if not summary["failures"]:
+        return results
+    causes = Table("failure", "episodes")
+    for cause, count in summary["failures"].items():
+        causes.add_row(cause, str(count))
+    return Group(results, causes)
+
+
+def episode_table(records: Sequence[EpisodeRecord], total: int) -> Table:
+    """The live table: one row per finished episode."""
+    table = Table(caption=f"{len(records)} of {total} episodes", caption_justify="left")
+    for name, justify in (
+        ("episode", "right"),
+        ("apartment", "left"),
+        ("interactions", "right"),
+        ("steps", "right"),
+        ("plan", "right"),
+        ("time", "right"),
+        ("result", "left"),
+    ):
+        table.add_column(name, justify=justify)  # pyright: ignore[reportArgumentType]
+    for record in sorted(records, key=lambda record: record.index):
+        failure = record.execution.failure
+        table.add_row(
+            str(record.index),
+            f"{record.episode.layout}/{record.episode.variation:02d}",
+            interaction_count(record),
+            str(record.execution.steps),
+            f"{1000 * record.plan_seconds:.0f} ms",
+            f"{record.wall_seconds:.1f} s",
+            f"[red]{failure}[/red]" if failure else "[green]done[/green]",
+        )
+    return table
+
+
+def episode_line(record: EpisodeRecord) -> str:
+    """One finished episode where there is no terminal."""
+    return (
+        f"episode {record.index}: {interaction_count(record)} interactions, "
+        f"{record.execution.steps} steps, {record.wall_seconds:.1f} s, "
+        f"{record.execution.failure or 'done'}"
+    )
+
+
+def interaction_count(record: EpisodeRecord) -> str:
+    """For example "7/10"."""
+    results = record.execution.interactions
+    return f"{sum(result.once for result in results)}/{len(results)}"
+
+
+def print_summary(summary: dict[str, Any], console: Console) -> None:
+    """Prints the closing tables."""
+    console.print(summary_tables(summary))
+
+
+def _rate(outcomes: Sequence[bool]) -> dict[str, float]:
+    return proportion(outcomes).as_json()
+
+
+def _text(rate: dict[str, float]) -> str:
+    return str(Proportion(**rate))
+
+
+def _sources(records: Sequence[EpisodeRecord]) -> dict[str, str]:
+    used = {h.skill for r in records for h in r.execution.hand_offs}
+    sources = {name: s for r in records for name, s in r.skills.items()}
+    return {n: s for n, s in sources.items() if s != SCRIPTED and (n in used or not used)}
+
+
+def _skill_line(sources: dict[str, str]) -> str:
+    return ", ".join(f"{name} {source}" for name, source in sources.items())
+
+
+def _interactions(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
+    names: dict[str, None] = {}
+    for record in records:
+        names.update(dict.fromkeys(i.name for i in record.execution.interactions))
+    rows = []
+    for name in names:
+        results = [i for r in records for i in r.execution.interactions if i.name == name]
+        rows.append(
+            {
+                "name": name,
+                "success": _rate([result.once for result in results]),
+                "success_at_end": _rate([result.at_end for result in results]),
+            }
+        )
+    return rows
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"median": statistics.median(values), "max": max(values)}
+
+
+def _record(record: EpisodeRecord) -> dict[str, Any]:
+    data = record.execution.as_json()
+    return {
+        "index": record.index,
+        "episode_id": record.episode.episode_id,
+        "layout": record.episode.layout,
+        "variation": record.episode.variation,
+        "plan": list(record.plan),
+        "plan_seconds": record.plan_seconds,
+        "problem_seconds": record.problem_seconds,
+        "expanded": record.expanded,
+        "wall_seconds": record.wall_seconds,
+        "video": record.video,
+        **data,
+    }
+
+
+def _cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,295 @@
+"""Gymnasium environments over a simulator and a task: one world or many side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rearrange.episodes import Episode, load_layout
+from rearrange.episodes.generation import check_split
+from rearrange.errors import UserError
+from rearrange.scenes.apartment import Apartment
+from rearrange.sim.base import SimState, Simulator
+from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
+from rearrange.tasks import make_task
+from rearrange.tasks.base import ARM, BASE, DEPTH_RANGE, STOP, ActionConfig
+
+FULL_ACTION_SIZE = 11
+PHYSICAL_ACTION_SIZE = 10
+START_ATTEMPTS = 200
+DEPTH_KEY = "head_depth"
+
+
+def to_physical(config: ActionConfig, action: np.ndarray) -> np.ndarray:
+    """Actions in [-1, 1] [N, >= 10] as the simulator wants them: rad, grip, m, rad [N, 10]."""
+    physical = np.clip(action[:, :PHYSICAL_ACTION_SIZE], -1.0, 1.0)
+    physical[:, ARM] *= config.arm_step
+    physical[:, BASE] *= (config.forward_step, config.turn_step)
+    return physical
+
+
+class _Worlds:
+    """N worlds of one task: resets, steps, rewards and what is told about an episode."""
+
+    def __init__(
+        self,
+        task: str,
+        config: Any,
+        split: str,
+        simulator: SimulatorConfig | Simulator | None,
+        world_count: int,
+    ) -> None:
+        self.split = check_split(split)
+        self.task = make_task(task, config, world_count)
+        if not isinstance(simulator, Simulator):
+            simulator = MujocoSimulator(world_count, simulator)
+        if simulator.world_count != world_count:
+            raise UserError(f"the simulator has {simulator.world_count} worlds, not {world_count}")
+        self.simulator = simulator
+        self.state: SimState = simulator.state
+        self.episodes: list[Episode | None] = [None] * world_count
+        self.steps = np.zeros(world_count, np.int64)
+        self.full_action = np.zeros((world_count, FULL_ACTION_SIZE))
+        self.success_once = np.zeros(world_count, bool)
+        self.reward_names: list[str] = []
+        self.reward_sums = np.zeros((0, world_count))
+        size = self.task.action_size
+        self.action_space = spaces.Box(-1.0, 1.0, (size,), np.float32)
+        depth_shape = (*simulator.render_depth().shape[1:], 1)
+        self.observation_space = spaces.Dict(
+            {
+                DEPTH_KEY: spaces.Box(0.0, 1.0, depth_shape, np.float32),
+                **self.task.observation_spaces(),
+            }
+        )
+
+    def reset(self, i: int, rng: np.random.Generator) -> None:
+        """Put world i into a new episode whose robot touches nothing."""
+        for _ in range(START_ATTEMPTS):
+            episode = self.task.sample_episode(self.split, rng)
+            self.simulator.reset([i], [episode])
+            if self.state.contact_force[i] == 0.0:
+                break
+        self.begin(i, episode)
+
+    def begin(self, i: int, episode: Episode) -> None:
+        """Start counting in world i, which the simulator has just reset."""
+        self.episodes[i] = episode
+        self.task.start([i], [episode], self.state)
+        self.steps[i] = 0
+        self.success_once[i] = False
+        self.reward_sums[:, i] = 0.0
+
+    def step(
+        self, physical: np.ndarray, full_action: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """Advance all worlds; returns reward, terminated, truncated, failures and success [N]."""
+        self.simulator.step(physical)
+        outcome = self.task.evaluate(self.state, full_action)
+        if not self.reward_names:
+            self.reward_names = list(outcome.rewards)
+            self.reward_sums = np.zeros((len(self.reward_names), len(self.steps)))
+        terms = np.stack(list(outcome.rewards.values()))
+        self.reward_sums += terms
+        self.steps += 1
+        self.success_once |= outcome.success
+        truncated = (self.steps >= self.task.max_steps) & ~outcome.terminated
+        return terms.sum(axis=0), outcome.terminated, truncated, outcome.failures, outcome.success
+
+    def observe(self) -> dict[str, np.ndarray]:
+        """Observations [N, ...]; fresh arrays."""
+        depth = self.simulator.render_depth()
+        observation = {DEPTH_KEY: np.minimum(depth[..., None] * np.float32(1 / DEPTH_RANGE), 1.0)}
+        for key, value in self.task.observe(self.state).items():
+            observation[key] = value.astype(np.float32)
+        return observation
+
+    def metrics(self, i: int, success: bool, failures: dict[str, np.ndarray]) -> dict[str, float]:
+        """What is told about an episode when it ends, all numbers."""
+        sums = self.reward_sums[:, i]
+        told = {
+            "success": float(success),
+            "success_once": float(self.success_once[i]),
+            "length": float(self.steps[i]),
+            "return": float(sums.sum()),
+        }
+        told |= {f"reward/{name}": float(x) for name, x in zip(self.reward_names, sums, strict=True)}
+        reasons = {name: bool(flags[i]) for name, flags in failures.items()}
+        reasons["timeout"] = not success and not any(reasons.values())
+        return told | {f"failure/{name}": float(x) for name, x in reasons.items()}
+
+
+class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
+    """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode."""
+
+    metadata = {"render_modes": [], "render_fps": 30}
+
+    def __init__(
+        self,
+        task: str = "pick",
+        config: Any = None,
+        split: str = "train",
+        simulator: SimulatorConfig | Simulator | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Build the environment.
+
+        Args:
+            task: Name of the task (see rearrange.tasks.TASKS).
+            config: The task's config, None for its defaults.
+            split: "train", "val" or "test": which apartments.
+            simulator: Settings of the default simulator, or any simulator with one world.
+            seed: Seeds episodes until `reset(seed=...)` does.
+
+        Raises:
+            UserError: Unknown task or split.
+        """
+        self._worlds = _Worlds(task, config, split, simulator, world_count=1)
+        self.task = self._worlds.task
+        self.simulator = self._worlds.simulator
+        self.state = self._worlds.state
+        self.observation_space = self._worlds.observation_space
+        self.action_space = self._worlds.action_space
+        if seed is not None:
+            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(seed)
+
+    @property
+    def episode(self) -> Episode:
+        """The running episode."""
+        episode = self._worlds.episodes[0]
+        if episode is None:
+            raise RuntimeError("call reset() before using the environment")
+        return episode
+
+    @property
+    def apartment(self) -> Apartment:
+        """The apartment of the running episode."""
+        return load_layout(self.episode.layout, self.episode.variation)[0]
+
+    @property
+    def elapsed_steps(self) -> int:
+        """Steps since the episode began."""
+        return int(self._worlds.steps[0])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Start an episode: `options={"episode": Episode}` takes that one, else one is sampled."""
+        super().reset(seed=seed)
+        given = (options or {}).get("episode")
+        if given is not None:
+            self.simulator.reset([0], [given])
+            self._worlds.begin(0, given)
+        else:
+            self._worlds.reset(0, self.np_random)
+        return self.observe(), {}
+
+    def step(
+        self, action: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+        """Advance 1/30 s with an action in [-1, 1] [action_size]."""
+        full = self._worlds.full_action
+        full[0, : self.task.action_size] = action
+        reward, terminated, truncated, info = self._advance(to_physical(self.task.action, full))
+        return self.observe(), reward, terminated, truncated, info
+
+    def step_physical(
+        self, action: np.ndarray, stop: bool = False
+    ) -> tuple[float, bool, bool, dict[str, Any]]:
+        """Advance with an action in the simulator's units [10], without making an observation.
+
+        For oracles and the planner, whose skills each have their own action scale.
+        """
+        full = self._worlds.full_action
+        full[0, :PHYSICAL_ACTION_SIZE] = action
+        full[0, STOP] = 1.0 if stop else -1.0
+        return self._advance(np.asarray(action, dtype=float)[None])
+
+    def observe(self) -> dict[str, np.ndarray]:
+        """The observation of the present state."""
+        return {key: value[0] for key, value in self._worlds.observe().items()}
+
+    def close(self) -> None:
+        """Free the simulator."""
+        self.simulator.close()
+
+    def _advance(self, physical: np.ndarray) -> tuple[float, bool, bool, dict[str, Any]]:
+        worlds = self._worlds
+        if worlds.episodes[0] is None:
+            raise RuntimeError("call reset() before step()")
+        rewards, terminated, truncated, failures, success = worlds.step(physical, worlds.full_action)
+        info: dict[str, Any] = {}
+        if terminated[0] or truncated[0]:
+            info["metrics"] = worlds.metrics(0, bool(success[0]), failures)
+        return float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
+
+
+class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+    """N worlds stepped together in one process, restarted in the step in which they end."""
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [], "render_fps": 30}
+
+    def __init__(
+        self,
+        num_envs: int,
+        task: str = "pick",
+        config: Any = None,
+        split: str = "train",
+        simulator: SimulatorConfig | Simulator | None = None,
+    ) -> None:
+        """Build the worlds; arguments as for RearrangeEnv."""
+        self.num_envs = num_envs
+        self._worlds = _Worlds(task, config, split, simulator, num_envs)
+        self.task = self._worlds.task
+        self.single_observation_space = self._worlds.observation_space
+        self.single_action_space = self._worlds.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._generators = [np.random.default_rng(i) for i in range(num_envs)]
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i."""
+        if seed is not None:
+            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+            self._generators = [gymnasium.utils.seeding.np_random(s)[0] for s in seeds]
+        for i in range(self.num_envs):
+            self._worlds.reset(i, self._generators[i])
+        return self._worlds.observe(), {}
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Advance all worlds with actions in [-1, 1] [N, action_size].
+
+        Where an episode ends, the observation is that of the next one; the last one is in
+        `infos["final_obs"]` and the sum of the episode in `infos["final_info"]["metrics"]`.
+        """
+        worlds = self._worlds
+        worlds.full_action[:, : self.task.action_size] = actions
+        physical = to_physical(self.task.action, worlds.full_action)
+        rewards, terminated, truncated, failures, success = worlds.step(physical, worlds.full_action)
+        ended = np.flatnonzero(terminated | truncated)
+        infos: dict[str, Any] = {}
+        if len(ended):
+            final = worlds.observe()
+            infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
+            metrics = np.full(self.num_envs, None, dtype=object)
+            for i in ended.tolist():
+                infos["final_obs"][i] = {key: value[i] for key, value in final.items()}
+                metrics[i] = worlds.metrics(i, bool(success[i]), failures)
+                worlds.reset(i, self._generators[i])
+            infos["_final_obs"] = terminated | truncated
+            infos["final_info"] = {"metrics": metrics, "_metrics": infos["_final_obs"]}
+        return worlds.observe(), rewards, terminated, truncated, infos
+
+    def close_extras(self) -> None:
+        """Free the simulator."""
+        self._worlds.simulator.close()

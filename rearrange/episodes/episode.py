@@ -1,0 +1,53 @@
+"""What an episode is: an apartment, where everything stands, and what is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Target:
+    """One object to be moved.
+
+    Attributes:
+        slot: Object slot.
+        start: Centre of the object at the start, world frame [m].
+        goal: Desired centre, world frame [m].
+        start_receptacle: Where it stands.
+        goal_receptacle: Where it shall stand.
+    """
+
+    slot: int
+    start: tuple[float, float, float]
+    goal: tuple[float, float, float]
+    start_receptacle: str
+    goal_receptacle: str
+
+
+@dataclass(frozen=True)
+class Episode:
+    """Everything that a simulator needs to set up one world; pure data, the same everywhere.
+
+    Attributes:
+        episode_id: Unique within task and split, e.g. "val/17".
+        layout: Macro layout of the apartment.
+        variation: Variation of the layout.
+        objects: Slot -> (x, y, z, qw, qx, qy, qz), world frame, at rest.
+        targets: In the order in which the task lists them.
+        base_pose: Start of the robot (x, y, yaw).
+        arm_joints: Start of the arm [rad], seven values.
+        articulated: Joint name -> start value, 0 where absent.
+        held_slot: Object in the gripper at the start, or None.
+        seed: Seeds everything that is random within the episode.
+    """
+
+    episode_id: str
+    layout: int
+    variation: int
+    objects: dict[int, tuple[float, ...]]
+    targets: tuple[Target, ...]
+    base_pose: tuple[float, float, float]
+    arm_joints: tuple[float, ...]
+    articulated: dict[str, float] = field(default_factory=dict)
+    held_slot: int | None = None
+    seed: int = 0

@@ -1,0 +1,29 @@
+"""Moving over the floor: where the base fits, how far places are, and how to get there."""
+
+from rearrange.navigation.geodesic import (
+    DistanceField,
+    distance_field,
+    in_line_of_sight,
+    path_length,
+    shortest_path,
+)
+from rearrange.navigation.map import draw_map
+from rearrange.navigation.occupancy import (
+    CELL_SIZE,
+    ROBOT_RADIUS,
+    OccupancyGrid,
+    clamp_base_motion,
+)
+
+__all__ = [
+    "CELL_SIZE",
+    "ROBOT_RADIUS",
+    "DistanceField",
+    "OccupancyGrid",
+    "clamp_base_motion",
+    "distance_field",
+    "draw_map",
+    "in_line_of_sight",
+    "path_length",
+    "shortest_path",
+]

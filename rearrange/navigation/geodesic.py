@@ -1,0 +1,408 @@
+"""Geodesic distance over the floor, and shortest paths along it.
+
+Distances come from second-order fast marching on the grid of cells where the robot fits, started
+from exact distances in the part of a small disc around each goal that the goal sees. World frame,
+metres.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numba
+import numpy as np
+from scipy import ndimage
+
+from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid, interpolate
+
+EXACT_RADIUS = 0.5  # [m], distances up to here are set by line of sight
+SLACK = 0.5  # cells
+TOLERANCE = 0.01  # [m], by which a line of sight may come nearer to obstacles than the radius
+
+
+@dataclass(frozen=True)
+class DistanceField:
+    """Geodesic distance to the nearest goal.
+
+    Attributes:
+        grid: Grid that the field lies on.
+        radius: Radius of the disc that moves [m].
+        distance: [nx, ny] float64, m; infinite where no goal can be reached from.
+        goals: Goals, after moving those where the disc does not fit to the nearest cell where it
+        does [G, 2], m.
+    """
+
+    grid: OccupancyGrid
+    radius: float
+    distance: np.ndarray
+    goals: np.ndarray
+
+    def at(self, x: float, y: float) -> float:
+        """Distance from (x, y) to the nearest goal [m]; infinite if there is no way."""
+        return _sample_distance(self.distance, *self.grid.origin, self.grid.cell, x, y)
+
+
+def distance_field(
+    grid: OccupancyGrid,
+    goals: np.ndarray | tuple[float, float],
+    radius: float = ROBOT_RADIUS,
+) -> DistanceField:
+    """Geodesic distance from everywhere to the nearest of some goals.
+
+    Args:
+        grid: Floor of the apartment.
+        goals: World positions [G, 2] or [2], m. Where the disc does not fit, the nearest cell of
+        the
+            largest navigable island stands in.
+        radius: Radius of the disc that moves [m].
+    """
+    island = grid.island if radius == ROBOT_RADIUS else grid.navigable(radius)
+    points = np.array(goals, dtype=np.float64).reshape(-1, 2)
+    for index, (x, y) in enumerate(points):
+        if not island[grid.cell_of(x, y)] or not grid.is_free(x, y, radius - TOLERANCE):
+            points[index] = grid.nearest_navigable(x, y, island)
+    distance = _march(
+        _passable(grid, island, radius), grid.clearance, *grid.origin, grid.cell, points, radius
+    )
+    return DistanceField(grid, radius, distance, points)
+
+
+def _passable(grid: OccupancyGrid, island: np.ndarray, radius: float) -> np.ndarray:
+    """Cells that the wave may cross [nx, ny] bool.
+
+    Taking only cells whose centre is free would thicken every obstacle by half a cell on average
+    and lengthen the way around corners by 1 to 2 %. So cells next to a free one count from SLACK
+    cells less on.
+    """
+    free = grid.clearance >= radius
+    beside = np.asarray(ndimage.binary_dilation(free, np.ones((3, 3))), dtype=bool)
+    return free | (beside & (grid.clearance >= radius - SLACK * grid.cell))
+
+
+def shortest_path(field: DistanceField, start: tuple[float, float]) -> np.ndarray:
+    """Any-angle shortest path from a start to the nearest goal.
+
+    Steps downhill over the cells of the field, then keeps only the corners that lines of sight
+    need.
+
+    Args:
+        field: Distances to the goals.
+        start: World position [2], m.
+
+    Returns:
+        Way points [K, 2] (m) from start to goal, both included; [0, 2] if there is no way.
+    """
+    grid = field.grid
+    geometry = (*grid.origin, grid.cell)
+    cells = _descend(field.distance, *_start_cell(field, start))
+    if len(cells) == 0:
+        return np.empty((0, 2))
+    points = grid.center_of(cells)
+    end = points[-1]
+    goal = field.goals[((field.goals - end) ** 2).sum(axis=1).argmin()]
+    _push_off(grid.clearance, *geometry, points, field.radius)
+    points = np.vstack([np.array(start, dtype=np.float64), points, goal])
+    points = _pull_string(grid.clearance, *geometry, points, field.radius - TOLERANCE)
+    return _pull_string(grid.clearance, *geometry, _densify(points), field.radius - TOLERANCE)
+
+
+def path_length(path: np.ndarray) -> float:
+    """Length [m] of way points [K, 2]."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+
+
+def in_line_of_sight(
+    grid: OccupancyGrid,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    radius: float = ROBOT_RADIUS,
+) -> bool:
+    """True if a disc of this radius [m] can go straight from start to end (world frame, m)."""
+    return _sees(grid.clearance, *grid.origin, grid.cell, *start, *end, radius - TOLERANCE)
+
+
+def _start_cell(field: DistanceField, start: tuple[float, float]) -> tuple[int, int]:
+    """The reachable cell around the start from which the way is shortest."""
+    ix, iy = field.grid.cell_of(*start)
+    low_x, low_y = max(ix - 2, 0), max(iy - 2, 0)
+    window = field.distance[low_x : ix + 3, low_y : iy + 3]
+    cells = np.argwhere(np.isfinite(window)) + np.array([low_x, low_y])
+    if len(cells) == 0:
+        return ix, iy
+    away = np.linalg.norm(field.grid.center_of(cells) - np.asarray(start), axis=1)
+    cost = field.distance[cells[:, 0], cells[:, 1]] + 3.0 * away
+    best = cells[cost.argmin()]
+    return int(best[0]), int(best[1])
+
+
+def _densify(points: np.ndarray, spacing: float = 0.1) -> np.ndarray:
+    """The same polyline with points at most `spacing` [m] apart, to cut corners again."""
+    pieces = []
+    for first, second in pairwise(points):
+        count = max(1, math.ceil(float(np.linalg.norm(second - first)) / spacing))
+        pieces.append(first + (second - first) * np.arange(count)[:, None] / count)
+    return np.vstack([*pieces, points[-1:]])
+
+
+@numba.njit(cache=True)
+def _sees(
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    x0: float,
+    y0: float,
+    x1: float,
+    y1: float,
+    radius: float,
+) -> bool:
+    """Sphere tracing: True if clearance stays at or above the radius from (x0, y0) to (x1, y1)."""
+    length = math.hypot(x1 - x0, y1 - y0)
+    if length == 0.0:
+        return True
+    ux, uy = (x1 - x0) / length, (y1 - y0) / length
+    gone = 0.0
+    while True:
+        spare = interpolate(clearance, origin_x, origin_y, cell, x0 + gone * ux, y0 + gone * uy)
+        spare -= radius
+        if spare < 0.0:
+            return False
+        if gone >= length:
+            return True
+        gone = min(gone + max(spare, 0.2 * cell), length)
+
+
+@numba.njit(cache=True)
+def _push_off(
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    points: np.ndarray,
+    radius: float,
+) -> None:
+    """Move points [K, 2] that are too near to obstacles up the clearance gradient, in place."""
+    step = 0.5 * cell
+    for index in range(len(points)):
+        for _ in range(3):
+            x, y = points[index]
+            lack = radius - interpolate(clearance, origin_x, origin_y, cell, x, y)
+            if lack <= 0.0:
+                break
+            east = interpolate(clearance, origin_x, origin_y, cell, x + step, y)
+            west = interpolate(clearance, origin_x, origin_y, cell, x - step, y)
+            north = interpolate(clearance, origin_x, origin_y, cell, x, y + step)
+            south = interpolate(clearance, origin_x, origin_y, cell, x, y - step)
+            norm = math.hypot(east - west, north - south) + 1e-9
+            points[index, 0] += lack * (east - west) / norm
+            points[index, 1] += lack * (north - south) / norm
+
+
+@numba.njit(cache=True)
+def _pull_string(
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    points: np.ndarray,
+    radius: float,
+) -> np.ndarray:
+    """Greedily skip way points [K, 2] that a line of sight makes needless."""
+    kept = [0]
+    here = 0
+    while here < len(points) - 1:
+        further = len(points) - 1
+        while further > here + 1:
+            x0, y0 = points[here]
+            x1, y1 = points[further]
+            if _sees(clearance, origin_x, origin_y, cell, x0, y0, x1, y1, radius):
+                break
+            further -= 1
+        here = further
+        kept.append(here)
+    result = np.empty((len(kept), 2))
+    for index in range(len(kept)):
+        result[index] = points[kept[index]]
+    return result
+
+
+@numba.njit(cache=True)
+def _descend(distance: np.ndarray, ix: int, iy: int) -> np.ndarray:
+    """Cells [K, 2] of steepest descent over eight neighbours, from (ix, iy) to a goal."""
+    path = np.empty((distance.size, 2), dtype=np.int64)
+    count = 0
+    if not np.isfinite(distance[ix, iy]):
+        return path[:0]
+    while count < len(path):
+        path[count] = ix, iy
+        count += 1
+        best, best_x, best_y = 0.0, ix, iy
+        for jx in range(max(ix - 1, 0), min(ix + 2, distance.shape[0])):
+            for jy in range(max(iy - 1, 0), min(iy + 2, distance.shape[1])):
+                drop = distance[ix, iy] - distance[jx, jy]
+                if jx != ix and jy != iy:
+                    if not (np.isfinite(distance[ix, jy]) and np.isfinite(distance[jx, iy])):
+                        continue
+                    drop /= math.sqrt(2.0)
+                if drop > best:
+                    best, best_x, best_y = drop, jx, jy
+        if best <= 0.0:
+            break
+        ix, iy = best_x, best_y
+    return path[:count]
+
+
+@numba.njit(cache=True)
+def _sample_distance(
+    distance: np.ndarray, origin_x: float, origin_y: float, cell: float, x: float, y: float
+) -> float:
+    """Bilinear if all four corners are reachable, else the best way over a corner."""
+    u = min(max((x - origin_x) / cell - 0.5, 0.0), distance.shape[0] - 1.001)
+    v = min(max((y - origin_y) / cell - 0.5, 0.0), distance.shape[1] - 1.001)
+    ix, iy = int(u), int(v)
+    a, b = u - ix, v - iy
+    value = 0.0
+    around = math.inf
+    for jx in range(2):
+        for jy in range(2):
+            corner = distance[ix + jx, iy + jy]
+            weight = (a if jx else 1.0 - a) * (b if jy else 1.0 - b)
+            value += weight * corner if weight > 0.0 else 0.0
+            around = min(around, corner + cell * math.hypot(a - jx, b - jy))
+    return value if np.isfinite(value) else around
+
+
+@numba.njit(cache=True)
+def _upwind(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, axis: int) -> tuple:
+    """Best neighbour along an axis: (value, second value or infinity behind it)."""
+    best, behind = math.inf, math.inf
+    for sign in (-1, 1):
+        jx, jy = (ix + sign, iy) if axis == 0 else (ix, iy + sign)
+        if not (0 <= jx < distance.shape[0] and 0 <= jy < distance.shape[1] and done[jx, jy]):
+            continue
+        if distance[jx, jy] >= best:
+            continue
+        best, behind = distance[jx, jy], math.inf
+        kx, ky = (jx + sign, jy) if axis == 0 else (jx, jy + sign)
+        inside = 0 <= kx < distance.shape[0] and 0 <= ky < distance.shape[1]
+        if inside and done[kx, ky] and distance[kx, ky] <= best:
+            behind = distance[kx, ky]
+    return best, behind
+
+
+@numba.njit(cache=True)
+def _solve_eikonal(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, cell: float) -> float:
+    """Arrival at a cell from its finished neighbours, of second order where two lie in a row."""
+    first, first_behind = _upwind(distance, done, ix, iy, 0)
+    second, second_behind = _upwind(distance, done, ix, iy, 1)
+    result = min(first, second) + cell
+    quadratic, linear, constant = 0.0, 0.0, -cell * cell
+    highest = 0.0
+    for value, behind in ((first, first_behind), (second, second_behind)):
+        if value == math.inf:
+            return result
+        scale = 1.0
+        if behind < math.inf:
+            value, scale = (4.0 * value - behind) / 3.0, 2.25
+        quadratic += scale
+        linear -= 2.0 * scale * value
+        constant += scale * value * value
+        highest = max(highest, value)
+    root = linear * linear - 4.0 * quadratic * constant
+    if root < 0.0:
+        return result
+    solution = (-linear + math.sqrt(root)) / (2.0 * quadratic)
+    return solution if max(first, second) <= solution else result
+
+
+@numba.njit(cache=True)
+def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> int:
+    """Insert a cell into the binary heap ordered by keys; returns the new size."""
+    child = size
+    while child > 0:
+        parent = (child - 1) // 2
+        if keys[heap[parent]] <= keys[item]:
+            break
+        heap[child] = heap[parent]
+        child = parent
+    heap[child] = item
+    return size + 1
+
+
+@numba.njit(cache=True)
+def _march(
+    free: np.ndarray,
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    goals: np.ndarray,
+    radius: float,
+) -> np.ndarray:
+    """Fast marching over the free cells [nx, ny] from goals [G, 2]; distances [nx, ny], m."""
+    distance = np.full(free.shape, math.inf)
+    reach = math.ceil(EXACT_RADIUS / cell) + 1
+    for index in range(len(goals)):
+        gx, gy = goals[index]
+        cx, cy = int((gx - origin_x) / cell), int((gy - origin_y) / cell)
+        for ix in range(max(cx - reach, 0), min(cx + reach + 1, free.shape[0])):
+            for iy in range(max(cy - reach, 0), min(cy + reach + 1, free.shape[1])):
+                x, y = origin_x + (ix + 0.5) * cell, origin_y + (iy + 0.5) * cell
+                away = math.hypot(x - gx, y - gy)
+                if not free[ix, iy] or away > EXACT_RADIUS or away >= distance[ix, iy]:
+                    continue
+                if _sees(clearance, origin_x, origin_y, cell, gx, gy, x, y, radius - TOLERANCE):
+                    distance[ix, iy] = away
+    exact = distance < math.inf
+    _propagate(free, exact, distance, cell)
+    return distance
+
+
+@numba.njit(cache=True)
+def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: float) -> None:
+    """Extend finite distances [nx, ny] to all connected free cells, nearest first."""
+    columns = free.shape[1]
+    keys = np.empty(8 * free.size)
+    cells = np.empty(8 * free.size, dtype=np.int64)
+    heap = np.empty(8 * free.size, dtype=np.int64)
+    done = np.zeros(free.shape, dtype=np.bool_)
+    size = entry = 0
+    for ix in range(free.shape[0]):
+        for iy in range(columns):
+            if exact[ix, iy]:
+                keys[entry], cells[entry] = distance[ix, iy], ix * columns + iy
+                size = _push(heap, size, keys, entry)
+                entry += 1
+    while size > 0:
+        top = heap[0]
+        size -= 1
+        if size > 0:  # sift the last one down from the root
+            last, parent = heap[size], 0
+            while True:
+                child = 2 * parent + 1
+                if child >= size:
+                    break
+                if child + 1 < size and keys[heap[child + 1]] < keys[heap[child]]:
+                    child += 1
+                if keys[heap[child]] >= keys[last]:
+                    break
+                heap[parent] = heap[child]
+                parent = child
+            heap[parent] = last
+        ix, iy = cells[top] // columns, cells[top] % columns
+        if done[ix, iy]:
+            continue
+        done[ix, iy] = True
+        for jx, jy in ((ix - 1, iy), (ix + 1, iy), (ix, iy - 1), (ix, iy + 1)):
+            if not (0 <= jx < free.shape[0] and 0 <= jy < columns):
+                continue
+            if not free[jx, jy] or done[jx, jy] or exact[jx, jy]:
+                continue
+            arrival = _solve_eikonal(distance, done, jx, jy, cell)
+            if arrival < distance[jx, jy]:
+                distance[jx, jy] = arrival
+                keys[entry], cells[entry] = arrival, jx * columns + jy
+                size = _push(heap, size, keys, entry)
+                entry += 1

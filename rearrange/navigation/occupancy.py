@@ -1,0 +1,353 @@
+"""Where the base can stand: a clearance field over an apartment's floor, and motion against it.
+
+World frame, metres, radians. Fields are indexed [ix, iy] and sampled at cell centres; between
+centres they are interpolated bilinearly. Clearance is the signed distance to the nearest obstacle
+(negative inside), computed from the primitives themselves instead of from a raster, so it is
+exact at every cell centre outside obstacles.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numba
+import numpy as np
+from scipy import ndimage
+
+from rearrange.navigation.footprints import footprints_of
+from rearrange.scenes.apartment import Apartment
+
+CELL_SIZE = 0.05  # [m]
+ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
+MARGIN = 0.3  # [m], border of cells around the apartment's bounds
+_SLOPE_STEP = 0.02  # [m], half the distance over which the clearance gradient is taken
+SUB_STEP = 0.01  # [m], longest piece of a base motion that is checked at once
+
+
+class OccupancyGrid:
+    """Clearance of every floor cell of one apartment, all doors and drawers closed.
+
+    Attributes:
+        apartment: What was rasterised.
+        cell: Cell size [m].
+        origin: World position of the lower corner of cell [0, 0] (x, y) [m].
+        clearance: Signed distance to the nearest obstacle or to the outside [nx, ny], float32, m.
+    """
+
+    def __init__(self, apartment: Apartment, cell: float = CELL_SIZE) -> None:
+        """Compute the clearance field.
+
+        Args:
+            apartment: The apartment.
+            cell: Cell size [m].
+        """
+        x_min, y_min, x_max, y_max = apartment.bounds
+        self.apartment = apartment
+        self.cell = float(cell)
+        self.origin = (float(x_min - MARGIN), float(y_min - MARGIN))
+        shape = (
+            math.ceil((x_max - x_min + 2 * MARGIN) / cell),
+            math.ceil((y_max - y_min + 2 * MARGIN) / cell),
+        )
+        self.clearance = _clearance_field(
+            shape, self.origin, self.cell, np.array(apartment.bounds), footprints_of(apartment)
+        )
+
+    @classmethod
+    def from_apartment(cls, apartment: Apartment, cell: float = CELL_SIZE) -> OccupancyGrid:
+        """The grid of an apartment; the same as calling the class."""
+        return cls(apartment, cell)
+
+    def clearance_at(self, x: float, y: float) -> float:
+        """Interpolated signed distance to the nearest obstacle [m]; negative outside the grid."""
+        return interpolate(self.clearance, *self.origin, self.cell, float(x), float(y))
+
+    def is_free(self, x: float, y: float, radius: float = ROBOT_RADIUS) -> bool:
+        """True if a disc of this radius [m] at (x, y) touches nothing."""
+        return self.clearance_at(x, y) >= radius
+
+    def cell_of(self, x: float, y: float) -> tuple[int, int]:
+        """Indices of the cell that contains (x, y), clipped to the grid."""
+        ix = int((x - self.origin[0]) / self.cell)
+        iy = int((y - self.origin[1]) / self.cell)
+        return (
+            min(max(ix, 0), self.clearance.shape[0] - 1),
+            min(max(iy, 0), self.clearance.shape[1] - 1),
+        )
+
+    def center_of(self, cells: np.ndarray) -> np.ndarray:
+        """World positions [..., 2] (m) of cell centres given as indices [..., 2]."""
+        return np.asarray(self.origin) + (np.asarray(cells) + 0.5) * self.cell
+
+    def navigable(self, radius: float = ROBOT_RADIUS) -> np.ndarray:
+        """Largest connected set of cells where a disc of this radius [m] fits [nx, ny] bool."""
+        return _largest_component(self.clearance >= radius)
+
+    @cached_property
+    def island(self) -> np.ndarray:
+        """Largest connected set of cells where the robot fits [nx, ny] bool."""
+        return self.navigable(ROBOT_RADIUS)
+
+    @cached_property
+    def _island_cells(self) -> np.ndarray:
+        return np.argwhere(self.island)
+
+    def on_island(self, x: float, y: float) -> bool:
+        """True if the robot fits at (x, y) and can drive from there to most of the apartment."""
+        return self.is_free(x, y) and bool(self.island[self.cell_of(x, y)])
+
+    def nearest_navigable(
+        self, x: float, y: float, island: np.ndarray | None = None
+    ) -> tuple[float, float]:
+        """Centre (m) of the navigable cell that is nearest to (x, y) in a straight line.
+
+        Args:
+            x: World x [m].
+            y: World y [m].
+            island: Cells to choose from [nx, ny] bool; None for those of the robot.
+        """
+        cells = self._island_cells if island is None else np.argwhere(island)
+        if len(cells) == 0:
+            raise ValueError(f"{self.apartment.name} has no navigable cell")
+        centers = self.center_of(cells)
+        nearest = centers[((centers - (x, y)) ** 2).sum(axis=1).argmin()]
+        return float(nearest[0]), float(nearest[1])
+
+    def sample_pose(
+        self, generator: np.random.Generator, attempts: int = 100
+    ) -> tuple[float, float, float]:
+        """A free pose (x, y, yaw), uniform over the island and all headings.
+
+        Raises:
+            ValueError: No free pose within the attempts.
+        """
+        pose = self._sample(generator, self._island_cells, attempts)
+        if pose is None:
+            raise ValueError(f"{self.apartment.name} has no free pose")
+        return (*pose, float(generator.uniform(-math.pi, math.pi)))
+
+    def sample_pose_near(
+        self,
+        generator: np.random.Generator,
+        point: tuple[float, float],
+        max_distance: float = 2.0,
+        yaw_noise: float = math.radians(30.0),
+        attempts: int = 100,
+    ) -> tuple[float, float, float] | None:
+        """A free pose within a distance of a point, facing it up to Gaussian noise.
+
+        Args:
+            generator: Source of randomness.
+            point: World position to face (x, y) [m].
+            max_distance: Largest horizontal distance [m].
+            yaw_noise: Standard deviation of the heading [rad].
+            attempts: Cells that are tried.
+
+        Returns:
+            (x, y, yaw), or None if no free pose lies that near.
+        """
+        offsets = self.center_of(self._island_cells) - np.asarray(point)
+        reach = max_distance + self.cell
+        cells = self._island_cells[(offsets**2).sum(axis=1) <= reach**2]
+        found = self._sample(generator, cells, attempts, point, max_distance)
+        if found is None:
+            return None
+        heading = math.atan2(point[1] - found[1], point[0] - found[0])
+        yaw = heading + float(generator.normal(0.0, yaw_noise)) if yaw_noise > 0 else heading
+        return (*found, math.remainder(yaw, 2 * math.pi))
+
+    def _sample(
+        self,
+        generator: np.random.Generator,
+        cells: np.ndarray,
+        attempts: int,
+        point: tuple[float, float] | None = None,
+        max_distance: float = math.inf,
+    ) -> tuple[float, float] | None:
+        """A free position, uniform over the cells' area, at most so far from the point."""
+        for _ in range(attempts if len(cells) else 0):
+            cell = cells[generator.integers(len(cells))] + generator.uniform(-0.5, 0.5, 2)
+            x, y = (float(value) for value in self.center_of(cell))
+            far = point is not None and math.dist((x, y), point) > max_distance
+            if not far and self.is_free(x, y):
+                return x, y
+        return None
+
+
+def clamp_base_motion(
+    grid: OccupancyGrid,
+    x: float,
+    y: float,
+    dx: float,
+    dy: float,
+    radius: float = ROBOT_RADIUS,
+    slide: bool = True,
+) -> tuple[float, float, bool]:
+    """Move a disc in small pieces as far as the clearance field lets it.
+
+    A disc that starts free stays free. One that starts too near to an obstacle may only gain
+    clearance.
+
+    Args:
+        grid: Floor of the apartment.
+        x: Start, world frame [m].
+        y: Start, world frame [m].
+        dx: Wanted motion, world frame [m].
+        dy: Wanted motion, world frame [m].
+        radius: Radius of the disc [m].
+        slide: Glide along obstacles instead of stopping at them.
+
+    Returns:
+        New x and y [m], and whether the motion was cut or deflected.
+    """
+    origin_x, origin_y = grid.origin
+    return _clamp(grid.clearance, origin_x, origin_y, grid.cell, x, y, dx, dy, radius, slide)
+
+
+def _largest_component(mask: np.ndarray) -> np.ndarray:
+    """Largest 4-connected component of a mask [nx, ny] bool."""
+    labels, count = ndimage.label(mask)  # pyright: ignore[reportGeneralTypeIssues]
+    if count == 0:
+        return np.zeros_like(mask)
+    sizes = np.bincount(labels.ravel())
+    sizes[0] = 0
+    return labels == sizes.argmax()
+
+
+@numba.njit(cache=True)
+def _clearance_field(
+    shape: tuple[int, int],
+    origin: tuple[float, float],
+    cell: float,
+    bounds: np.ndarray,
+    footprints: np.ndarray,
+) -> np.ndarray:
+    """Signed distances [nx, ny] (m) to footprints [M, 6] and to the outside of the bounds."""
+    field = np.empty(shape, dtype=np.float32)
+    turns = np.empty((len(footprints), 2))
+    for index in range(len(footprints)):
+        turns[index] = math.cos(footprints[index, 4]), math.sin(footprints[index, 4])
+    for ix in range(shape[0]):
+        x = origin[0] + (ix + 0.5) * cell
+        for iy in range(shape[1]):
+            y = origin[1] + (iy + 0.5) * cell
+            best = min(x - bounds[0], bounds[2] - x, y - bounds[1], bounds[3] - y)
+            for index in range(len(footprints)):
+                cx, cy, half_x, half_y, _, radius = footprints[index]
+                dx, dy = x - cx, y - cy
+                reach = best + half_x + half_y + radius
+                if best > 0 and (abs(dx) > reach or abs(dy) > reach):
+                    continue
+                cosine, sine = turns[index]
+                u = abs(cosine * dx + sine * dy) - half_x
+                v = abs(cosine * dy - sine * dx) - half_y
+                outside = math.hypot(max(u, 0.0), max(v, 0.0))
+                best = min(best, outside + min(max(u, v), 0.0) - radius)
+            field[ix, iy] = best
+    return field
+
+
+@numba.njit("float64(float32[:, ::1], float64, float64, float64, float64, float64)", cache=True)
+def interpolate(
+    field: np.ndarray, origin_x: float, origin_y: float, cell: float, x: float, y: float
+) -> float:
+    """Bilinear value of a field [nx, ny] at (x, y); -1 outside the outermost cell centres."""
+    u = (x - origin_x) / cell - 0.5
+    v = (y - origin_y) / cell - 0.5
+    if not (u >= 0.0 and v >= 0.0 and u < field.shape[0] - 1 and v < field.shape[1] - 1):
+        return -1.0
+    ix, iy = int(u), int(v)
+    u -= ix
+    v -= iy
+    low = field[ix, iy] * (1.0 - v) + field[ix, iy + 1] * v
+    high = field[ix + 1, iy] * (1.0 - v) + field[ix + 1, iy + 1] * v
+    return low * (1.0 - u) + high * u
+
+
+@numba.njit(
+    "UniTuple(float64, 3)(float32[:, ::1], float64, float64, float64, float64, float64, float64,"
+    " float64, float64)",
+    cache=True,
+)
+def _glide(
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    x: float,
+    y: float,
+    step_x: float,
+    step_y: float,
+    least: float,
+) -> tuple[float, float, float]:
+    """One step along the tangent of the nearest obstacle.
+
+    Removes the part of the step that points down the clearance gradient, then steps back out of
+    the obstacle if clearance is still below `least` [m].
+
+    Returns:
+        New x and y, and the clearance there [m].
+    """
+    nose_x, nose_y = x + step_x, y + step_y
+    east = interpolate(clearance, origin_x, origin_y, cell, nose_x + _SLOPE_STEP, nose_y)
+    west = interpolate(clearance, origin_x, origin_y, cell, nose_x - _SLOPE_STEP, nose_y)
+    north = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y + _SLOPE_STEP)
+    south = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y - _SLOPE_STEP)
+    normal_x, normal_y = east - west, north - south
+    norm = math.sqrt(normal_x * normal_x + normal_y * normal_y)
+    if norm < 1e-9:
+        return x, y, -1.0
+    normal_x, normal_y = normal_x / norm, normal_y / norm
+    inward = min(step_x * normal_x + step_y * normal_y, 0.0)
+    new_x, new_y = nose_x - inward * normal_x, nose_y - inward * normal_y
+    there = interpolate(clearance, origin_x, origin_y, cell, new_x, new_y)
+    lack = least - there
+    if lack > 0.0:
+        push = min(1.5 * lack + 1e-4, SUB_STEP)
+        new_x, new_y = new_x + push * normal_x, new_y + push * normal_y
+        there = interpolate(clearance, origin_x, origin_y, cell, new_x, new_y)
+    return new_x, new_y, there
+
+
+@numba.njit(
+    "Tuple((float64, float64, boolean))(float32[:, ::1], float64, float64, float64, float64,"
+    " float64, float64, float64, float64, boolean)",
+    cache=True,
+)
+def _clamp(
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    x: float,
+    y: float,
+    dx: float,
+    dy: float,
+    radius: float,
+    slide: bool,
+) -> tuple[float, float, bool]:
+    """Kernel of `clamp_base_motion`."""
+    length = math.sqrt(dx * dx + dy * dy)
+    if length == 0.0:
+        return x, y, False
+    count = math.ceil(length / SUB_STEP)
+    step_x, step_y = dx / count, dy / count
+    here = interpolate(clearance, origin_x, origin_y, cell, x, y)
+    blocked = False
+    for _ in range(count):
+        there = interpolate(clearance, origin_x, origin_y, cell, x + step_x, y + step_y)
+        if there >= radius or there > here:
+            x, y, here = x + step_x, y + step_y, there
+            continue
+        blocked = True
+        if not slide:
+            break
+        new_x, new_y, there = _glide(
+            clearance, origin_x, origin_y, cell, x, y, step_x, step_y, min(radius, here)
+        )
+        if there >= radius or there > here:
+            x, y, here = new_x, new_y, there
+        else:
+            break
+    return x, y, blocked

@@ -1,0 +1,37 @@
+"""Depth, segmentation and shaded pictures of MuJoCo geoms on a CPU, without OpenGL."""
+
+from rearrange.render.camera import Camera, look_at
+from rearrange.render.caster import GeomTable, render_depth, render_segmentation
+from rearrange.render.overlay import (
+    View,
+    colour_depth,
+    draw_box,
+    draw_ghost_box,
+    draw_ghost_sphere,
+    draw_label,
+    draw_line,
+    draw_world_label,
+    side_by_side,
+)
+from rearrange.render.picture import RgbOptions, render_rgb
+from rearrange.render.video import VideoWriter
+
+__all__ = [
+    "Camera",
+    "GeomTable",
+    "RgbOptions",
+    "VideoWriter",
+    "View",
+    "colour_depth",
+    "draw_box",
+    "draw_ghost_box",
+    "draw_ghost_sphere",
+    "draw_label",
+    "draw_line",
+    "draw_world_label",
+    "look_at",
+    "render_depth",
+    "render_rgb",
+    "render_segmentation",
+    "side_by_side",
+]

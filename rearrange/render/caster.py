@@ -1,0 +1,275 @@
+"""Depth and segmentation images of MuJoCo geoms, without OpenGL."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from rearrange.render.camera import Camera
+from rearrange.render.painting import LANES, paint_geom
+from rearrange.render.projection import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    PLANE,
+    SPHERE,
+    WORK_SHAPE,
+    describe,
+)
+
+Array = NDArray[Any]
+
+
+def _source_hash() -> str:
+    """Hash of the kernels' sources."""
+    folder = Path(__file__).parent
+    names = ("projection.py", "rays.py", "painting.py")
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
+
+
+def _compile(version: str) -> Any:
+    """Build the kernel; being closed over, `version` is a part of numba's cache key.
+
+    Numba's cache notices changes in this file only, and most of the kernel is elsewhere.
+    """
+
+    @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+    def kernel(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width):
+        """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags."""
+        version  # noqa: B018
+        near, far = lens[2], lens[3]
+        side_x, side_y = np.sqrt(1.0 + lens[0] ** 2), np.sqrt(1.0 + lens[1] ** 2)
+        buffer[:, :] = np.float32(1.0 / far)
+        if tags is not None:
+            tags[:, :] = -1
+        for n in range(ids.size):
+            geom = ids[n]
+            x, y, z = xpos[geom, 0] - eye[0], xpos[geom, 1] - eye[1], xpos[geom, 2] - eye[2]
+            radius = sizes[n, 3]
+            ahead = -(x * axes[0, 2] + y * axes[1, 2] + z * axes[2, 2])
+            if ahead + radius < near or ahead - radius > far:
+                continue
+            right = abs(x * axes[0, 0] + y * axes[1, 0] + z * axes[2, 0])
+            if right - ahead * lens[0] > radius * side_x:
+                continue
+            up = abs(x * axes[0, 1] + y * axes[1, 1] + z * axes[2, 1])
+            if up - ahead * lens[1] > radius * side_y:
+                continue
+            center = describe(
+                work, sizes[n], xpos[geom], xmat[geom], eye, axes, lens, width, buffer.shape[0]
+            )
+            paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, lens, width)
+
+    return kernel
+
+
+cast = _compile(_source_hash())
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _to_depth(buffer, out, far):
+    """Write 1 / buffer [H, W padded] into out [H, W], exactly `far` where nothing was painted."""
+    least, one, farthest = np.float32(1.0 / far), np.float32(1.0), np.float32(far)
+    for i in range(out.shape[0]):
+        row, target = buffer[i, : out.shape[1]], out[i]
+        for j in range(target.size):
+            target[j] = one / row[j] if row[j] > least else farthest
+
+
+@dataclass
+class GeomTable:
+    """What the caster needs of a model that does not change while an apartment is loaded.
+
+    Scratch images are kept here, so a table serves one thread at a time.
+
+    Attributes:
+        geom_count: Number of geoms of the model, the leading size of geom_xpos and geom_xmat.
+        ids: Visible geoms [M], int64: not in a hidden group, alpha > 0, of a known shape.
+        kinds: Their mujoco.mjtGeom [M], int64.
+        sizes: Half sizes along the geom's axes and bounding radius [M, 4], metres.
+        body_ids: Body of every geom [ngeom].
+        groups: Group of every geom [ngeom].
+        rgba: Colour of every geom [ngeom, 4], in [0, 1].
+    """
+
+    geom_count: int
+    ids: Array
+    kinds: Array
+    sizes: Array
+    body_ids: Array
+    groups: Array
+    rgba: Array
+    _work: Array = field(default_factory=lambda: np.zeros(WORK_SHAPE), repr=False)
+    _scratch: dict[Any, Array] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_model(
+        cls,
+        model: mujoco.MjModel,
+        hidden_groups: Collection[int] = (),
+        hidden_geoms: Collection[int] = (),
+    ) -> "GeomTable":
+        """Collect the visible geoms of a model; call it again when sizes or colours change.
+
+        Args:
+            model: The model. Planes, spheres, capsules, ellipsoids, cylinders and boxes are
+                drawn; meshes and height fields are not.
+            hidden_groups: Geom groups that are not drawn.
+            hidden_geoms: Further geom ids that are not drawn.
+        """
+        rgba = _colours(model)
+        kinds = np.asarray(model.geom_type, np.int64)
+        known = np.isin(kinds, (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX))
+        shown = known & (rgba[:, 3] > 0.0)
+        shown &= ~np.isin(model.geom_group, np.asarray(list(hidden_groups), int))
+        shown[list(hidden_geoms)] = False
+        ids = np.flatnonzero(shown)
+        return cls(
+            geom_count=model.ngeom,
+            ids=ids,
+            kinds=kinds[ids],
+            sizes=_half_sizes(kinds[ids], model.geom_size[ids]),
+            body_ids=np.array(model.geom_bodyid),
+            groups=np.array(model.geom_group),
+            rgba=rgba,
+        )
+
+    def scratch(self, name: str, height: int, width: int, dtype: Any) -> Array:
+        """An uninitialised image [height, width padded] that lives as long as the table."""
+        key = (name, height, width)
+        image = self._scratch.get(key)
+        if image is None:
+            padded = -(-width // LANES) * LANES
+            image = self._scratch[key] = np.empty((height, padded), dtype)
+        return image
+
+
+def _colours(model: mujoco.MjModel) -> Array:
+    """Colour of every geom [ngeom, 4]: its own if one was set, else its material's."""
+    rgba = np.array(model.geom_rgba, np.float64)
+    default = (rgba == (0.5, 0.5, 0.5, 1.0)).all(axis=1) & (np.asarray(model.geom_matid) >= 0)
+    rgba[default] = model.mat_rgba[model.geom_matid[default]]
+    return rgba
+
+
+def _half_sizes(kinds: Array, size: Array) -> Array:
+    """Half sizes along x, y, z and bounding radius [M, 4] from MuJoCo's geom_size [M, 3]."""
+    sizes = np.empty((len(kinds), 4))
+    sizes[:, :3] = size
+    ball, tube = kinds == SPHERE, (kinds == CAPSULE) | (kinds == CYLINDER)
+    sizes[ball, 1] = sizes[ball, 2] = size[ball, 0]
+    sizes[tube, 1], sizes[tube, 2] = size[tube, 0], size[tube, 1]
+    sizes[:, 3] = np.linalg.norm(sizes[:, :3], axis=1)
+    round_ = ball | (kinds == ELLIPSOID)
+    sizes[round_, 3] = sizes[round_, :3].max(axis=1)
+    sizes[tube, 3] = np.hypot(size[tube, 0], size[tube, 1])
+    capsule, plane = kinds == CAPSULE, kinds == PLANE
+    sizes[capsule, 3] = size[capsule, 0] + size[capsule, 1]
+    sizes[plane, 3] = np.hypot(size[plane, 0], size[plane, 1])
+    sizes[plane & (size[:, :2] <= 0.0).any(axis=1), 3] = 1e9
+    return sizes
+
+
+def _plain(values: Any) -> Array:
+    """The same numbers as a writable contiguous float64 array (one kernel signature for all)."""
+    if (
+        type(values) is np.ndarray
+        and values.dtype == np.float64
+        and values.flags.c_contiguous
+        and values.flags.writeable
+    ):
+        return values
+    return np.array(values, np.float64, order="C")
+
+
+def _run(
+    table: GeomTable,
+    geom_xpos: Array,
+    geom_xmat: Array,
+    camera: Camera,
+    position: Array,
+    rotation: Array,
+    tags: Array | None,
+    near: float,
+    far: float,
+) -> Array:
+    """Cast one image; return its inverse depth [H, W padded]."""
+    if len(geom_xpos) != table.geom_count:
+        raise ValueError(f"the table has {table.geom_count} geoms, geom_xpos {len(geom_xpos)}")
+    height, width = camera.height, camera.width
+    buffer = table.scratch("depth", height, width, np.float32)
+    xmat = _plain(geom_xmat).reshape(-1, 9)
+    lens = np.array((camera.half_width, camera.half_height, near, far))
+    cast(
+        table.kinds, table.ids, table.sizes, _plain(geom_xpos), xmat, _plain(position),
+        _plain(rotation), lens, table._work, buffer, tags, width,
+    )  # fmt: skip
+    return buffer
+
+
+def render_depth(
+    table: GeomTable,
+    geom_xpos: Array,
+    geom_xmat: Array,
+    camera: Camera,
+    position: Array,
+    rotation: Array,
+    out: Array | None = None,
+    near: float = 0.01,
+    far: float = 10.0,
+) -> Array:
+    """Render depth along the optical axis.
+
+    Rays start at z-depth `near` and, as `mujoco.mj_ray` does, a ray that starts inside a body
+    reports the surface where it leaves the body. Planes are seen from their front only.
+
+    Args:
+        table: Geoms of the model.
+        geom_xpos: Geom positions [ngeom, 3], world frame, metres, as in mjData.
+        geom_xmat: Geom rotations [ngeom, 9], row-major, as in mjData.
+        camera: Lens and image size.
+        position: Camera position [3], world frame, metres.
+        rotation: World-from-camera rotation [3, 3], columns (right, up, backward).
+        out: Where to write the image [H, W], float32.
+        near: Smallest depth that is seen, metres.
+        far: Largest depth that is seen, metres.
+
+    Returns:
+        `out`, or a new array: z-depth [H, W] in metres, `far` where nothing is hit.
+    """
+    if out is None:
+        out = np.empty((camera.height, camera.width), np.float32)
+    buffer = _run(table, geom_xpos, geom_xmat, camera, position, rotation, None, near, far)
+    _to_depth(buffer, out, far)
+    return out
+
+
+def render_segmentation(
+    table: GeomTable,
+    geom_xpos: Array,
+    geom_xmat: Array,
+    camera: Camera,
+    position: Array,
+    rotation: Array,
+    out: Array | None = None,
+    near: float = 0.01,
+    far: float = 10.0,
+) -> Array:
+    """Render which geom each pixel shows; arguments as for `render_depth`.
+
+    Returns:
+        Geom ids [H, W], int32, -1 where nothing is hit.
+    """
+    tags = table.scratch("ids", camera.height, camera.width, np.int32)
+    _run(table, geom_xpos, geom_xmat, camera, position, rotation, tags, near, far)
+    if out is None:
+        return tags[:, : camera.width].copy()
+    out[...] = tags[:, : camera.width]
+    return out

@@ -1,0 +1,420 @@
+"""The numba kernels behind depth and segmentation images.
+
+Everything is worked out in inverse depth q = 1/z. Along the ray of pixel (i, j) the plane of a
+face has q = (n.d) / (s - n.o), which is affine in i and j because the ray direction d is. So a
+convex body is an interval of q per pixel: it starts at the smallest q of the faces that the
+camera is outside of, and ends at the largest q of the others. No division is left in the inner
+loops; a box costs one to three fused multiply-adds per pixel, and its extent on each row follows
+from straight lines. A round body adds one square root. The image keeps the largest q.
+
+Rays start on the near plane. As in `mujoco.mj_ray`, a ray that starts inside a body reports the
+surface where it leaves it, and planes are seen from their front only. Bodies that come close
+enough to the camera for this to matter take a slow exact path (`_paint_exactly`).
+
+Loops run over slices (`row[0:n]`), so that LLVM can prove indices non-negative and vectorises.
+All that a kernel calls is in this file: numba's cache watches only the file of the outer function.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from rearrange.render.projection import (
+    AXIS,
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    EDGE,
+    ELLIPSOID,
+    EXACT,
+    EYE,
+    FAST,
+    HUGE,
+    IN,
+    OUT,
+    PLANE,
+    RAY,
+    SPHERE,
+    bounds_of_corners,
+    bounds_of_sphere,
+    distance,
+)
+from rearrange.render.rays import hit_flat, hit_round
+
+LANES = 16  # spans are widened to this many pixels; image buffers are padded to it
+
+
+@numba.njit(**FAST)
+def _add_edge(work, edges, offset, by_column, by_row):
+    """Keep the pixels where offset + by_column * column + by_row * row >= 0."""
+    if abs(by_column) < 1e-30:
+        by_column = 1e-30
+    work[EDGE + edges, 0] = -offset / by_column
+    work[EDGE + edges, 1] = -by_row / by_column
+    work[EDGE + edges, 2] = by_column
+    return edges + 1
+
+
+@numba.njit(**FAST)
+def _set_face(work, slot, axis, sign, gap):
+    """Store the inverse depth of a face at `gap` along sign * axis as seen from the camera."""
+    scale = sign / gap
+    work[slot, 0] = work[RAY + axis, 0] * scale
+    work[slot, 1] = work[RAY + axis, 1] * scale
+    work[slot, 2] = work[RAY + axis, 2] * scale
+    work[slot, 3] = axis
+
+
+@numba.njit(**FAST)
+def _sort_faces(work, axis, half, outs, ins):
+    """Sort the two faces of a slab |x_axis| <= half into entry and exit faces."""
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        gap = half - sign * work[EYE, axis]
+        if gap < -1e-9:
+            _set_face(work, OUT + outs, axis, sign, gap)
+            outs += 1
+        else:
+            _set_face(work, IN + ins, axis, sign, max(gap, 1e-9))
+            ins += 1
+    return outs, ins
+
+
+@numba.njit(**FAST)
+def _span_faces(row, ids, geom, first, lo, hi, faces):
+    """Paint the nearest of up to three faces on the columns [lo, hi] of one row."""
+    a0, a1, b0, b1, c0, c1 = faces
+    zero = np.float32(0.0)
+    for k in range(row.size):
+        column = np.float32(k)
+        q = a0 + a1 * column
+        other = b0 + b1 * column
+        q = other if other < q else q
+        other = c0 + c1 * column
+        q = other if other < q else q
+        x = column + first
+        q = q if (x >= lo) & (x <= hi) else zero
+        if ids is None:
+            row[k] = q if q > row[k] else row[k]
+        else:
+            ids[k] = geom if q > row[k] else ids[k]
+            row[k] = q if q > row[k] else row[k]
+
+
+@numba.njit(**FAST)
+def _span_face(row, ids, geom, first, lo, hi, a0, a1):
+    """Paint a single face on the columns [lo, hi] of one row."""
+    zero = np.float32(0.0)
+    for k in range(row.size):
+        column = np.float32(k)
+        q = a0 + a1 * column
+        x = column + first
+        q = q if (x >= lo) & (x <= hi) else zero
+        if ids is None:
+            row[k] = q if q > row[k] else row[k]
+        else:
+            ids[k] = geom if q > row[k] else ids[k]
+            row[k] = q if q > row[k] else row[k]
+
+
+@numba.njit(**FAST)
+def _at(work, slot, column, row):
+    """Value of an affine function of the pixel."""
+    return np.float32(work[slot, 0] + work[slot, 1] * column + work[slot, 2] * row)
+
+
+@numba.njit(**FAST)
+def _paint_faces(buffer, ids, geom, bounds, work, outs, edges):
+    """Paint a body of flat faces: the nearest entry face between its edges."""
+    x0, x1, y0, y1 = bounds
+    second, third = min(1, outs - 1), min(2, outs - 1)
+    for i in range(y0, y1):
+        lo, hi = float(x0), float(x1 - 1)
+        for e in range(EDGE, EDGE + edges):
+            edge = work[e, 0] + work[e, 1] * i
+            if work[e, 2] > 0.0:
+                lo = max(lo, edge)
+            else:
+                hi = min(hi, edge)
+        lo, hi = math.ceil(lo), math.floor(hi)
+        if lo > hi:
+            continue
+        start = int(lo) & ~(LANES - 1)
+        stop = (int(hi) | (LANES - 1)) + 1
+        row = buffer[i, start:stop]
+        tags = None if ids is None else ids[i, start:stop]
+        first, lo32, hi32 = np.float32(start), np.float32(lo), np.float32(hi)
+        a0, a1 = _at(work, OUT, start, i), np.float32(work[OUT, 1])
+        if outs == 1:
+            _span_face(row, tags, geom, first, lo32, hi32, a0, a1)
+        else:
+            b0, b1 = _at(work, OUT + second, start, i), np.float32(work[OUT + second, 1])
+            c0, c1 = _at(work, OUT + third, start, i), np.float32(work[OUT + third, 1])
+            faces = (a0, a1, b0, b1, c0, c1)
+            _span_faces(row, tags, geom, first, lo32, hi32, faces)
+
+
+@numba.njit(**FAST)
+def _span_round(row, ids, geom, first, quadric, caps):
+    """Paint a quadric that is cut off by up to three flat faces on one row."""
+    b0, b1, p0, p1, p2, enter, leave, always = quadric
+    o0, o1, i0, i1, j0, j1 = caps
+    zero = np.float32(0.0)
+    for k in range(row.size):
+        x = np.float32(k) + first
+        middle = b0 + b1 * x
+        square = p0 + x * (p1 + x * p2)
+        root = math.sqrt(square if square > zero else zero)
+        q = (root - middle) * enter + always
+        other = o0 + o1 * x
+        q = other if other < q else q
+        last = (-root - middle) * leave
+        other = i0 + i1 * x
+        last = other if other > last else last
+        other = j0 + j1 * x
+        last = other if other > last else last
+        q = q if (square >= zero) & (q >= last) else zero
+        if ids is None:
+            row[k] = q if q > row[k] else row[k]
+        else:
+            ids[k] = geom if q > row[k] else ids[k]
+            row[k] = q if q > row[k] else row[k]
+
+
+@numba.njit(**FAST)
+def _span_sphere(row, ids, geom, first, quadric):
+    """Paint a whole ellipsoid, seen from outside, on one row."""
+    b0, b1, p0, p1, p2, enter = quadric
+    zero = np.float32(0.0)
+    for k in range(row.size):
+        x = np.float32(k) + first
+        square = p0 + x * (p1 + x * p2)
+        root = math.sqrt(square if square > zero else zero)
+        q = (root - (b0 + b1 * x)) * enter
+        q = q if square >= zero else zero
+        if ids is None:
+            row[k] = q if q > row[k] else row[k]
+        else:
+            ids[k] = geom if q > row[k] else ids[k]
+            row[k] = q if q > row[k] else row[k]
+
+
+@numba.njit(**FAST)
+def _quadric_row(work, axes, constant, center, i):
+    """Coefficients on row i, by column - center, of m = o.d and m^2 - constant * d.d."""
+    b0, b1, a0, a1, a2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(axes):
+        slope = work[RAY + k, 1]
+        ray = work[RAY + k, 0] + slope * center + work[RAY + k, 2] * i
+        b0 += work[EYE, k] * ray
+        b1 += work[EYE, k] * slope
+        a0 += ray * ray
+        a1 += 2.0 * ray * slope
+        a2 += slope * slope
+    p0 = b0 * b0 - constant * a0
+    p1 = 2.0 * b0 * b1 - constant * a1
+    return b0, b1, p0, p1, b1 * b1 - constant * a2
+
+
+@numba.njit(**FAST)
+def _paint_sphere(buffer, ids, geom, bounds, work, constant):
+    """Paint an ellipsoid whose frame has been scaled to make it a unit sphere."""
+    x0, x1, y0, y1 = bounds
+    start = x0 & ~(LANES - 1)
+    stop = ((x1 - 1) | (LANES - 1)) + 1
+    center = 0.5 * (x0 + x1 - 1)
+    first = np.float32(start - center)
+    enter = np.float32(1.0 / constant)
+    for i in range(y0, y1):
+        b0, b1, p0, p1, p2 = _quadric_row(work, 3, constant, center, i)
+        if p2 < 0.0 and p1 * p1 < 4.0 * p2 * p0:  # no root, nothing on this row
+            continue
+        tags = None if ids is None else ids[i, start:stop]
+        quadric = (
+            np.float32(b0), np.float32(b1),
+            np.float32(p0), np.float32(p1), np.float32(p2), enter,
+        )  # fmt: skip
+        _span_sphere(buffer[i, start:stop], tags, geom, first, quadric)
+
+
+@numba.njit(**FAST)
+def _line(work, slot, center, i):
+    """Offset at `center` on row i and slope of an affine function of the pixel."""
+    return _at(work, slot, center, i), np.float32(work[slot, 1])
+
+
+@numba.njit(**FAST)
+def _paint_cylinder(buffer, ids, geom, bounds, work, constant, outs, ins):
+    """Paint a cylinder along the geom's z axis, seen from outside."""
+    x0, x1, y0, y1 = bounds
+    start = x0 & ~(LANES - 1)
+    stop = ((x1 - 1) | (LANES - 1)) + 1
+    center = 0.5 * (x0 + x1 - 1)
+    first = np.float32(start - center)
+    around = constant > 0.0
+    enter = np.float32(1.0 / constant) if around else np.float32(0.0)
+    always = np.float32(0.0) if around else np.float32(HUGE)
+    leave = np.float32(1.0 / constant)
+    if outs == 0:
+        work[OUT, 0], work[OUT, 1], work[OUT, 2] = HUGE, 0.0, 0.0
+    if ins == 1:
+        work[IN + 1, :] = work[IN, :]
+    for i in range(y0, y1):
+        b0, b1, p0, p1, p2 = _quadric_row(work, 2, constant, center, i)
+        if p2 < 0.0 and p1 * p1 < 4.0 * p2 * p0:  # no root, nothing on this row
+            continue
+        o0, o1 = _line(work, OUT, center, i)
+        i0, i1 = _line(work, IN, center, i)
+        j0, j1 = _line(work, IN + 1, center, i)
+        quadric = (
+            np.float32(b0), np.float32(b1),
+            np.float32(p0), np.float32(p1), np.float32(p2), enter, leave, always,
+        )  # fmt: skip
+        tags = None if ids is None else ids[i, start:stop]
+        caps = (o0, o1, i0, i1, j0, j1)
+        _span_round(buffer[i, start:stop], tags, geom, first, quadric, caps)
+
+
+@numba.njit(**EXACT)
+def _paint_exactly(buffer, ids, geom, kind, size, width, work, near):
+    """Paint a body that touches the near plane or contains the camera, pixel by pixel."""
+    for i in range(buffer.shape[0]):
+        for j in range(width):
+            dx = work[RAY, 0] + work[RAY, 1] * j + work[RAY, 2] * i
+            dy = work[RAY + 1, 0] + work[RAY + 1, 1] * j + work[RAY + 1, 2] * i
+            dz = work[RAY + 2, 0] + work[RAY + 2, 1] * j + work[RAY + 2, 2] * i
+            if kind in (PLANE, BOX):
+                t = hit_flat(kind, size[0], size[1], size[2], work, dx, dy, dz, near)
+            else:
+                t = hit_round(kind, size[0], size[2], work, dx, dy, dz, near)
+            if t > 0.0 and 1.0 / t > buffer[i, j]:
+                buffer[i, j] = 1.0 / t
+                if ids is not None:
+                    ids[i, j] = geom
+
+
+@numba.njit(**FAST)
+def _paint_plane(buffer, ids, geom, size, center, work, lens, width):
+    """Paint the front of a plane, finite where its sizes are positive."""
+    height = work[EYE, 2]
+    if height <= 0.0:
+        return
+    _set_face(work, OUT, 2, 1.0, -height)
+    q0, q1, q2 = work[OUT, 0], work[OUT, 1], work[OUT, 2]
+    edges = _add_edge(work, 0, q0 - 1.0 / lens[3], q1, q2)
+    bounds = (0, width, 0, buffer.shape[0])
+    if size[0] > 0.0 and size[1] > 0.0:
+        work[AXIS + 2, :] = 0.0
+        bounds = bounds_of_corners(
+            work, center[0], center[1], center[2], lens, width, buffer.shape[0]
+        )
+    for axis in range(2):
+        if size[axis] <= 0.0:
+            continue
+        for sign in (-1.0, 1.0):
+            gap = size[axis] - sign * work[EYE, axis]
+            edges = _add_edge(
+                work,
+                edges,
+                gap * q0 - sign * work[RAY + axis, 0],
+                gap * q1 - sign * work[RAY + axis, 1],
+                gap * q2 - sign * work[RAY + axis, 2],
+            )
+    _paint_faces(buffer, ids, geom, bounds, work, 1, edges)
+
+
+@numba.njit(**FAST)
+def _paint_box(buffer, ids, geom, size, center, work, lens, width):
+    """Paint a box, seen from outside."""
+    bounds = bounds_of_corners(work, center[0], center[1], center[2], lens, width, buffer.shape[0])
+    if bounds[1] == 0:
+        return
+    outs, ins, edges = 0, 0, 0
+    for axis in range(3):
+        outs, ins = _sort_faces(work, axis, size[axis], outs, ins)
+    for p in range(OUT, OUT + outs):
+        for q in range(IN, IN + ins):
+            if work[p, 3] != work[q, 3]:
+                edges = _add_edge(
+                    work, edges,
+                    work[p, 0] - work[q, 0], work[p, 1] - work[q, 1], work[p, 2] - work[q, 2],
+                )  # fmt: skip
+    _paint_faces(buffer, ids, geom, bounds, work, outs, edges)
+
+
+@numba.njit(**FAST)
+def _paint_ball(buffer, ids, geom, size, offset, radius, center, work, lens, width):
+    """Paint an ellipsoid, or the half of a capsule's ends that lies at `offset` along z."""
+    constant = -1.0
+    for k in range(3):
+        work[RAY + k, :] = work[RAY + k, :] / size[k]
+        work[EYE, k] = (work[EYE, k] - (offset if k == 2 else 0.0)) / size[k]
+        constant += work[EYE, k] ** 2
+    bounds = bounds_of_sphere(
+        center[0], center[1], center[2], radius, lens, width, buffer.shape[0]
+    )
+    if bounds[1] > 0:
+        _paint_sphere(buffer, ids, geom, bounds, work, constant)
+
+
+@numba.njit(**FAST)
+def _paint_tube(buffer, ids, geom, size, center, work, lens, width):
+    """Paint a cylinder: the whole geom, or the middle of a capsule."""
+    cx, cy, cw = center
+    ax, ay, aw = work[AXIS + 2, 0], work[AXIS + 2, 1], work[AXIS + 2, 2]
+    sx, sy, sw = ay * cw - aw * cy, aw * cx - ax * cw, ax * cy - ay * cx
+    length = math.sqrt(sx * sx + sy * sy + sw * sw)
+    if length > 1e-9:  # turn the bounding box about the cylinder's axis to face the camera
+        scale = size[0] / length
+        sx, sy, sw = sx * scale, sy * scale, sw * scale
+        work[AXIS, 0], work[AXIS, 1], work[AXIS, 2] = sx, sy, sw
+        work[AXIS + 1, 0] = (ay * sw - aw * sy) / size[2]
+        work[AXIS + 1, 1] = (aw * sx - ax * sw) / size[2]
+        work[AXIS + 1, 2] = (ax * sy - ay * sx) / size[2]
+    bounds = bounds_of_corners(work, cx, cy, cw, lens, width, buffer.shape[0])
+    if bounds[1] > 0:
+        constant = work[EYE, 0] ** 2 + work[EYE, 1] ** 2 - size[0] ** 2
+        if abs(constant) < 1e-12:
+            constant = 1e-12
+        outs, ins = _sort_faces(work, 2, size[2], 0, 0)
+        _paint_cylinder(buffer, ids, geom, bounds, work, constant, outs, ins)
+
+
+@numba.njit(**FAST)
+def _paint_capsule(buffer, ids, geom, size, center, work, lens, width):
+    """Paint a capsule as a cylinder and two spheres."""
+    cx, cy, cw = center
+    ax, ay, aw = work[AXIS + 2, 0], work[AXIS + 2, 1], work[AXIS + 2, 2]
+    _paint_tube(buffer, ids, geom, size, center, work, lens, width)
+    ball = (size[0], size[0], size[0])
+    lower, upper = (cx - ax, cy - ay, cw - aw), (cx + ax, cy + ay, cw + aw)
+    _paint_ball(buffer, ids, geom, ball, -size[2], size[0], lower, work, lens, width)
+    unit = (1.0, 1.0, 1.0)
+    work[EYE, 2] -= 2.0 * size[2] / size[0]
+    _paint_ball(buffer, ids, geom, unit, 0.0, size[0], upper, work, lens, width)
+
+
+@numba.njit(**FAST)
+def paint_geom(buffer, ids, geom, kind, size, center, work, lens, width):
+    """Paint one geom, described in `work`, into the inverse depth image `buffer`."""
+    reach = lens[2] * math.sqrt(1.0 + lens[0] * lens[0] + lens[1] * lens[1])
+    if distance(kind, size, work) < 1.001 * reach + 1e-6:
+        if kind == ELLIPSOID or kind == SPHERE:
+            for k in range(3):
+                work[RAY + k, :] = work[RAY + k, :] / size[k]
+                work[EYE, k] /= size[k]
+            kind = SPHERE
+        _paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2])
+    elif kind == BOX:
+        _paint_box(buffer, ids, geom, size, center, work, lens, width)
+    elif kind == CYLINDER:
+        _paint_tube(buffer, ids, geom, size, center, work, lens, width)
+    elif kind == CAPSULE:
+        _paint_capsule(buffer, ids, geom, size, center, work, lens, width)
+    elif kind == PLANE:
+        _paint_plane(buffer, ids, geom, size, center, work, lens, width)
+    else:
+        ball = (size[0], size[1], size[2])
+        radius = max(size[0], size[1], size[2])
+        _paint_ball(buffer, ids, geom, ball, 0.0, radius, center, work, lens, width)

@@ -1,0 +1,85 @@
+"""H.264 videos that appear under their name only once they are complete."""
+
+import os
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import NDArray
+
+
+class VideoWriter:
+    """Write frames to an mp4 file (H.264, yuv420p), as a context manager.
+
+    Frames go to a temporary file beside `path`, which takes its name when the block ends well and
+    is removed when an exception leaves the block. Odd sizes lose their last row or column.
+
+    Args:
+        path: The file to write; its folder is created.
+        fps: Frames per second.
+        quality: x264's constant rate factor: smaller is better and larger, 18 to 28 is usual.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], fps: float = 30.0, quality: int = 23) -> None:
+        self.path = Path(path)
+        self.fps = fps
+        self.quality = quality
+        self.frame_count = 0
+        self._shape: tuple[int, int] | None = None
+        self._stream: Any = None
+        self._part = Path()
+
+    def __enter__(self) -> "VideoWriter":
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{self.path.stem}-", suffix=".mp4", dir=self.path.parent
+        )
+        os.close(handle)
+        self._part = Path(name)
+        return self
+
+    def write(self, frame: NDArray[np.uint8]) -> None:
+        """Append one picture [H, W, 3], uint8; all pictures have the same size."""
+        if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8:
+            raise ValueError(f"a frame is [H, W, 3] uint8, got {frame.shape} {frame.dtype}")
+        shape = (frame.shape[0] // 2 * 2, frame.shape[1] // 2 * 2)
+        if self._shape is None:
+            self._shape = shape
+            self._open()
+        elif shape != self._shape:
+            raise ValueError(f"the first frame was {self._shape}, this one is {shape}")
+        self._stream.send(np.ascontiguousarray(frame[: shape[0], : shape[1]]))
+        self.frame_count += 1
+
+    def _open(self) -> None:
+        """Start ffmpeg for frames of the size of the first."""
+        assert self._shape is not None
+        self._stream = imageio_ffmpeg.write_frames(
+            str(self._part),
+            (self._shape[1], self._shape[0]),
+            fps=self.fps,
+            codec="libx264",
+            pix_fmt_out="yuv420p",
+            macro_block_size=2,
+            output_params=["-crf", str(self.quality), "-preset", "medium", "-threads", "1",
+                           "-movflags", "+faststart"],
+            ffmpeg_log_level="error",
+        )  # fmt: skip
+        self._stream.send(None)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        if kind is None and self.frame_count > 0:
+            os.chmod(self._part, 0o644)
+            os.replace(self._part, self.path)
+        else:
+            self._part.unlink(missing_ok=True)

@@ -1,0 +1,125 @@
+"""What an apartment is: rooms, furniture, receptacles and splits, as plain data.
+
+World frame: right-handed, z up, metres, radians; the floor is z = 0. Nothing here knows MuJoCo.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Split = Literal["train", "val", "test"]
+
+LAYOUTS_OF_SPLIT: dict[str, tuple[int, ...]] = {"train": (0, 1, 2), "val": (3,), "test": (4,)}
+VARIATION_COUNT = 21
+
+# The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4), then those inside furniture.
+OPEN_RECEPTACLES = (
+    "table_01",
+    "table_02",
+    "chair_01",
+    "sofa",
+    "tvstand",
+    "sink",
+    "counter_left",
+    "counter_right",
+)
+CLOSED_RECEPTACLES = ("fridge_middle", "drawer_right_top")
+
+# Articulated joints in the order of `SimState.articulated_joints`; each has one handle.
+ARTICULATED_JOINTS = ("fridge_door", "drawer_right_top", "drawer_left_top", "drawer_middle", "drawer_bottom")
+
+# Closed footprints in their own frames with handles and worktop: x_min, y_min, x_max, y_max [m].
+FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)
+CABINET_FOOTPRINT = (-0.30, -0.48, 0.335, 0.48)
+
+
+@dataclass(frozen=True)
+class Solid:
+    """One primitive of a piece of furniture or of the building.
+
+    Attributes:
+        kind: MuJoCo primitive.
+        position: Centre in the world frame [m].
+        size: MuJoCo half sizes: box (x, y, z), cylinder (radius, half height, 0) [m].
+        yaw: Rotation about z [rad].
+        color: RGBA in [0, 1].
+        group: 0 furniture, 2 walls, 3 ceiling (the caster hides groups in dollhouse views).
+        collides: False for decoration that nothing can touch (rugs, pictures).
+        part: Name of the piece of furniture it belongs to ("" for the building).
+    """
+
+    kind: Literal["box", "cylinder"]
+    position: tuple[float, float, float]
+    size: tuple[float, float, float]
+    yaw: float = 0.0
+    color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
+    group: int = 0
+    collides: bool = True
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class Receptacle:
+    """A flat rectangle on which objects may stand; keep whole footprints inside it.
+
+    Attributes:
+        name: One of OPEN_RECEPTACLES or CLOSED_RECEPTACLES.
+        position: Centre of the surface, world frame, all doors and drawers closed [m].
+        half_extents: Half sizes of the usable rectangle along its own x and y [m].
+        yaw: Rotation of the rectangle about z [rad].
+        clearance: Free height above the surface [m].
+        joint: Name of the articulated joint that carries it (drawers), or None.
+    """
+
+    name: str
+    position: tuple[float, float, float]
+    half_extents: tuple[float, float]
+    yaw: float
+    clearance: float = 10.0
+    joint: str | None = None
+
+
+@dataclass(frozen=True)
+class ArticulatedPose:
+    """Where the fridge or the drawer cabinet stands.
+
+    Attributes:
+        position: Centre of its footprint, on the floor [m]; the front is half its depth further along +x.
+        yaw: Direction of +x, out of its front [rad].
+    """
+
+    position: tuple[float, float, float]
+    yaw: float
+
+
+@dataclass(frozen=True)
+class Apartment:
+    """One generated apartment.
+
+    Attributes:
+        layout: Macro layout, 0 to 4 (decides the split).
+        variation: Variation of the layout, 0 to 20.
+        bounds: Inner rectangle of the building (x_min, y_min, x_max, y_max) [m].
+        rooms: Named room rectangles (x_min, y_min, x_max, y_max) [m].
+        solids: All static geometry.
+        receptacles: By name.
+        fridge: Frame of the fridge.
+        cabinet: Frame of the drawer cabinet.
+        colors: RGBA of what is not a Solid: "ground", "fridge", "cabinet", "worktop", "handle".
+    """
+
+    layout: int
+    variation: int
+    bounds: tuple[float, float, float, float]
+    rooms: dict[str, tuple[float, float, float, float]]
+    solids: tuple[Solid, ...]
+    receptacles: dict[str, Receptacle]
+    fridge: ArticulatedPose
+    cabinet: ArticulatedPose
+    colors: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Stable identifier, also written to episode files."""
+        return f"layout{self.layout}_variation{self.variation:02d}"

@@ -1,0 +1,587 @@
+"""Furniture as a few primitives: one builder per kind, in its own frame.
+
+Frame of a piece: z = 0 on the floor, +x out of its front. Pieces that stand against a wall have their origin
+at the middle of their back; tables, rugs and plants have it in their centre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import cos, pi, sin
+
+import numpy as np
+
+from rearrange.scenes.apartment import Receptacle, Solid
+
+Color = tuple[float, float, float, float]
+Rect = tuple[float, float, float, float]  # x_min, x_max, y_min, y_max
+EDGE = 0.06  # usable rectangles keep this far from edges over which an object could fall [m]
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours that go together."""
+
+    wall: Color
+    accent_wall: Color
+    floor: Color
+    tile: Color
+    wood: Color
+    wood_dark: Color
+    front: Color
+    worktop: Color
+    fabric: Color
+    cushion: Color
+    rug: Color
+    bedding: Color
+    metal: Color
+    fridge: Color
+    white: Color = (0.93, 0.92, 0.90, 1.0)
+    black: Color = (0.10, 0.10, 0.11, 1.0)
+    leaf: Color = (0.24, 0.42, 0.22, 1.0)
+    pot: Color = (0.72, 0.48, 0.36, 1.0)
+    lamp: Color = (0.97, 0.92, 0.78, 1.0)
+    glass: Color = (0.70, 0.83, 0.92, 1.0)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of furniture in its own frame, or placed in the world.
+
+    Attributes:
+        name: Name of the piece.
+        solids: Its primitives.
+        receptacles: Surfaces on which objects may stand.
+        keepouts: Rectangles (centre x, y, half sizes, yaw) in which nothing else may stand.
+    """
+
+    name: str
+    solids: tuple[Solid, ...]
+    receptacles: tuple[Receptacle, ...] = ()
+    keepouts: tuple[tuple[float, float, float, float, float], ...] = ()
+
+    def footprint(self) -> tuple[float, float, float, float, float] | None:
+        """Bounding rectangle of what collides: centre x, y, half sizes, yaw 0; None for rugs and lamps above."""
+        low, high = np.full(2, np.inf), np.full(2, -np.inf)
+        for solid in self.solids:
+            if not solid.collides:
+                continue
+            half = np.array(
+                [solid.size[0]] * 2 if solid.kind == "cylinder" else [solid.size[0], solid.size[1]]
+            )
+            c, s = abs(cos(solid.yaw)), abs(sin(solid.yaw))
+            half = np.array([c * half[0] + s * half[1], s * half[0] + c * half[1]])
+            low = np.minimum(low, np.array(solid.position[:2]) - half)
+            high = np.maximum(high, np.array(solid.position[:2]) + half)
+        if not np.isfinite(low).all():
+            return None
+        center, half = (low + high) / 2, (high - low) / 2
+        return (float(center[0]), float(center[1]), float(half[0]), float(half[1]), 0.0)
+
+    def moved(self, x: float, y: float, yaw: float) -> Piece:
+        """The piece turned about its origin and carried to (x, y)."""
+        c, s = cos(yaw), sin(yaw)
+
+        def turn(px: float, py: float) -> tuple[float, float]:
+            return (x + c * px - s * py, y + s * px + c * py)
+
+        solids = tuple(
+            replace(
+                solid,
+                position=(*turn(*solid.position[:2]), solid.position[2]),
+                yaw=_wrap(solid.yaw + yaw),
+            )
+            for solid in self.solids
+        )
+        receptacles = tuple(
+            replace(r, position=(*turn(*r.position[:2]), r.position[2]), yaw=_wrap(r.yaw + yaw))
+            for r in self.receptacles
+        )
+        keepouts = tuple((*turn(k[0], k[1]), k[2], k[3], k[4] + yaw) for k in self.keepouts)
+        return Piece(self.name, solids, receptacles, keepouts)
+
+
+def _wrap(angle: float) -> float:
+    return (angle + pi) % (2 * pi) - pi
+
+
+def box(
+    x: tuple[float, float],
+    y: tuple[float, float],
+    z: tuple[float, float],
+    color: Color,
+    collides: bool = True,
+    group: int = 0,
+    yaw: float = 0.0,
+) -> Solid:
+    """A box between the given bounds along each axis [m]."""
+    low, high = np.array([x[0], y[0], z[0]]), np.array([x[1], y[1], z[1]])
+    center, half = (low + high) / 2, (high - low) / 2
+    return Solid(
+        "box",
+        (float(center[0]), float(center[1]), float(center[2])),
+        (float(half[0]), float(half[1]), float(half[2])),
+        yaw,
+        color,
+        group,
+        collides,
+    )
+
+
+def cylinder(
+    x: float, y: float, z: tuple[float, float], radius: float, color: Color, collides: bool = True
+) -> Solid:
+    """An upright cylinder [m]."""
+    return Solid(
+        "cylinder", (x, y, (z[0] + z[1]) / 2), (radius, (z[1] - z[0]) / 2, 0.0), 0.0, color, 0, collides
+    )
+
+
+def surface(name: str, rect: Rect, height: float, clearance: float = 10.0) -> Receptacle:
+    """A receptacle from the bounds of its usable rectangle [m]."""
+    x0, x1, y0, y1 = rect
+    return Receptacle(
+        name, ((x0 + x1) / 2, (y0 + y1) / 2, height), ((x1 - x0) / 2, (y1 - y0) / 2), 0.0, clearance
+    )
+
+
+def keepout(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float, float]:
+    """A rectangle in which nothing else may stand, from its bounds [m]."""
+    return ((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2, 0.0)
+
+
+def shade(color: Color, factor: float) -> Color:
+    """A darker (factor < 1) or lighter colour."""
+    r, g, b = (min(1.0, max(0.0, c * factor)) for c in color[:3])
+    return (r, g, b, color[3])
+
+
+def _legs(x: float, y: float, top: float, radius: float, color: Color) -> list[Solid]:
+    return [cylinder(sx * x, sy * y, (0.0, top), radius, color) for sx in (-1, 1) for sy in (-1, 1)]
+
+
+# --- tables and seats -------------------------------------------------------------------------------------
+
+
+def dining_table(p: Palette, length: float, depth: float, height: float, side: int) -> Piece:
+    """Table along y. `side` 0: usable all over; +1 or -1: the half towards that x, chairs on the other."""
+    top = box((-depth / 2, depth / 2), (-length / 2, length / 2), (height - 0.04, height), p.wood)
+    legs = _legs(depth / 2 - 0.06, length / 2 - 0.08, height - 0.04, 0.03, p.wood_dark)
+    near, far = depth / 2 - EDGE, depth / 2 - EDGE
+    if side:
+        far = -(depth / 2 - 0.33)  # only what is in reach from one side
+    x0, x1 = (-near, far) if side < 0 else (-far, near)
+    rect = (x0, x1, -length / 2 + EDGE, length / 2 - EDGE)
+    return Piece("table_01", (top, *legs), (surface("table_01", rect, height),))
+
+
+def round_coffee_table(p: Palette, radius: float, height: float) -> Piece:
+    """A round low table on one foot."""
+    solids = (
+        cylinder(0, 0, (height - 0.035, height), radius, p.wood),
+        cylinder(0, 0, (0.02, height - 0.035), 0.05, p.wood_dark),
+        cylinder(0, 0, (0.0, 0.02), radius * 0.6, p.wood_dark),
+    )
+    half = (radius - EDGE) / 2**0.5
+    return Piece("table_02", solids, (surface("table_02", (-half, half, -half, half), height),))
+
+
+def coffee_table(p: Palette, depth: float, length: float, height: float) -> Piece:
+    """A low table with a shelf, long along y."""
+    solids = (
+        box((-depth / 2, depth / 2), (-length / 2, length / 2), (height - 0.04, height), p.wood),
+        box(
+            (-depth / 2 + 0.04, depth / 2 - 0.04),
+            (-length / 2 + 0.06, length / 2 - 0.06),
+            (0.10, 0.13),
+            p.wood_dark,
+        ),
+        *(
+            box(
+                (-depth / 2 + 0.03, depth / 2 - 0.03),
+                (sy * (length / 2 - 0.04) - 0.02, sy * (length / 2 - 0.04) + 0.02),
+                (0.0, height - 0.04),
+                p.wood_dark,
+            )
+            for sy in (-1, 1)
+        ),
+    )
+    rect = (-depth / 2 + EDGE, depth / 2 - EDGE, -length / 2 + EDGE, length / 2 - EDGE)
+    return Piece("table_02", solids, (surface("table_02", rect, height),))
+
+
+def chair(p: Palette, name: str, seat_color: Color, width: float = 0.44) -> Piece:
+    """A plain chair; its seat is usable if it is chair_01. Origin in the middle of the seat."""
+    half = width / 2
+    solids = (
+        box((-half, half), (-half, half), (0.42, 0.46), seat_color),
+        box((-half, -half + 0.04), (-half, half), (0.46, 0.88), p.wood),
+        *_legs(half - 0.03, half - 0.03, 0.42, 0.018, p.wood_dark),
+    )
+    rect = (-half + 0.07, half - EDGE, -half + EDGE, half - EDGE)
+    return Piece(name, solids, (surface(name, rect, 0.46),) if name == "chair_01" else ())
+
+
+def armchair(p: Palette, name: str, color: Color) -> Piece:
+    """A low armchair with thin arms; origin in the middle of the seat."""
+    solids = (
+        box((-0.28, 0.30), (-0.27, 0.27), (0.14, 0.44), color),
+        box((-0.40, -0.28), (-0.33, 0.33), (0.14, 0.86), color),
+        *(
+            box((-0.28, 0.24), (min(s * 0.27, s * 0.33), max(s * 0.27, s * 0.33)), (0.14, 0.60), shade(color, 0.9))
+            for s in (-1, 1)
+        ),
+        box((-0.34, 0.24), (-0.27, 0.27), (0.0, 0.14), p.wood_dark),
+    )
+    rect = (-0.14, 0.30 - EDGE, -0.20, 0.20)
+    return Piece(name, solids, (surface(name, rect, 0.44),) if name == "chair_01" else ())
+
+
+def office_chair(p: Palette) -> Piece:
+    """A desk chair on a round foot; origin in the middle of the seat."""
+    solids = (
+        box((-0.22, 0.22), (-0.22, 0.22), (0.44, 0.50), p.black),
+        box((-0.26, -0.21), (-0.20, 0.20), (0.52, 0.98), p.black),
+        cylinder(0, 0, (0.04, 0.44), 0.03, p.metal),
+        cylinder(0, 0, (0.0, 0.04), 0.24, p.metal),
+    )
+    return Piece("office_chair", solids)
+
+
+def stool(p: Palette, name: str = "stool", radius: float = 0.17, height: float = 0.46) -> Piece:
+    """A round stool or pouf."""
+    solids = (
+        cylinder(0, 0, (height - 0.08, height), radius, p.cushion),
+        cylinder(0, 0, (0.0, height - 0.08), radius * 0.8, p.wood_dark),
+    )
+    return Piece(name, solids)
+
+
+def sofa(p: Palette, length: float, chaise: int) -> Piece:
+    """A sofa with its back to -x; `chaise` +1 or -1 adds a long seat at that end along y."""
+    half, seat = length / 2, 0.42
+    inner = half - 0.16
+    solids = [
+        box((0.22, 0.88), (-inner, inner), (0.08, seat), p.fabric),
+        box((0.0, 0.22), (-half, half), (0.05, 0.80), p.fabric),
+        *(
+            box((0.22, 0.86), (min(s * inner, s * half), max(s * inner, s * half)), (0.05, 0.58), shade(p.fabric, 0.92))
+            for s in (-1, 1)
+        ),
+        *(
+            box(
+                (0.22, 0.34),
+                (s * (inner - 0.30) - 0.21, s * (inner - 0.30) + 0.21),
+                (seat, seat + 0.36),
+                p.cushion,
+            )
+            for s in (-1, 1)
+        ),
+    ]
+    y0, y1 = -inner + 0.03, inner - 0.03
+    if chaise:
+        c0, c1 = sorted((chaise * inner, chaise * (inner - 0.62)))
+        solids.append(box((0.88, 1.45), (c0, c1), (0.08, seat), p.fabric))
+        y0, y1 = (y0, c0 - 0.05) if chaise > 0 else (c1 + 0.05, y1)
+    rect = (0.55, 0.88 - EDGE, y0, y1)
+    return Piece("sofa", tuple(solids), (surface("sofa", rect, seat),), (keepout(0.88, 1.6, y0, y1),))
+
+
+def tv_stand(p: Palette, length: float, height: float, tv_length: float) -> Piece:
+    """A low sideboard with a flat television on the wall behind it."""
+    half = length / 2
+    solids = (
+        box((0.0, 0.42), (-half, half), (height - 0.04, height), p.wood),
+        box((0.0, 0.40), (-half + 0.02, half - 0.02), (0.08, height - 0.04), p.front),
+        box((0.04, 0.36), (-half + 0.08, half - 0.08), (0.0, 0.08), p.black),
+        box((0.40, 0.405), (-0.006, 0.006), (0.10, height - 0.06), p.wood_dark, collides=False),
+        box((0.0, 0.05), (-tv_length / 2, tv_length / 2), (0.95, 0.95 + tv_length * 0.56), p.black),
+    )
+    rect = (0.11, 0.42 - EDGE, -half + EDGE, half - EDGE)
+    return Piece(
+        "tvstand", solids, (surface("tvstand", rect, height, 0.45),), (keepout(0.42, 1.15, -half, half),)
+    )
+
+
+# --- kitchen ----------------------------------------------------------------------------------------------
+
+COUNTER_DEPTH = 0.62
+COUNTER_HEIGHT = 0.90
+
+
+def counter(p: Palette, name: str, width: float, upper: bool, hob: bool = False) -> Piece:
+    """A base unit with a worktop, optionally with a wall unit above and a hob at the back."""
+    half, depth, height = width / 2, COUNTER_DEPTH, COUNTER_HEIGHT
+    solids = [
+        box((0.0, depth), (-half, half), (height - 0.04, height), p.worktop),
+        box((0.0, depth - 0.03), (-half, half), (0.10, height - 0.04), p.front),
+        box((0.0, depth - 0.08), (-half, half), (0.0, 0.10), shade(p.front, 0.45)),
+        box((depth - 0.03, depth - 0.022), (-half + 0.10, half - 0.10), (0.80, 0.82), p.metal, collides=False),
+    ]
+    if upper:
+        solids.append(box((0.0, 0.32), (-half, half), (1.48, 2.15), p.front))
+        solids.append(box((0.32, 0.325), (-0.005, 0.005), (1.50, 2.13), shade(p.front, 0.6), collides=False))
+    if hob:
+        solids.append(
+            box((0.06, 0.28), (-0.28, 0.28), (height, height + 0.006), p.black, collides=False)
+        )
+    rect = (depth - 0.32, depth - EDGE, -half + EDGE, half - EDGE)
+    return Piece(
+        name,
+        tuple(solids),
+        (surface(name, rect, height, 0.55 if upper else 10.0),),
+        (keepout(depth, depth + 0.72, -half, half),),
+    )
+
+
+def sink(p: Palette, width: float) -> Piece:
+    """A base unit with a shallow basin near its front edge; objects stand in the basin."""
+    half, depth, height = width / 2, COUNTER_DEPTH, COUNTER_HEIGHT
+    floor = height - 0.05
+    x0, x1, side = depth - 0.36, depth - 0.05, half - 0.05
+    solids = (
+        box((0.0, depth - 0.03), (-half, half), (0.10, floor - 0.01), p.front),
+        box((0.0, depth - 0.08), (-half, half), (0.0, 0.10), shade(p.front, 0.45)),
+        box((x0, x1), (-side, side), (floor - 0.01, floor), p.metal),
+        box((0.0, x0), (-half, half), (floor - 0.01, height), p.worktop),
+        box((x1, depth), (-half, half), (floor - 0.01, height), p.worktop),
+        box((x0, x1), (-half, -side), (floor - 0.01, height), p.worktop),
+        box((x0, x1), (side, half), (floor - 0.01, height), p.worktop),
+        cylinder(0.12, 0.0, (height, height + 0.26), 0.014, p.metal),
+        box((0.12, 0.27), (-0.012, 0.012), (height + 0.24, height + 0.265), p.metal),
+    )
+    rect = (x0 + 0.03, x1 - 0.03, -side + 0.03, side - 0.03)
+    return Piece(
+        "sink", solids, (surface("sink", rect, floor),), (keepout(depth, depth + 0.72, -half, half),)
+    )
+
+
+def island(p: Palette, length: float) -> Piece:
+    """A free-standing kitchen block, long along y; origin in its centre."""
+    half = length / 2
+    solids = (
+        box((-0.36, 0.36), (-half, half), (0.88, 0.92), p.worktop),
+        box((-0.30, 0.30), (-half + 0.04, half - 0.04), (0.0, 0.88), p.front),
+    )
+    return Piece("island", solids)
+
+
+# --- bedroom, study, bathroom -----------------------------------------------------------------------------
+
+
+def bed(p: Palette, width: float) -> Piece:
+    """A bed with its head against the wall."""
+    half = width / 2
+    solids = [
+        box((0.0, 0.07), (-half - 0.04, half + 0.04), (0.0, 1.05), p.wood),
+        box((0.07, 2.08), (-half, half), (0.06, 0.30), p.wood_dark),
+        box((0.07, 2.06), (-half + 0.02, half - 0.02), (0.30, 0.50), p.white),
+        box((0.72, 2.08), (-half - 0.01, half + 0.01), (0.28, 0.54), p.bedding),
+    ]
+    pillows = (-0.5, 0.5) if width > 1.2 else (0.0,)
+    solids += [
+        box((0.14, 0.54), (s * half - 0.30, s * half + 0.30), (0.50, 0.61), p.white) for s in pillows
+    ]
+    return Piece("bed", tuple(solids))
+
+
+def nightstand(p: Palette, name: str, lamp: bool) -> Piece:
+    """A small cabinet beside a bed, with or without a lamp."""
+    solids = [
+        box((0.0, 0.40), (-0.22, 0.22), (0.04, 0.50), p.wood),
+        box((0.40, 0.41), (-0.20, 0.20), (0.28, 0.48), p.front, collides=False),
+    ]
+    if lamp:
+        solids.append(cylinder(0.18, 0.0, (0.50, 0.68), 0.03, p.metal))
+        solids.append(cylinder(0.18, 0.0, (0.68, 0.90), 0.11, p.lamp))
+    return Piece(name, tuple(solids))
+
+
+def wardrobe(p: Palette, width: float) -> Piece:
+    """A tall two-door wardrobe."""
+    half = width / 2
+    solids = (
+        box((0.0, 0.60), (-half, half), (0.0, 2.10), p.front),
+        box((0.60, 0.604), (-0.008, 0.008), (0.06, 2.06), shade(p.front, 0.5), collides=False),
+        *(
+            box((0.60, 0.63), (s * 0.06 - 0.012, s * 0.06 + 0.012), (0.95, 1.25), p.metal, collides=False)
+            for s in (-1, 1)
+        ),
+    )
+    return Piece("wardrobe", solids, (), (keepout(0.6, 1.2, -half, half),))
+
+
+def dresser(p: Palette, width: float) -> Piece:
+    """A chest of drawers (they do not open) with a mirror on the wall."""
+    half = width / 2
+    solids = (
+        box((0.0, 0.46), (-half, half), (0.06, 0.84), p.wood),
+        box((0.02, 0.42), (-half + 0.04, half - 0.04), (0.0, 0.06), p.black),
+        *(box((0.46, 0.47), (-half + 0.04, half - 0.04), (z, z + 0.21), p.front, collides=False) for z in (0.10, 0.34, 0.58)),
+        box((0.0, 0.02), (-0.30, 0.30), (1.05, 1.90), p.glass, collides=False),
+    )
+    return Piece("dresser", solids)
+
+
+def bookcase(p: Palette, name: str, width: float, height: float, books: tuple[Color, ...]) -> Piece:
+    """An open bookcase with rows of books."""
+    half = width / 2
+    rows = np.linspace(0.08, height - 0.04, 5)
+    solids = [
+        box((0.0, 0.02), (-half, half), (0.0, height), p.wood_dark),
+        box((0.02, 0.32), (-half, -half + 0.03), (0.0, height), p.wood),
+        box((0.02, 0.32), (half - 0.03, half), (0.0, height), p.wood),
+        box((0.02, 0.32), (-half + 0.03, half - 0.03), (height - 0.03, height), p.wood),
+    ]
+    for row, color in zip(rows[:4], books, strict=False):
+        z = float(row)
+        solids.append(
+            box((0.02, 0.26), (-half + 0.03, half - 0.03), (z, z + 0.72 * float(rows[1] - rows[0])), color)
+        )
+    return Piece(name, tuple(solids))
+
+
+def desk(p: Palette, width: float) -> Piece:
+    """A desk with a monitor."""
+    half = width / 2
+    solids = (
+        box((0.0, 0.65), (-half, half), (0.71, 0.75), p.wood),
+        box((0.02, 0.60), (-half, -half + 0.04), (0.0, 0.71), p.wood_dark),
+        box((0.02, 0.60), (half - 0.40, half), (0.0, 0.71), p.front),
+        box((0.10, 0.13), (-0.30, 0.30), (0.87, 1.22), p.black),
+        box((0.08, 0.24), (-0.10, 0.10), (0.75, 0.87), p.metal),
+        box((0.34, 0.50), (-0.22, 0.22), (0.75, 0.77), p.white, collides=False),
+    )
+    return Piece("desk", solids)
+
+
+def bathtub(p: Palette) -> Piece:
+    """A bathtub along y."""
+    solids = (
+        box((0.0, 0.75), (-0.85, 0.85), (0.0, 0.55), p.white),
+        box((0.08, 0.67), (-0.77, 0.77), (0.55, 0.552), p.glass, collides=False),
+    )
+    return Piece("bathtub", solids)
+
+
+def toilet(p: Palette) -> Piece:
+    """A toilet."""
+    solids = (
+        box((0.0, 0.18), (-0.19, 0.19), (0.36, 0.80), p.white),
+        box((0.0, 0.40), (-0.14, 0.14), (0.0, 0.36), p.white),
+        cylinder(0.42, 0.0, (0.30, 0.42), 0.19, p.white),
+    )
+    return Piece("toilet", solids, (), (keepout(0.6, 1.1, -0.3, 0.3),))
+
+
+def washbasin(p: Palette) -> Piece:
+    """A washbasin on a cabinet, with a mirror."""
+    solids = (
+        box((0.0, 0.44), (-0.36, 0.36), (0.30, 0.76), p.front),
+        box((0.0, 0.48), (-0.40, 0.40), (0.76, 0.86), p.white),
+        box((0.10, 0.42), (-0.28, 0.28), (0.86, 0.862), p.glass, collides=False),
+        box((0.0, 0.02), (-0.34, 0.34), (1.15, 1.90), p.glass, collides=False),
+    )
+    return Piece("washbasin", solids, (), (keepout(0.48, 1.0, -0.4, 0.4),))
+
+
+# --- small things -----------------------------------------------------------------------------------------
+
+
+def console(p: Palette, width: float) -> Piece:
+    """A narrow hall table."""
+    half = width / 2
+    solids = (
+        box((0.0, 0.32), (-half, half), (0.74, 0.78), p.wood),
+        box((0.02, 0.30), (-half, -half + 0.04), (0.0, 0.74), p.wood_dark),
+        box((0.02, 0.30), (half - 0.04, half), (0.0, 0.74), p.wood_dark),
+        box((0.02, 0.30), (-half + 0.04, half - 0.04), (0.20, 0.23), p.wood),
+    )
+    return Piece("console", solids)
+
+
+def shoe_bench(p: Palette, width: float) -> Piece:
+    """A low bench with a cushion."""
+    half = width / 2
+    solids = (
+        box((0.0, 0.36), (-half, half), (0.06, 0.42), p.wood),
+        box((0.0, 0.36), (-half, half), (0.42, 0.48), p.cushion),
+    )
+    return Piece("bench", solids)
+
+
+def plant(p: Palette, name: str, height: float) -> Piece:
+    """A potted plant."""
+    solids = (
+        cylinder(0, 0, (0.0, 0.32), 0.15, p.pot),
+        cylinder(0, 0, (0.32, height * 0.55), 0.02, p.wood_dark),
+        cylinder(0, 0, (height * 0.50, height * 0.80), 0.21, p.leaf),
+        cylinder(0, 0, (height * 0.80, height), 0.13, shade(p.leaf, 1.2)),
+    )
+    return Piece(name, solids)
+
+
+def floor_lamp(p: Palette, name: str) -> Piece:
+    """A standing lamp."""
+    solids = (
+        cylinder(0, 0, (0.0, 0.03), 0.15, p.metal),
+        cylinder(0, 0, (0.03, 1.35), 0.015, p.metal),
+        cylinder(0, 0, (1.35, 1.65), 0.19, p.lamp),
+    )
+    return Piece(name, solids)
+
+
+def pendant(p: Palette) -> Piece:
+    """A lamp that hangs over a table."""
+    solids = (
+        cylinder(0, 0, (1.75, 2.6), 0.008, p.black, collides=False),
+        cylinder(0, 0, (1.60, 1.78), 0.20, p.lamp, collides=False),
+    )
+    return Piece("pendant", solids)
+
+
+def rug(color: Color, x_half: float, y_half: float, height: float = 0.008) -> Piece:
+    """A rug with a darker border; nothing touches it."""
+    solids = (
+        box((-x_half, x_half), (-y_half, y_half), (0.0, height), shade(color, 0.75), collides=False),
+        box((-x_half + 0.08, x_half - 0.08), (-y_half + 0.08, y_half - 0.08), (0.0, height + 0.002), color, collides=False),
+    )
+    return Piece("rug", solids)
+
+
+def round_rug(color: Color, radius: float) -> Piece:
+    """A round rug; nothing touches it."""
+    solids = (
+        cylinder(0, 0, (0.0, 0.008), radius, shade(color, 0.75), collides=False),
+        cylinder(0, 0, (0.0, 0.010), radius - 0.08, color, collides=False),
+    )
+    return Piece("rug", solids)
+
+
+def picture(frame: Color, color: Color, width: float, height: float, z: float) -> Piece:
+    """A picture on a wall, its middle at height z."""
+    solids = (
+        box((0.0, 0.02), (-width / 2, width / 2), (z - height / 2, z + height / 2), frame, False, 2),
+        box((0.0, 0.024), (-width / 2 + 0.04, width / 2 - 0.04), (z - height / 2 + 0.04, z + height / 2 - 0.04), color, False, 2),
+    )
+    return Piece("picture", solids)
+
+
+def window(p: Palette, width: float) -> Piece:
+    """A window in an outer wall, as a bright pane in a frame."""
+    half = width / 2
+    solids = (
+        box((0.0, 0.02), (-half - 0.06, half + 0.06), (0.94, 2.16), p.white, False, 2),
+        box((0.0, 0.025), (-half, half), (1.0, 2.10), p.glass, False, 2),
+    )
+    return Piece("window", solids)
+
+
+def front_door(p: Palette) -> Piece:
+    """The closed front door of the apartment."""
+    solids = (
+        box((0.0, 0.02), (-0.52, 0.52), (0.0, 2.12), p.white, False, 2),
+        box((0.0, 0.035), (-0.45, 0.45), (0.0, 2.05), p.wood_dark, False, 2),
+        box((0.035, 0.07), (0.32, 0.38), (1.0, 1.06), p.metal, False, 2),
+    )
+    return Piece("front_door", solids)

@@ -1,0 +1,461 @@
+"""The default simulator: MuJoCo on the CPU, depth by the analytic caster.
+
+All apartments share one topology, so a world changes its apartment by switching between compiled models
+while its MjData stays. Models are cached per process and shared by its worlds; the only field that
+depends on a world, the pose of a grasp, is written before that world steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+
+from rearrange.episodes.episode import Episode
+from rearrange.episodes.generation import load_layout
+from rearrange.navigation import OccupancyGrid, clamp_base_motion
+from rearrange.render import Camera, GeomTable, look_at, render_depth
+from rearrange.robot import fetch, kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
+from rearrange.scenes.compile import OBJECT_BODIES, build_spec
+from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
+
+SUBSTEP_COUNT = 4
+# A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
+SUCTION_GAP = 0.001
+# MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
+ABOUT_TO_SLEEP = -1
+
+
+@dataclass(frozen=True)
+class SimulatorConfig:
+    """Settings of MujocoSimulator.
+
+    Attributes:
+        camera_size: Height and width of the depth image [pixels].
+        slide: Base motion slides along obstacles instead of stopping (habitat-lab: False).
+        hold_threshold: A grasp breaks when the object's centre is farther from the tip [m].
+        target_lead: Arm targets stay this close to the measured joints, so that a blocked arm does not
+            wind up [rad]; habitat-lab has no such limit.
+    """
+
+    camera_size: int = 128
+    slide: bool = True
+    hold_threshold: float = 0.15
+    target_lead: float = 0.15
+
+
+@dataclass(frozen=True)
+class ApartmentModel:
+    """A compiled apartment and the indices into it; the same indices for every apartment."""
+
+    apartment: Apartment
+    model: mujoco.MjModel
+    geoms: GeomTable
+    grid: OccupancyGrid
+    roles: np.ndarray  # what each geom is, see contacts.py [G]
+    first_object_body: int
+    object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
+    object_qvel: int
+    arm_qpos: int
+    arm_qvel: int
+    joint_qpos: np.ndarray  # qpos of the articulated joints
+    handle_geoms: np.ndarray
+    gripper_body: int
+    weld_rows: np.ndarray  # equality of each object slot
+    connect_rows: np.ndarray  # equality of each handle
+    resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
+
+
+@lru_cache(maxsize=128)
+def load_apartment(layout: int, variation: int) -> ApartmentModel:
+    """Generate and compile an apartment with the robot in it (cached per process)."""
+    apartment, grid = load_layout(layout, variation)
+    spec = build_spec(apartment)
+    fetch.add_fetch(spec, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
+    model = spec.compile()
+    object_body = model.body(OBJECT_BODIES[0]).id
+    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
+    joints = [model.joint(name) for name in ARTICULATED_JOINTS]
+    trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
+    trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
+    return ApartmentModel(
+        apartment=apartment,
+        model=model,
+        geoms=GeomTable.from_model(model),
+        grid=grid,
+        roles=_geom_roles(model, object_body, handle_geoms),
+        first_object_body=object_body,
+        object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
+        object_qvel=int(model.jnt_dofadr[model.body_jntadr[object_body]]),
+        arm_qpos=int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
+        arm_qvel=int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
+        joint_qpos=np.array([joint.qposadr[0] for joint in joints]),
+        handle_geoms=handle_geoms,
+        gripper_body=model.body(fetch.GRIPPER_BODY).id,
+        weld_rows=np.array(
+            [model.equality(fetch.object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
+        ),
+        connect_rows=np.array(
+            [model.equality(fetch.handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
+        ),
+        resting_trees=np.array(trees),
+    )
+
+
+def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarray) -> np.ndarray:
+    """Role of every geom for `scan_contacts` [G]."""
+    roles = np.full(model.ngeom, OTHER, dtype=np.int32)
+    for geom in range(model.ngeom):
+        body = int(model.geom_bodyid[geom])
+        if object_body <= body < object_body + OBJECT_SLOT_COUNT:
+            roles[geom] = body - object_body
+        elif model.body(body).name.startswith("fetch_"):
+            roles[geom] = ROBOT
+    roles[handle_geoms] = HANDLE + np.arange(len(handle_geoms))
+    roles[model.geom(fetch.SUCTION_GEOM).id] = SUCTION
+    return roles
+
+
+class MujocoSimulator:
+    """N apartments, each with its own MjData; see rearrange.sim.base for the contract."""
+
+    def __init__(self, world_count: int = 1, config: SimulatorConfig | None = None) -> None:
+        """Allocate the state; worlds hold nothing until they are reset."""
+        self.config = config or SimulatorConfig()
+        self.world_count = world_count
+        self.state = _empty_state(world_count)
+        self.camera = Camera(
+            self.config.camera_size, self.config.camera_size, fetch.CAMERA_FIELD_OF_VIEW
+        )
+        self.worlds: list[ApartmentModel | None] = [None] * world_count
+        self.data: list[mujoco.MjData | None] = [None] * world_count
+        self._depth = np.zeros((world_count, self.camera.height, self.camera.width), np.float32)
+        self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
+        self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
+        self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
+        self._camera_rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
+
+    # --- contract -----------------------------------------------------------------------------------
+
+    def reset(self, world_ids: Sequence[int], episodes: Sequence[Episode]) -> None:
+        """Load the episodes into the worlds; see the contract."""
+        for i, episode in zip(world_ids, episodes, strict=True):
+            self._reset_world(i, episode)
+
+    def step(self, action: np.ndarray) -> None:
+        """Advance all worlds by one action [N, 10]; see the contract."""
+        for i in range(self.world_count):
+            self._step_world(i, action[i])
+
+    def render_depth(self) -> np.ndarray:
+        """Head camera depth [N, H, W] in metres; the array is reused by the next call."""
+        for i, (world, data) in enumerate(zip(self.worlds, self.data, strict=True)):
+            if world is None or data is None:
+                continue
+            position, rotation = self.camera_pose(i)
+            render_depth(
+                world.geoms,
+                data.geom_xpos,
+                data.geom_xmat,
+                self.camera,
+                position,
+                rotation,
+                self._depth[i],
+            )
+        return self._depth
+
+    def close(self) -> None:
+        """Drop worlds and data."""
+        self.worlds = [None] * self.world_count
+        self.data = [None] * self.world_count
+
+    # --- beyond the contract, for start states, video and tests ------------------------------------
+
+    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
+        x, y, yaw = self.state.base_pose[i]
+        c, s = math.cos(yaw), math.sin(yaw)
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        px, py, pz = fetch.CAMERA_POSITION
+        position = np.array([x + c * px - s * py, y + s * px + c * py, pz])
+        return position, turn @ self._camera_rotation
+
+    def robot_touches_anything(self, i: int) -> bool:
+        """Whether the robot of world i is in contact with anything (used to reject start states)."""
+        world, data = self._world(i)
+        roles = world.roles[data.contact.geom]
+        is_robot = roles == ROBOT
+        is_robot |= roles == SUCTION
+        is_load = (roles == self.state.held_object[i]) & (roles >= 0)
+        is_self = np.all(is_robot | is_load, axis=1) if len(roles) else np.zeros(0, bool)
+        return bool(np.any(is_robot.any(axis=1) & ~is_self)) if len(roles) else False
+
+    # --- one world -----------------------------------------------------------------------------------
+
+    def _world(self, i: int) -> tuple[ApartmentModel, mujoco.MjData]:
+        world, data = self.worlds[i], self.data[i]
+        if world is None or data is None:
+            raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
+        return world, data
+
+    def _reset_world(self, i: int, episode: Episode) -> None:
+        world = load_apartment(episode.layout, episode.variation)
+        data = self.data[i] or mujoco.MjData(world.model)
+        self.worlds[i], self.data[i] = world, data
+        mujoco.mj_resetData(world.model, data)
+        for slot, pose in episode.objects.items():
+            start = world.object_qpos + 7 * slot
+            data.qpos[start : start + 7] = pose
+        for k, joint in enumerate(ARTICULATED_JOINTS):
+            data.qpos[world.joint_qpos[k]] = episode.articulated.get(joint, 0.0)
+        arm = np.asarray(episode.arm_joints, dtype=float)
+        data.qpos[world.arm_qpos : world.arm_qpos + kinematics.JOINT_COUNT] = arm
+        data.ctrl[: kinematics.JOINT_COUNT] = arm
+        self._arm_targets[i] = arm
+        self.state.base_pose[i] = episode.base_pose
+        self.state.base_blocked[i] = False
+        self.state.held_object[i] = NOTHING
+        self.state.held_handle[i] = NOTHING
+        _place_base(data, *episode.base_pose)
+        if episode.held_slot is not None:
+            self._snap_into_hand(i, world, data, episode.held_slot)
+        data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
+        self._write_grasp(i, world)
+        mujoco.mj_step(world.model, data)
+        self._read(i, world, data)
+        self.state.hold_violated[i] = False
+
+    def _step_world(self, i: int, action: np.ndarray) -> None:
+        world, data = self._world(i)
+        state = self.state
+        self._grip(i, world, data, action[7] >= 0.0)
+        measured = data.qpos[world.arm_qpos : world.arm_qpos + kinematics.JOINT_COUNT]
+        lead = self.config.target_lead
+        targets = self._arm_targets[i]
+        targets += action[:7]
+        np.minimum(targets, measured + lead, out=targets)
+        np.maximum(targets, measured - lead, out=targets)
+        np.minimum(targets, self._limits[1], out=targets)
+        np.maximum(targets, self._limits[0], out=targets)
+        data.ctrl[: kinematics.JOINT_COUNT] = targets
+        self._write_grasp(i, world)
+        x, y, yaw = state.base_pose[i].tolist()
+        forward, turn = float(action[8]), float(action[9])
+        if forward == 0.0 and turn == 0.0:
+            state.base_blocked[i] = False
+            mujoco.mj_step(world.model, data, nstep=SUBSTEP_COUNT)
+        else:
+            # HAB turns and drives in one action: the motion follows the mean heading.
+            heading = yaw + 0.5 * turn
+            dx, dy = forward * math.cos(heading), forward * math.sin(heading)
+            new_x, new_y, blocked = clamp_base_motion(
+                world.grid, x, y, dx, dy, slide=self.config.slide
+            )
+            state.base_blocked[i] = blocked
+            self._move_base(i, world, data, (x, y, yaw), (new_x, new_y, yaw + turn))
+        self._read(i, world, data)
+        self._check_hold(i, world, data)
+
+    def _move_base(
+        self,
+        i: int,
+        world: ApartmentModel,
+        data: mujoco.MjData,
+        start: tuple[float, float, float],
+        end: tuple[float, float, float],
+    ) -> None:
+        """Teleport the base, and what it holds, in as many parts as there are physics substeps."""
+        held = int(self.state.held_object[i])
+        turn = (end[2] - start[2]) / SUBSTEP_COUNT
+        previous = start
+        for k in range(1, SUBSTEP_COUNT + 1):
+            part = k / SUBSTEP_COUNT
+            pose = (
+                start[0] + part * (end[0] - start[0]),
+                start[1] + part * (end[1] - start[1]),
+                start[2] + k * turn,
+            )
+            _place_base(data, *pose)
+            if held != NOTHING:
+                _carry(data, world.object_qpos + 7 * held, previous, pose)
+            previous = pose
+            mujoco.mj_step(world.model, data)
+        yaw = (end[2] + math.pi) % (2 * math.pi) - math.pi
+        self.state.base_pose[i] = (end[0], end[1], yaw)
+
+    # --- suction ---------------------------------------------------------------------------------------
+
+    def _grip(self, i: int, world: ApartmentModel, data: mujoco.MjData, hold: bool) -> None:
+        """Grasp what the cup touched at the end of the last step, or let go."""
+        state = self.state
+        if not hold:
+            self._release(i, world, data)
+        elif state.held_object[i] == NOTHING and state.held_handle[i] == NOTHING:
+            if state.touched_object[i] != NOTHING:
+                self._attach_object(i, world, data, int(state.touched_object[i]))
+            elif self.state.touched_handle[i] != NOTHING:
+                self._attach_handle(i, world, data, int(self.state.touched_handle[i]))
+
+    def _attach_object(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int
+    ) -> None:
+        """Weld the object to the gripper where it is."""
+        body = world.first_object_body + slot
+        rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        offset = rotation.T @ (data.xpos[body] - data.xpos[world.gripper_body])
+        offset[0] += SUCTION_GAP
+        inverse = np.empty(4)
+        relative = np.empty(4)
+        mujoco.mju_negQuat(inverse, data.xquat[world.gripper_body])
+        mujoco.mju_mulQuat(relative, inverse, data.xquat[body])
+        self._grasps[i] = (0.0, 0.0, 0.0, *offset, *relative)
+        data.eq_active[world.weld_rows[slot]] = True
+        self.state.held_object[i] = slot
+
+    def _attach_handle(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, handle: int
+    ) -> None:
+        """Join the gripper and the handle by a ball constraint at the suction tip."""
+        body = int(world.model.geom_bodyid[world.handle_geoms[handle]])
+        tip = self.state.end_effector_position[i]
+        on_body = data.xmat[body].reshape(3, 3).T @ (tip - data.xpos[body])
+        self._grasps[i, :3] = kinematics.END_EFFECTOR_OFFSET
+        self._grasps[i, 3:6] = on_body
+        data.eq_active[world.connect_rows[handle]] = True
+        self.state.held_handle[i] = handle
+
+    def _release(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        if self.state.held_object[i] != NOTHING:
+            data.eq_active[world.weld_rows[self.state.held_object[i]]] = False
+            self.state.held_object[i] = NOTHING
+        if self.state.held_handle[i] != NOTHING:
+            data.eq_active[world.connect_rows[self.state.held_handle[i]]] = False
+            self.state.held_handle[i] = NOTHING
+
+    def _write_grasp(self, i: int, world: ApartmentModel) -> None:
+        """Put this world's grasp into the model that it shares with others."""
+        if self.state.held_object[i] != NOTHING:
+            row = world.weld_rows[self.state.held_object[i]]
+            world.model.eq_data[row, :10] = self._grasps[i]
+        elif self.state.held_handle[i] != NOTHING:
+            row = world.connect_rows[self.state.held_handle[i]]
+            world.model.eq_data[row, :6] = self._grasps[i, :6]
+
+    def _check_hold(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """Break the grasp when what is held has slipped too far from the tip (HAB's hold violation)."""
+        state = self.state
+        state.hold_violated[i] = False
+        if state.held_object[i] != NOTHING:
+            where = state.object_position[i, state.held_object[i]]
+        elif state.held_handle[i] != NOTHING:
+            where = state.handle_position[i, state.held_handle[i]]
+        else:
+            return
+        gap = where - state.end_effector_position[i]
+        if gap @ gap >= self.config.hold_threshold**2:
+            self._release(i, world, data)
+            state.hold_violated[i] = True
+
+    def _snap_into_hand(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int
+    ) -> None:
+        """Put the object under the suction tip by its top face and hold it."""
+        mujoco.mj_kinematics(world.model, data)
+        rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        reach = kinematics.END_EFFECTOR_OFFSET[0] + half_height(SLOT_KINDS[slot]) + SUCTION_GAP
+        start = world.object_qpos + 7 * slot
+        data.qpos[start : start + 3] = data.xpos[world.gripper_body] + reach * rotation[:, 0]
+        # The object's z axis looks against the gripper's x axis.
+        up = np.stack([rotation[:, 2], rotation[:, 1], -rotation[:, 0]], axis=1)
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, up.ravel())
+        data.qpos[start + 3 : start + 7] = quaternion
+        mujoco.mj_kinematics(world.model, data)
+        self._attach_object(i, world, data, slot)
+
+    # --- reading ---------------------------------------------------------------------------------------
+
+    def _read(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """Copy what tasks may know from MjData into the state."""
+        state = self.state
+        count = kinematics.JOINT_COUNT
+        state.arm_joints[i] = data.qpos[world.arm_qpos : world.arm_qpos + count]
+        state.arm_velocities[i] = data.qvel[world.arm_qvel : world.arm_qvel + count]
+        rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        state.end_effector_rotation[i] = rotation
+        state.end_effector_position[i] = (
+            data.xpos[world.gripper_body] + kinematics.END_EFFECTOR_OFFSET[0] * rotation[:, 0]
+        )
+        first = world.first_object_body
+        state.object_position[i] = data.xpos[first : first + OBJECT_SLOT_COUNT]
+        state.object_rotation[i] = data.xquat[first : first + OBJECT_SLOT_COUNT]
+        state.articulated_joints[i] = data.qpos[world.joint_qpos]
+        state.handle_position[i] = data.geom_xpos[world.handle_geoms]
+        contact = data.contact
+        touched, handle, force = scan_contacts(
+            data.ncon,
+            contact.geom,
+            contact.dist,
+            contact.efc_address,
+            data.efc_force,
+            world.roles,
+            int(state.held_object[i]),
+            int(state.held_handle[i]),
+        )
+        state.touched_object[i] = touched
+        self.state.touched_handle[i] = handle
+        state.contact_force[i] = force
+
+
+def _empty_state(count: int) -> SimState:
+    handles = len(ARTICULATED_JOINTS)
+    return SimState(
+        base_pose=np.zeros((count, 3)),
+        base_blocked=np.zeros(count, bool),
+        arm_joints=np.zeros((count, kinematics.JOINT_COUNT)),
+        arm_velocities=np.zeros((count, kinematics.JOINT_COUNT)),
+        end_effector_position=np.zeros((count, 3)),
+        end_effector_rotation=np.zeros((count, 3, 3)),
+        object_position=np.zeros((count, OBJECT_SLOT_COUNT, 3)),
+        object_rotation=np.zeros((count, OBJECT_SLOT_COUNT, 4)),
+        articulated_joints=np.zeros((count, handles)),
+        handle_position=np.zeros((count, handles, 3)),
+        held_object=np.full(count, NOTHING),
+        held_handle=np.full(count, NOTHING),
+        touched_object=np.full(count, NOTHING),
+        touched_handle=np.full(count, NOTHING),
+        hold_violated=np.zeros(count, bool),
+        contact_force=np.zeros(count),
+    )
+
+
+def _place_base(data: mujoco.MjData, x: float, y: float, yaw: float) -> None:
+    """Put the base, MuJoCo's only mocap body, on the floor at (x, y) with heading yaw."""
+    data.mocap_pos[0] = (x, y, 0.0)
+    data.mocap_quat[0] = (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
+
+
+def _carry(
+    data: mujoco.MjData,
+    start: int,
+    old: tuple[float, float, float],
+    new: tuple[float, float, float],
+) -> None:
+    """Move a held object rigidly with the base, as HAB does; `start` is its first qpos."""
+    turn = new[2] - old[2]
+    c, s = math.cos(turn), math.sin(turn)
+    qpos = data.qpos
+    x, y = qpos[start] - old[0], qpos[start + 1] - old[1]
+    qpos[start] = new[0] + c * x - s * y
+    qpos[start + 1] = new[1] + s * x + c * y
+    if turn:
+        c, s = math.cos(0.5 * turn), math.sin(0.5 * turn)
+        w, qx, qy, qz = qpos[start + 3 : start + 7].tolist()
+        qpos[start + 3 : start + 7] = (c * w - s * qz, c * qx - s * qy, c * qy + s * qx, c * qz + s * w)

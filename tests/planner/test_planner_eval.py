@@ -1,0 +1,118 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from planner import eval as command
+from planner import evaluation, report, scenarios
+
+
+@pytest.fixture
+def fake_scenario(monkeypatch, stage_factory, episode_factory):
+    """Tidy House in a world without physics."""
+    scenario = scenarios.Scenario(
+        "tidy_house",
+        "Tidy House",
+        lambda split, seed, index: episode_factory(episode_id=f"{split}/{seed}/{index}"),
+        stage_factory,
+    )
+    monkeypatch.setitem(scenarios.SCENARIOS, "tidy_house", scenario)
+
+
+def run_json(tmp_path, *arguments):
+    path = tmp_path / "deep" / "result.json"
+    assert command.main(["tidy_house", "--workers", "1", "--json", str(path), *arguments]) == 0
+    return json.loads(path.read_text())
+
+
+def test_json_has_the_promised_keys(fake_scenario, tmp_path):
+    result = run_json(tmp_path, "--episodes", "3", "--seed", "4", "--split", "test")
+    assert result["task"] == "tidy_house"
+    assert (result["split"], result["episodes"], result["seed"]) == ("test", 3, 4)
+    assert result["skills"] == {"navigate": "fake", "pick": "fake", "place": "fake"}
+    assert set(result["full_task"]["success_at_end"]) == {"mean", "low", "high"}
+    assert result["full_task"]["success_once"]["mean"] == 1.0
+    assert [i["name"] for i in result["interactions"]][-2:] == ["pick_4", "place_4"]
+    assert result["interactions"][0]["success"]["mean"] == 1.0
+    assert result["failures"] == {}
+    assert [r["episode_id"] for r in result["records"]] == ["test/4/0", "test/4/1", "test/4/2"]
+    assert len(result["records"][0]["hand_offs"]) == 39
+    assert "--seed 4" in result["command"]
+    assert {"cpu", "cores"} <= set(result["machine"])
+
+
+def test_failures_are_counted_by_cause(fake_scenario, tmp_path, monkeypatch, stage_factory):
+    stage = stage_factory("oracle")
+    stage.skills["pick"].never_done = (1,)
+    scenario = scenarios.SCENARIOS["tidy_house"]
+    monkeypatch.setitem(
+        scenarios.SCENARIOS,
+        "tidy_house",
+        scenarios.Scenario("tidy_house", "", scenario.make_episode, lambda mode: stage),
+    )
+    result = run_json(tmp_path, "--episodes", "2")
+    assert result["failures"] == {"pick: time-out": 2}
+    assert result["full_task"]["success_at_end"]["mean"] == 0.0
+    # pick_1 itself did hold its object: the chain ends after it.
+    assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 3 + [0.0] * 7
+    assert stage.world.closed
+
+
+def test_tables_are_printed_as_plain_lines(fake_scenario, tmp_path, capsys):
+    run_json(tmp_path, "--episodes", "1")
+    text = capsys.readouterr().out
+    assert "episode 0: 10/10 interactions, 147 steps" in text
+    assert "full task" in text
+    assert "100.0 %" in text
+    assert "\x1b[" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["laundry"], "unknown task 'laundry': choose one of tidy_house"),
+        (["tidy_house", "--split", "moon"], "unknown split 'moon': choose one of train, val, test"),
+        (
+            ["tidy_house", "--skills", "magic"],
+            "unknown skills 'magic': choose one of oracle, learned, mixed",
+        ),
+        (["tidy_house", "--engine", "x"], "unknown engine 'x': choose one of forward"),
+        (["tidy_house", "--episodes", "0"], "--episodes must be at least 1, found 0"),
+        (["tidy_house", "--episodes", "many"], "argument --episodes: invalid int value: 'many'"),
+        (["tidy_house", "--colour", "red"], "unrecognized arguments: --colour red"),
+        (
+            ["tidy_house", "--navigate-timeout", "x"],
+            "unknown navigate-timeout 'x': choose one of end, proceed",
+        ),
+        ([], "the following arguments are required: task"),
+    ],
+)
+def test_bad_input_is_answered_in_one_line(arguments, message, capsys):
+    assert command.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"error: {message}")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_exit_code_reaches_the_shell():
+    done = subprocess.run(
+        [sys.executable, "-m", "planner.eval", "laundry"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr == "error: unknown task 'laundry': choose one of tidy_house\n"
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "result.json"
+    report.write_json({"a": 1}, path)
+    with pytest.raises(TypeError):
+        report.write_json({"a": object()}, path)
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_worker_count_does_not_exceed_the_episodes(fake_scenario):
+    settings = evaluation.EvaluationSettings("tidy_house", episodes=1)
+    assert [r.index for r in evaluation.run_episodes(settings, workers=8)] == [0]

@@ -1,0 +1,214 @@
+import dataclasses
+import statistics
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from unified_planning.io import PDDLReader
+
+from planner.problem import (
+    DOMAIN_PATH,
+    build_problem,
+    goal_name,
+    object_name,
+    problem_text,
+)
+from planner.search import Plan, PlanningError, check_plan, find_plan
+from rearrange.errors import UserError
+from rearrange.scenes.apartment import OPEN_RECEPTACLES
+
+CLOSABLE = {"fridge_middle": "fridge_door", "drawer_right_top": "drawer_right_top"}
+ANYWHERE = (*OPEN_RECEPTACLES, *CLOSABLE)
+
+
+def actions(plan):
+    return [step.action for step in plan.steps]
+
+
+def with_receptacles(episode, pairs, **changes):
+    targets = tuple(
+        dataclasses.replace(t, start_receptacle=start, goal_receptacle=goal)
+        for t, (start, goal) in zip(episode.targets, pairs, strict=True)
+    )
+    return dataclasses.replace(episode, targets=targets, **changes)
+
+
+def test_tidy_house_plan_is_twenty_skills_in_the_order_of_the_targets(task_and_plan):
+    _, plan = task_and_plan
+    expected = []
+    for k in range(5):
+        expected += [
+            ("nav", object_name(k)),
+            ("pick", object_name(k)),
+            ("nav", goal_name(k)),
+            ("place", goal_name(k)),
+        ]
+    told = {"nav": 2, "pick": 1, "place": 2}
+    assert [(s.action, s.arguments[told[s.action]]) for s in plan.steps] == expected
+
+
+def test_plan_is_deterministic(episode_factory):
+    first, second = (find_plan(build_problem(episode_factory()).problem) for _ in range(2))
+    assert first.steps == second.steps
+
+
+def test_prepare_groceries_takes_twelve_skills(episode_factory):
+    episode = with_receptacles(
+        episode_factory(3),
+        [
+            ("fridge_middle", "counter_left"),
+            ("fridge_middle", "counter_right"),
+            ("counter_left", "fridge_middle"),
+        ],
+        articulated={"fridge_door": 1.5},
+    )
+    plan = find_plan(build_problem(episode).problem, validate=True)
+    assert actions(plan) == ["nav", "pick", "nav", "place"] * 3
+
+
+def test_set_table_opens_what_is_closed(episode_factory):
+    episode = with_receptacles(
+        episode_factory(2), [("drawer_right_top", "table_01"), ("fridge_middle", "table_01")]
+    )
+    plan = find_plan(build_problem(episode).problem, validate=True)
+    chain = ["nav", "pick", "nav", "place"]
+    assert actions(plan) == [
+        *("nav-to-receptacle", "open-cab", *chain),
+        *("nav-to-receptacle", "open-fridge", *chain),
+    ]
+    assert plan.steps[1].arguments == ("fetch", "drawer_right_top", "object_0")
+
+
+def test_half_open_drawer_counts_as_closed(episode_factory):
+    def first_action(opening):
+        episode = with_receptacles(
+            episode_factory(1),
+            [("drawer_right_top", "sofa")],
+            articulated={"drawer_right_top": opening},
+        )
+        return actions(find_plan(build_problem(episode).problem))[0]
+
+    assert first_action(0.34) == "nav-to-receptacle"
+    assert first_action(0.36) == "nav"
+
+
+def test_held_object_is_placed_first(episode_factory):
+    episode = episode_factory(2, held_slot=4)
+    plan = find_plan(build_problem(episode).problem, validate=True)
+    assert [str(s) for s in plan.steps[:2]] == [
+        "(nav fetch start_pose goal_1)",
+        "(place fetch object_1 goal_1 sink)",
+    ]
+    assert len(plan.steps) == 6
+
+
+receptacle_pairs = st.lists(
+    st.tuples(st.sampled_from(ANYWHERE), st.sampled_from(ANYWHERE)), min_size=1, max_size=5
+)
+openings = st.fixed_dictionaries({joint: st.floats(0.0, 1.5) for joint in CLOSABLE.values()})
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(pairs=receptacle_pairs, articulated=openings)
+def test_plans_are_valid_and_short(pairs, articulated):
+    from conftest import make_episode
+
+    episode = with_receptacles(make_episode(len(pairs)), pairs, articulated=articulated)
+    plan = find_plan(build_problem(episode).problem, validate=True)
+    to_open = {r for pair in pairs for r in pair if r in CLOSABLE} - {
+        r
+        for r, joint in CLOSABLE.items()
+        if articulated[joint] > (1.07 if r == "fridge_middle" else 0.35)
+    }
+    # Four skills per target, and two (drive there, open) per closed receptacle: the shortest plan.
+    assert len(plan.steps) == 4 * len(pairs) + 2 * len(to_open)
+
+
+@pytest.mark.parametrize("kind", ["fridge", "drawer"])
+def test_closing_is_planned_when_asked_for(kind):
+    closing = {"fridge": "close-fridge", "drawer": "close-cab"}[kind]
+    text = problem_text(
+        "tidy up after/1",
+        {"robot": ["r"], "pose": ["p"], kind: ["box"], "movable": ["o"], "goal": ["g"]},
+        [
+            ("robot-at", "r", "p"),
+            ("hand-empty", "r"),
+            ("in", "o", "box"),
+            ("in", "g", "box"),
+            ("misplaced", "o"),
+            ("closed", "box"),
+        ],
+        [("object-at", "o", "g"), ("closed", "box")],
+    )
+    problem = PDDLReader().parse_problem_string(DOMAIN_PATH.read_text(), text)
+    plan = find_plan(problem, validate=True)
+    assert actions(plan).count(closing) == 1
+    assert actions(plan)[-1] == closing
+
+
+def test_validator_rejects_a_broken_plan(task_and_plan):
+    task, plan = task_and_plan
+    broken = Plan(plan.steps[1:], plan.engine, 0.0)
+    with pytest.raises(PlanningError, match="not valid"):
+        check_plan(task.problem, broken)
+    too_short = Plan(plan.steps[:-1], plan.engine, 0.0)
+    with pytest.raises(PlanningError, match="not valid"):
+        check_plan(task.problem, too_short)
+
+
+def test_impossible_problem_is_said_to_be_so():
+    text = problem_text(
+        "x",
+        {"robot": ["r"], "pose": ["p"], "movable": ["o"], "goal": ["g"]},
+        [("robot-at", "r", "p"), ("hand-empty", "r"), ("misplaced", "o")],  # o is nowhere
+        [("object-at", "o", "g")],
+    )
+    problem = PDDLReader().parse_problem_string(DOMAIN_PATH.read_text(), text)
+    with pytest.raises(PlanningError, match="no plan"):
+        find_plan(problem)
+
+
+def test_search_gives_up_at_its_limit(task_and_plan):
+    task, _ = task_and_plan
+    with pytest.raises(PlanningError, match="5 expanded"):
+        find_plan(task.problem, max_expanded=5)
+
+
+def test_unknown_engine_lists_what_is_installed(task_and_plan):
+    task, _ = task_and_plan
+    with pytest.raises(UserError, match=r"unknown engine 'nonsense'; installed: forward"):
+        find_plan(task.problem, engine="nonsense")
+
+
+def test_unknown_receptacle_and_no_targets(episode_factory):
+    episode = with_receptacles(episode_factory(1), [("bathtub", "sofa")])
+    with pytest.raises(UserError, match="bathtub; known: table_01"):
+        build_problem(episode)
+    with pytest.raises(UserError, match="no targets"):
+        build_problem(episode_factory(0))
+
+
+def test_beyond_strips_is_refused():
+    domain = """(define (domain d) (:requirements :strips :negative-preconditions)
+      (:predicates (a) (b))
+      (:action x :parameters () :precondition (not (b)) :effect (a)))"""
+    problem = PDDLReader().parse_problem_string(
+        domain, "(define (problem p) (:domain d) (:init) (:goal (a)))"
+    )
+    with pytest.raises(UserError, match="beyond STRIPS"):
+        find_plan(problem)
+
+
+def test_tidy_house_is_planned_fast(episode_factory):
+    problem = build_problem(episode_factory()).problem
+    seconds = [find_plan(problem).seconds for _ in range(9)]
+    assert statistics.median(seconds) < 0.1
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_arguments_tell_starts_and_goals(episode_factory, index):
+    episode = episode_factory()
+    arguments = build_problem(episode).arguments
+    assert arguments[object_name(index)].position == episode.targets[index].start
+    assert arguments[goal_name(index)].position == episode.targets[index].goal
+    assert arguments[goal_name(index)].slot == episode.targets[index].slot

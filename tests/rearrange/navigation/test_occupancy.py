@@ -1,0 +1,115 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rearrange.navigation import ROBOT_RADIUS, clamp_base_motion
+from rearrange.scenes.apartment import Solid
+
+
+def test_clearance_is_the_distance_to_the_nearest_surface(grid):
+    assert grid.clearance_at(4.0, 1.5) == pytest.approx(0.95, abs=0.01)  # wall face at x = 4.95
+    assert grid.clearance_at(5.0, 4.5) == pytest.approx(0.5, abs=0.01)  # wall end at y = 4
+    assert grid.clearance_at(7.0, 5.0) == pytest.approx(0.6, abs=0.01)  # column of radius 0.4
+    assert grid.clearance_at(0.4, 3.0) == pytest.approx(0.4, abs=0.01)  # outer bound
+    assert grid.clearance_at(7.0, 6.0) == pytest.approx(-0.4, abs=0.04)  # inside the column
+    assert grid.clearance_at(-3.0, 50.0) < 0.0
+
+
+def test_turned_box_has_a_turned_footprint(grid):
+    c, s = math.cos(0.5), math.sin(0.5)
+    # 0.5 m from the middle of the long side and 0.3 m beyond the short side, in the crate's frame
+    assert grid.clearance_at(2 - s * 0.7, 6 + c * 0.7) == pytest.approx(0.5, abs=0.01)
+    assert grid.clearance_at(2 + c * 0.7, 6 + s * 0.7) == pytest.approx(0.3, abs=0.01)
+
+
+def test_what_is_overhead_flat_or_decoration_is_no_obstacle(grid):
+    for x, y in ((8.0, 2.0), (8.0, 4.0), (2.0, 3.0)):
+        assert grid.is_free(x, y, 0.5)
+
+
+def test_fridge_and_cabinet_are_obstacles(grid):
+    assert grid.clearance_at(0.5, 7.5) < 0.0
+    assert grid.clearance_at(9.5, 7.5) < 0.0
+
+
+def test_island_leaves_out_what_cannot_be_reached(make_grid):
+    wall = Solid("box", (8.0, 4.0, 1.0), (0.05, 4.0, 1.0))
+    grid = make_grid(wall)
+    assert grid.is_free(9.0, 4.0)
+    assert not grid.on_island(9.0, 4.0)
+    assert grid.on_island(4.0, 4.0)
+    x, _ = grid.nearest_navigable(9.5, 4.0)
+    assert x < 7.7
+
+
+def test_sampled_poses_are_free_and_spread(grid):
+    generator = np.random.default_rng(0)
+    poses = np.array([grid.sample_pose(generator) for _ in range(300)])
+    assert all(grid.on_island(x, y) for x, y, _ in poses)
+    assert poses[:, 0].min() < 1.0 < 9.0 < poses[:, 0].max()
+    assert abs(np.cos(poses[:, 2]).mean()) < 0.15
+
+
+def test_poses_near_a_point_face_it(grid):
+    generator = np.random.default_rng(0)
+    point = (7.0, 6.0)
+    errors = []
+    for _ in range(300):
+        x, y, yaw = grid.sample_pose_near(generator, point, 1.5, yaw_noise=0.2)
+        assert math.dist((x, y), point) <= 1.5
+        assert grid.is_free(x, y)
+        errors.append(math.remainder(yaw - math.atan2(point[1] - y, point[0] - x), 2 * math.pi))
+    assert np.std(errors) == pytest.approx(0.2, rel=0.2)
+    assert grid.sample_pose_near(generator, point, 0.6) is None  # all within the column's reach
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    x=st.floats(0.0, 10.0),
+    y=st.floats(0.0, 8.0),
+    heading=st.floats(-math.pi, math.pi),
+    length=st.floats(0.0, 0.5),
+    slide=st.booleans(),
+)
+def test_motion_never_loses_clearance_below_the_radius(grid, x, y, heading, length, slide):
+    before = grid.clearance_at(x, y)
+    dx, dy = length * math.cos(heading), length * math.sin(heading)
+    new_x, new_y, blocked = clamp_base_motion(grid, x, y, dx, dy, slide=slide)
+    assert grid.clearance_at(new_x, new_y) >= min(before, ROBOT_RADIUS) - 1e-9
+    if not blocked:
+        assert (new_x, new_y) == pytest.approx((x + dx, y + dy), abs=1e-9)
+    assert math.dist((x, y), (new_x, new_y)) <= 1.6 * length + 1e-9
+
+
+def test_motion_stops_at_a_wall_or_slides_along_it(grid):
+    x, y, blocked = clamp_base_motion(grid, 4.6, 1.0, 0.08, 0.05, slide=False)
+    assert blocked
+    assert 4.63 < x <= 4.65 + 1e-6
+    stopped = y
+    x, y, blocked = clamp_base_motion(grid, 4.6, 1.0, 0.08, 0.05, slide=True)
+    assert blocked
+    assert 4.63 < x <= 4.65 + 1e-6
+    assert stopped < 1.045
+    assert y == pytest.approx(1.05, abs=0.005)
+
+
+def test_motion_out_of_a_tight_start_is_allowed(grid):
+    start = (4.75, 1.0)  # clearance 0.2
+    assert clamp_base_motion(grid, *start, -0.05, 0.0)[:2] == pytest.approx((4.70, 1.0))
+    assert clamp_base_motion(grid, *start, 0.05, 0.0, slide=False) == (*start, True)
+
+
+def test_motion_is_quick(grid):
+    arguments = (grid, 4.62, 1.0, 0.08, 0.03)
+    clamp_base_motion(*arguments)
+    best = math.inf
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(200):
+            clamp_base_motion(*arguments)
+        best = min(best, (time.perf_counter() - start) / 200)
+    assert best < 4e-6  # 1 us measured; the budget is 2 us

@@ -1,0 +1,107 @@
+"""Tiny environments for tests of the learner. Must not import torch."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+
+class RememberCue(gymnasium.Env):
+    """A cue of -1 or 1 is shown at the first step only; every later action must repeat its sign."""
+
+    def __init__(self, length: int = 6):
+        self.length = length
+        self.observation_space = spaces.Dict({"cue": spaces.Box(-2, 2, (2,), np.float32)})
+        self.action_space = spaces.Box(-1, 1, (1,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cue = float(self.np_random.choice([-1.0, 1.0]))
+        self.t = 0
+        self.total = 0.0
+        return {"cue": np.array([self.cue, 1.0], np.float32)}, {}
+
+    def step(self, action):
+        self.t += 1
+        reward = float(action[0]) * self.cue / self.length
+        self.total += reward
+        terminated = self.t >= self.length
+        info = {"metrics": {"success": float(self.total > 0.8)}} if terminated else {}
+        return {"cue": np.zeros(2, np.float32)}, reward, terminated, False, info
+
+
+class Reach(gymnasium.Env):
+    """A point on a line is pushed towards zero; episodes are only ever truncated."""
+
+    def __init__(self):
+        self.observation_space = spaces.Dict({"x": spaces.Box(-9, 9, (1,), np.float32)})
+        self.action_space = spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = float(self.np_random.uniform(-1, 1))
+        self.t = 0
+        return {"x": np.array([self.x], np.float32)}, {}
+
+    def step(self, action):
+        self.x += 0.1 * (action - 1)
+        self.t += 1
+        return {"x": np.array([self.x], np.float32)}, -abs(self.x), False, self.t >= 20, {}
+
+
+class Picture(gymnasium.Env):
+    """64x64 depth and a vector, for measuring speed; `work` numbers are sorted in each step."""
+
+    def __init__(self, work: int = 4000, size: int = 64):
+        self.observation_space = spaces.Dict(
+            {
+                "depth": spaces.Box(0, 1, (size, size, 1), np.float32),
+                "state": spaces.Box(-9, 9, (30,), np.float32),
+            }
+        )
+        self.action_space = spaces.Box(-1, 1, (10,), np.float32)
+        self.work = np.random.default_rng(0).random(work)
+        self.image = np.random.default_rng(0).random((size, size, 1)).astype(np.float32)
+
+    def _observation(self):
+        return {"depth": self.image, "state": np.full(30, self.t / 100, np.float32)}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        self.length = int(self.np_random.integers(100, 300))
+        return self._observation(), {}
+
+    def step(self, action):
+        np.sort(self.work)
+        self.t += 1
+        done = self.t >= self.length
+        metrics = {"metrics": {"success": 0.0}} if done else {}
+        return self._observation(), float(action[0]), False, done, metrics
+
+
+class Crashing(RememberCue):
+    """Raises in its tenth step."""
+
+    def step(self, action):
+        self.count = getattr(self, "count", 0) + 1
+        if self.count == 10:
+            raise RuntimeError("the gears jammed")
+        return super().step(action)
+
+
+def make_cue(index: int, seed: int) -> gymnasium.Env:
+    return RememberCue()
+
+
+def make_reach(index: int, seed: int) -> gymnasium.Env:
+    return Reach()
+
+
+def make_picture(index: int, seed: int) -> gymnasium.Env:
+    return Picture()
+
+
+def make_crashing(index: int, seed: int) -> gymnasium.Env:
+    return Crashing() if index == 1 else RememberCue()

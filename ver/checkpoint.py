@@ -1,0 +1,262 @@
+"""Checkpoints: safetensors with JSON in the header, written atomically, never pickled.
+
+Two kinds of file share one layout. An exported policy holds the weights and everything needed to
+rebuild the networks. A training checkpoint holds the optimisers, counters and random states too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from ver.config import NetworkConfig, config_from_dict, config_to_dict
+from ver.errors import UserError
+from ver.networks.policy import ActorCritic
+
+POLICY_FORMAT = "ver-policy-1"
+TRAINING_FORMAT = "ver-training-1"
+
+
+def save_policy(
+    path: str | Path,
+    policy: ActorCritic,
+    config: dict[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> None:
+    """Writes a policy that `load_policy` can rebuild from the file alone.
+
+    A `.json` beside the file repeats its header for human readers; nothing reads it back.
+
+    Args:
+        path: Where to write; ends in .safetensors.
+        policy: The policy.
+        config: The whole training configuration.
+        metadata: Whatever else the caller wants to keep, as JSON-able values.
+    """
+    header = _describe(policy) | {"config": config or {}, "metadata": metadata or {}}
+    tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
+    write_file(path, tensors, header, POLICY_FORMAT)
+    text = json.dumps(header, indent=2)
+    _write_atomically(Path(path).with_suffix(".json"), text.encode())
+
+
+def load_policy(path: str | Path, device: str | torch.device = "cpu") -> ActorCritic:
+    """Rebuilds a policy from an exported file or a training checkpoint.
+
+    Args:
+        path: The file.
+        device: Where to put it.
+
+    Returns:
+        The policy in evaluation mode, with `config` and `metadata` as they were saved.
+
+    Raises:
+        UserError: If the file is missing, foreign, or does not fit its own description.
+    """
+    tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
+    try:
+        policy = ActorCritic(
+            space_from_json(header["observation_space"]),  # pyright: ignore[reportArgumentType]
+            space_from_json(header["action_space"]),
+            config_from_dict(NetworkConfig, header["network"]),
+        )
+    except KeyError as error:
+        raise UserError(f"{path} lacks {error} in its header; export the policy anew.") from None
+    load_weights(policy, strip_prefix(tensors, "policy/"), str(path))
+    policy.config = header.get("config", {})
+    policy.metadata = header.get("metadata", {})
+    return policy.to(device).eval()
+
+
+def load_weights(policy: nn.Module, tensors: dict[str, Tensor], source: str) -> None:
+    """Copies weights into a module whose names and shapes must match exactly.
+
+    Raises:
+        UserError: On the first mismatch, naming what was expected and found.
+    """
+    own = policy.state_dict()
+    for name, tensor in own.items():
+        if name not in tensors:
+            raise UserError(f"{source}: expected the weight '{name}', which the file lacks.")
+        if tensors[name].shape != tensor.shape:
+            raise UserError(
+                f"{source}: expected '{name}' of shape {tuple(tensor.shape)}, found "
+                f"{tuple(tensors[name].shape)}; use the configuration that it was trained with."
+            )
+    for name in tensors:
+        if name not in own:
+            raise UserError(f"{source}: found the weight '{name}', which the policy lacks.")
+    policy.load_state_dict(tensors)
+
+
+def save_training(
+    path: str | Path,
+    policy: ActorCritic,
+    state: dict[str, Tensor],
+    values: dict[str, Any],
+    config: dict[str, Any],
+    metadata: dict[str, Any],
+) -> None:
+    """Writes everything needed to go on training.
+
+    Args:
+        path: Where to write.
+        policy: The policy.
+        state: Further tensors, such as the optimiser's.
+        values: Further JSON-able values, such as counters.
+        config: The whole training configuration.
+        metadata: What the trainer's caller wants kept.
+    """
+    header = _describe(policy) | {"config": config, "metadata": metadata, "values": values}
+    tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
+    write_file(path, tensors | state, header, TRAINING_FORMAT)
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer, prefix: str) -> dict[str, Tensor]:
+    """Lists an optimiser's state as named tensors; groups' settings come from the configuration."""
+    return {
+        f"{prefix}{index}/{name}": torch.as_tensor(value)
+        for index, entries in optimizer.state_dict()["state"].items()
+        for name, value in entries.items()
+    }
+
+
+def load_optimizer(
+    optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], prefix: str
+) -> None:
+    """Puts `optimizer_tensors`'s answer back."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in strip_prefix(tensors, prefix).items():
+        index, _, entry = name.partition("/")
+        state.setdefault(int(index), {})[entry] = tensor.clone()
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+def strip_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Returns the tensors whose names start with `prefix`, without it."""
+    return {
+        name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)
+    }
+
+
+def write_file(
+    path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any], kind: str
+) -> None:
+    """Writes tensors and a JSON header as one safetensors file, atomically."""
+    # safetensors wants contiguous tensors that do not share memory.
+    clean = {
+        name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()
+    }
+    _write_atomically(Path(path), save(clean, {"format": kind, "json": json.dumps(header)}))
+
+
+def read_file(
+    path: str | Path, kinds: tuple[str, ...]
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Reads what `write_file` wrote.
+
+    Raises:
+        UserError: If the file is missing or of another kind.
+    """
+    expected = " or ".join(kinds)
+    if not Path(path).is_file():
+        raise UserError(f"No checkpoint at {path}; expected a {expected} file there.")
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            outer = file.metadata() or {}
+            if outer.get("format") not in kinds:
+                raise UserError(
+                    f"{path}: expected a {expected} file, found format "
+                    f"'{outer.get('format', 'unknown')}'."
+                )
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        found = " ".join(str(error).split())
+        raise UserError(f"{path}: expected a {expected} file, found none ({found}).") from None
+    return tensors, json.loads(outer["json"])
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Writes beside the target, syncs, and renames: readers see the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _describe(policy: ActorCritic) -> dict[str, Any]:
+    return {
+        "observation_space": space_to_json(policy.observation_space),
+        "action_space": space_to_json(policy.action_space),
+        "network": config_to_dict(policy.network_config),
+    }
+
+
+def space_to_json(space: spaces.Space) -> dict[str, Any]:
+    """Describes a space of the supported kinds with JSON-able values."""
+    if isinstance(space, spaces.Dict):
+        parts = {key: space_to_json(part) for key, part in space.spaces.items()}
+        return {"type": "Dict", "spaces": parts}
+    if isinstance(space, spaces.Box):
+        return {
+            "type": "Box",
+            "low": _compact(space.low),
+            "high": _compact(space.high),
+            "shape": list(space.shape),
+            "dtype": str(space.dtype),
+        }
+    if isinstance(space, spaces.Discrete):
+        return {"type": "Discrete", "n": int(space.n), "start": int(space.start)}
+    if isinstance(space, spaces.MultiDiscrete):
+        return {"type": "MultiDiscrete", "nvec": np.asarray(space.nvec).tolist()}
+    raise UserError(f"Space {space} is not supported; use Dict, Box, Discrete or MultiDiscrete.")
+
+
+def space_from_json(values: dict[str, Any]) -> spaces.Space:
+    """Rebuilds a space from `space_to_json`'s answer."""
+    kind = values["type"]
+    if kind == "Dict":
+        parts = {key: space_from_json(part) for key, part in values["spaces"].items()}
+        return spaces.Dict(parts)
+    if kind == "Box":
+        shape, dtype = tuple(values["shape"]), np.dtype(values["dtype"])
+        low = np.broadcast_to(np.asarray(values["low"], dtype=dtype), shape)
+        high = np.broadcast_to(np.asarray(values["high"], dtype=dtype), shape)
+        return spaces.Box(low.copy(), high.copy(), shape, dtype.type)
+    if kind == "Discrete":
+        return spaces.Discrete(values["n"], start=values["start"])
+    if kind == "MultiDiscrete":
+        return spaces.MultiDiscrete(values["nvec"])
+    raise UserError(f"Space type '{kind}' is not supported.")
+
+
+def _compact(bound: np.ndarray) -> Any:
+    """One number where all are equal: an image's bounds would fill the header."""
+    flat = bound.reshape(-1)
+    return flat[0].item() if len(flat) and (flat == flat[0]).all() else bound.tolist()

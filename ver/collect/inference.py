@@ -1,0 +1,259 @@
+"""Inference on whatever requests are outstanding, and the writing of experience.
+
+The main process and inference workers run the same engine. A batch is claimed together with its
+slots under a lock; from then on its rows belong to the engine that claimed them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ver.collect.shared_memory import SharedArrays
+from ver.collect.transfer import CONTINUES, NO_ACTION, TRUNCATED, Transfer
+from ver.networks.policy import ActorCritic
+from ver.rollout import RolloutBuffer
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """Bounds of dynamic batching.
+
+    Attributes:
+        minimum: Requests worth waiting for.
+        maximum: Most requests in a batch.
+        max_wait_s: A smaller batch goes ahead after at most this long.
+    """
+
+    minimum: int
+    maximum: int
+    max_wait_s: float
+
+
+class InferenceEngine:
+    """Turns requests into actions and experience.
+
+    Args:
+        policy: Acts.
+        buffer: Receives the experience.
+        transfer: Where requests come from and actions go.
+        limits: Bounds of the batches.
+
+    Attributes:
+        held_back: [N] environments whose newest action was not sent, as the rollout was full;
+            the next policy decides on the same observation anew.
+        seconds: Time spent in "wait", "inference" and everything else, "overhead".
+    """
+
+    def __init__(
+        self,
+        policy: ActorCritic,
+        buffer: RolloutBuffer,
+        transfer: Transfer,
+        limits: BatchLimits,
+        held_back: np.ndarray,
+    ):
+        self.policy = policy
+        self.buffer = buffer
+        self.transfer = transfer
+        self.limits = limits
+        self.held_back = held_back
+        self.seconds = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
+        self.version = 0
+        self._rows = transfer.arrays
+        self._observations = self._rows.group("observation")
+        self._final_observations = self._rows.group("final_observation")
+        self._step_s = 2.0 * limits.max_wait_s
+        self._last_step = 0.0
+
+    @torch.inference_mode()
+    def serve(self, timeout_s: float) -> int:
+        """Waits for requests and answers one batch.
+
+        Args:
+            timeout_s: Gives up after this long without a request.
+
+        Returns:
+            How many requests were answered.
+        """
+        begin = time.perf_counter()
+        waited = sum(self.seconds.values())
+        environments, slot = self._claim(begin + timeout_s)
+        if len(environments):
+            started = time.perf_counter()
+            self._answer(environments, slot)
+            self._last_step = time.perf_counter()
+            # Half a batch's own duration is never worth waiting for a few requests more.
+            self._step_s += 0.02 * (self._last_step - started - self._step_s)
+        elapsed = time.perf_counter() - begin
+        accounted = sum(self.seconds.values()) - waited
+        self.seconds["overhead"] += elapsed - accounted
+        return len(environments)
+
+    @torch.inference_mode()
+    def replay(self) -> None:
+        """Decides anew where the last rollout ended without sending an action."""
+        environments = np.flatnonzero(self.held_back)
+        if not len(environments):
+            return
+        self.held_back[:] = 0
+        slots = torch.as_tensor(self.buffer.newest[environments], device=self.buffer.device)
+        self._decide(environments, slots, send=True)
+
+    def _claim(self, give_up: float) -> tuple[np.ndarray, int]:
+        """Takes requests and as many slots: (environments [B], first slot)."""
+        ready, buffer, limits = self._rows["request_ready"], self.buffer, self.limits
+        impatient = max(self._last_step, 0.0) + min(limits.max_wait_s, 0.5 * self._step_s)
+        while True:
+            waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
+            remaining = buffer.capacity - int(buffer.pointer[0])
+            now = time.perf_counter()
+            wanted = min(limits.minimum, remaining)
+            if remaining and len(waiting) and (len(waiting) >= wanted or now >= impatient):
+                environments, slot = self._take()
+                if len(environments):
+                    return environments, slot
+                continue
+            if now >= give_up or not remaining:
+                return waiting[:0], 0
+            until = impatient if len(waiting) and now < impatient else give_up
+            self.transfer.request_bell.wait(until - now)
+            self.seconds["wait"] += time.perf_counter() - now
+
+    def _take(self) -> tuple[np.ndarray, int]:
+        buffer, ready = self.buffer, self._rows["request_ready"]
+        with buffer.lock:
+            waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
+            slot = int(buffer.pointer[0])
+            count = min(len(waiting), self.limits.maximum, buffer.capacity - slot)
+            if count < len(waiting):
+                # Those served longest ago come first, so that none starves.
+                oldest_first = np.argsort(buffer.newest[waiting], kind="stable")
+                chosen = waiting[oldest_first[:count]]
+                self.transfer.request_bell.ring()  # the rest is for whoever comes next
+            else:
+                chosen = waiting
+            ready[chosen] = 0
+            buffer.pointer[0] = slot + count
+        return chosen, slot
+
+    def _answer(self, environments: np.ndarray, slot: int) -> None:
+        buffer = self.buffer
+        count = len(environments)
+        rows = slice(slot, slot + count)
+        index = torch.from_numpy(environments).to(buffer.device)
+        outcome = self._rows["outcome"][environments]
+        state = buffer.current_state.index_select(0, index)
+        self._record_outcomes(environments, outcome, state)
+        first = outcome != CONTINUES
+        buffer.first[rows] = first
+        buffer.environments[rows] = environments
+        buffer.episodes[rows] = self._rows["episode"][environments]
+        buffer.steps[rows] = self._rows["step"][environments]
+        buffer.outcomes[rows] = CONTINUES
+        buffer.final_values[rows] = 0.0
+        for key, column in buffer.observations.items():
+            _gather(self._observations[key], environments, column[rows])
+        buffer.previous_actions[rows] = self._to_device(self._rows["action"][environments])
+        buffer.states[rows] = state * self._to_device(~first)[:, None]
+        send = rows.stop < buffer.capacity
+        if not send:
+            self.held_back[environments] = 1
+        self._decide(environments, rows, send)
+        with buffer.lock:
+            buffer.written[0] += count
+
+    def _record_outcomes(
+        self, environments: np.ndarray, outcome: np.ndarray, state: Tensor
+    ) -> None:
+        """Writes reward and outcome of the previous actions into their slots."""
+        buffer = self.buffer
+        known = outcome != NO_ACTION
+        acted = environments[known]
+        slots = buffer.newest[acted]
+        buffer.rewards[slots] = self._rows["reward"][acted]
+        buffer.outcomes[slots] = outcome[known]
+        cut = outcome == TRUNCATED
+        if not cut.any():
+            return
+        rows = environments[cut]
+        begin = time.perf_counter()
+        values = self.policy.value(
+            {key: self._to_device(array[rows]) for key, array in self._final_observations.items()},
+            state[self._to_device(cut)],
+            self._to_device(self._rows["action"][rows]),
+            torch.ones(len(rows), device=buffer.device),
+        )
+        buffer.final_values[buffer.newest[rows]] = values.cpu().numpy()
+        self.seconds["inference"] += time.perf_counter() - begin
+
+    def _decide(self, environments: np.ndarray, slots: Any, send: bool) -> None:
+        """Acts on prepared slots (a slice or indices), one for each environment."""
+        buffer = self.buffer
+        numbers = np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots.cpu()
+        numbers = np.asarray(numbers)
+        begin = time.perf_counter()
+        output = self.policy.act(
+            {key: column[slots] for key, column in buffer.observations.items()},
+            buffer.states[slots],
+            buffer.previous_actions[slots],
+            self._to_device(~buffer.first[numbers]),
+        )
+        actions = output.actions.cpu().numpy()  # waits for a GPU to be done
+        self.seconds["inference"] += time.perf_counter() - begin
+        # All that the next request of these environments will read comes before the send.
+        buffer.current_state[torch.from_numpy(environments).to(buffer.device)] = output.state
+        buffer.newest[environments] = numbers
+        if send:
+            self._rows["action"][environments] = actions
+            self.transfer.send_actions(environments)
+        buffer.actions[slots] = output.actions
+        buffer.log_probs[numbers] = output.log_probs.cpu().numpy()
+        buffer.values[numbers] = output.values.cpu().numpy()
+        buffer.versions[numbers] = self.version
+
+    def _to_device(self, array: np.ndarray) -> Tensor:
+        return torch.from_numpy(array).to(self.buffer.device)
+
+
+def _gather(source: np.ndarray, rows: np.ndarray, target: Tensor) -> None:
+    """Copies rows of shared memory straight into the rollout."""
+    if target.device.type == "cpu":
+        np.take(source, rows, axis=0, out=target.numpy(), mode="clip")
+    else:
+        target.copy_(torch.from_numpy(source[rows]))
+
+
+class SharedWeights:
+    """Moves a policy's parameters and buffers into shared memory, so that all processes see updates.
+
+    Args:
+        policy: Gives names, shapes and, once, values.
+    """
+
+    def __init__(self, policy: nn.Module):
+        state = policy.state_dict()
+        self.arrays = SharedArrays(
+            {
+                name: (tuple(_storage_order(tensor).shape), str(tensor.numpy().dtype))
+                for name, tensor in state.items()
+            }
+        )
+        for name, tensor in state.items():
+            self.arrays[name][...] = _storage_order(tensor).numpy()
+
+    def bind(self, policy: nn.Module) -> None:
+        """Makes `policy`'s parameters and buffers views of the shared memory."""
+        for name, tensor in policy.state_dict(keep_vars=True).items():
+            shared = torch.from_numpy(self.arrays[name])
+            tensor.data = shared.permute(0, 3, 1, 2) if shared.ndim == 4 else shared
+
+
+def _storage_order(tensor: Tensor) -> Tensor:
+    """Convolution kernels keep their channels-last layout."""
+    return tensor.permute(0, 2, 3, 1) if tensor.ndim == 4 else tensor

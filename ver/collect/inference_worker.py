@@ -1,0 +1,87 @@
+"""A process that helps the main process with inference while a rollout is collected."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+import torch
+from gymnasium import spaces
+
+from ver.collect.inference import BatchLimits, InferenceEngine, SharedWeights
+from ver.collect.processes import enter_worker
+from ver.collect.queues import Doorbell
+from ver.collect.shared_memory import SharedArrays
+from ver.collect.transfer import Transfer
+from ver.config import NetworkConfig
+from ver.networks.policy import ActorCritic
+from ver.rollout import RolloutBuffer
+
+
+@dataclass
+class InferenceWorkerSpec:
+    """All that an inference worker needs; sent once, when it starts.
+
+    Attributes:
+        name: How errors call the worker.
+        observation_space: Of the policy.
+        action_space: Of the policy.
+        network: Shape of the policy.
+        weights: The learner's parameters.
+        buffer: The rollout.
+        transfer: Requests and actions.
+        control: `version` [1], `stop` [1], `held_back` [N].
+        limits: Bounds of the batches.
+        wake: Rings when a rollout begins, and at the end.
+        reports: Where errors go.
+        threads: Computing threads.
+        seed: Seeds action sampling.
+        parent: The trainer's process id.
+    """
+
+    name: str
+    observation_space: spaces.Dict
+    action_space: spaces.Space
+    network: NetworkConfig
+    weights: SharedWeights
+    buffer: RolloutBuffer
+    transfer: Transfer
+    control: SharedArrays
+    limits: BatchLimits
+    wake: Doorbell
+    reports: Connection
+    threads: int
+    seed: int
+    parent: int
+
+
+def run_inference_worker(spec: InferenceWorkerSpec) -> None:
+    """The worker process's main function."""
+    enter_worker(spec.parent)
+    try:
+        torch.set_num_threads(spec.threads)
+        torch.manual_seed(spec.seed)
+        policy = ActorCritic(spec.observation_space, spec.action_space, spec.network)
+        spec.weights.bind(policy)
+        engine = InferenceEngine(
+            policy, spec.buffer, spec.transfer, spec.limits, spec.control["held_back"]
+        )
+        spec.reports.send(("ready", None, None))
+        _serve(spec, engine)
+    except BaseException as error:
+        spec.reports.send(("error", f"{type(error).__name__}: {error}", traceback.format_exc()))
+        raise SystemExit(1) from None
+
+
+def _serve(spec: InferenceWorkerSpec, engine: InferenceEngine) -> None:
+    collecting, stop = spec.control["collecting"], spec.control["stop"]
+    while not stop[0]:
+        if not collecting[0] or spec.buffer.pointer[0] >= spec.buffer.capacity:
+            spec.wake.wait(1.0)
+            if os.getppid() != spec.parent:
+                return
+            continue
+        engine.version = int(spec.control["version"][0])
+        engine.serve(0.05)

@@ -1,0 +1,117 @@
+"""Starting worker processes that never outlive the trainer."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from ver.errors import UserError
+
+_PR_SET_PDEATHSIG = 1
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def die_with_parent(parent: int) -> None:
+    """Asks the kernel to kill this process when its parent dies, by whatever signal.
+
+    Processes are spawned, not forked by a fork server: the server would be their parent, and it
+    lives on for as long as they do.
+
+    Args:
+        parent: The parent's process id, to notice that it died before we asked.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def enter_worker(parent: int, nice: int = 0) -> None:
+    """Prepares a fresh worker process: dies with its parent and leaves Ctrl-C to it."""
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if nice:
+        with suppress(OSError):
+            os.nice(nice)
+
+
+def start_process(name: str, target: Callable[..., None], argument: Any) -> SpawnProcess:
+    """Spawns `target(argument)` with one computing thread.
+
+    Raises:
+        UserError: If the argument, such as an environment factory, cannot be pickled.
+    """
+    process = SpawnContext().Process(target=target, args=(argument,), name=name, daemon=True)
+    factory = getattr(argument, "make_env", None)
+    with _single_threaded(), _without_main_module(factory):
+        try:
+            process.start()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UserError(
+                f"make_env cannot be sent to {name}: {error}; use a function or class instance "
+                "defined at the top of an importable module."
+            ) from error
+    return process
+
+
+def stop_process(process: BaseProcess, grace_s: float) -> None:
+    """Waits a little for a process to end by itself, then ends it."""
+    process.join(grace_s)
+    if process.is_alive():
+        process.kill()
+        process.join(5.0)
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_main_module(factory: Any) -> Iterator[None]:
+    """Keeps a spawned child from importing the trainer's script, and torch with it.
+
+    A factory that is defined in the script itself needs the import, and gets it.
+    """
+    main = sys.modules["__main__"]
+    if _lives_in_main(factory):
+        yield
+        return
+    saved = {name: getattr(main, name, None) for name in ("__spec__", "__file__")}
+    had_file = hasattr(main, "__file__")
+    main.__spec__ = None
+    if had_file:
+        del main.__file__
+    try:
+        yield
+    finally:
+        main.__spec__ = saved["__spec__"]
+        if had_file:
+            main.__file__ = saved["__file__"]
+
+
+def _lives_in_main(factory: Any) -> bool:
+    if factory is None:
+        return False
+    try:
+        return b"__main__" in pickle.dumps(factory)
+    except Exception:
+        return True  # starting the process will say what is wrong

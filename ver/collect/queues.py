@@ -1,0 +1,103 @@
+"""Doorbells and locks between processes, and the mailboxes they guard.
+
+There is no queue that could overflow: every environment has at most one message under way in each
+direction, so one flag per environment in shared memory is the whole queue. A `Doorbell` wakes the
+reader. A burst of messages costs one system call, and none of it has a name in the file system.
+
+The writer stores data before it sets a flag. x86 keeps stores in order; on other machines the
+doorbell's system call, which both sides make, is the barrier in all but the rarest interleavings.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+from typing import Any
+
+from ver.collect.shared_memory import anonymous_file, duplicate_for_child
+
+
+class Doorbell:
+    """A wake-up for one or several waiting processes; rings before a wait are not lost."""
+
+    def __init__(self):
+        if hasattr(os, "eventfd"):
+            descriptor = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+            self._attach(descriptor, descriptor)
+        else:
+            reader, writer = os.pipe()
+            os.set_blocking(reader, False)
+            os.set_blocking(writer, False)
+            self._attach(reader, writer)
+
+    def _attach(self, reader: int, writer: int) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._poll = select.poll()
+        self._poll.register(reader, select.POLLIN)
+
+    def ring(self) -> None:
+        """Wakes a waiter, or the next one to wait."""
+        try:
+            os.write(self._writer, b"\1\0\0\0\0\0\0\0")
+        except BlockingIOError:
+            pass  # so many unread rings that one more says nothing new
+
+    def wait(self, timeout_s: float) -> bool:
+        """Waits for a ring and takes it; returns whether there was one."""
+        # poll rounds down to milliseconds, and 0 would spin instead of waiting.
+        if not self._poll.poll(max(1, round(timeout_s * 1e3)) if timeout_s > 0 else 0):
+            return False
+        try:
+            os.read(self._reader, 8)
+        except BlockingIOError:
+            return False  # another waiter was faster
+        return True
+
+    def __reduce__(self) -> Any:
+        same = self._reader == self._writer
+        writer = None if same else duplicate_for_child(self._writer)
+        return _rebuild_doorbell, (duplicate_for_child(self._reader), writer)
+
+    def __del__(self) -> None:
+        for descriptor in {getattr(self, "_reader", -1), getattr(self, "_writer", -1)} - {-1}:
+            os.close(descriptor)
+
+
+def _rebuild_doorbell(reader: Any, writer: Any) -> Doorbell:
+    bell = Doorbell.__new__(Doorbell)
+    first = reader.detach()
+    bell._attach(first, first if writer is None else writer.detach())
+    return bell
+
+
+class ProcessLock:
+    """Mutual exclusion between processes; the kernel frees it when its holder dies.
+
+    It does not exclude threads of one process.
+    """
+
+    def __init__(self):
+        self._descriptor = anonymous_file(1)
+
+    def __enter__(self) -> ProcessLock:
+        fcntl.lockf(self._descriptor, fcntl.LOCK_EX, 1)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1)
+
+    def __reduce__(self) -> Any:
+        return _rebuild_lock, (duplicate_for_child(self._descriptor),)
+
+    def __del__(self) -> None:
+        descriptor = getattr(self, "_descriptor", None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _rebuild_lock(duplicate: Any) -> ProcessLock:
+    lock = ProcessLock.__new__(ProcessLock)
+    lock._descriptor = duplicate.detach()
+    return lock

@@ -1,0 +1,93 @@
+"""What environment workers and inference exchange: one row per environment in shared memory.
+
+An environment's row is owned by its worker from the moment its `action_ready` flag is set until
+the worker sets `request_ready`, and by inference for the rest of the time. So rows need no lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from gymnasium import spaces
+
+from ver.collect.queues import Doorbell
+from ver.collect.shared_memory import SharedArrays, Spec
+
+# What became of the action before a request.
+CONTINUES, TERMINATED, TRUNCATED, NO_ACTION = 0, 1, 2, 3
+
+
+@dataclass
+class Transfer:
+    """The shared rows and the doorbells beside them.
+
+    Attributes:
+        arrays: `observation/<key>` and `final_observation/<key>` [N, ...], `action` [N, D],
+            `reward` [N], `outcome` [N] (what became of the last action), `episode` [N],
+            `step` [N], the flags `request_ready` and `action_ready` [N], and `stop` [1].
+        request_bell: Rings when requests are ready.
+        action_bells: One for each environment worker.
+        environments_per_worker: Environment i belongs to worker i // this.
+    """
+
+    arrays: SharedArrays
+    environments_per_worker: int
+    request_bell: Doorbell = field(default_factory=Doorbell)
+    action_bells: list[Doorbell] = field(default_factory=list)
+
+    def send_actions(self, environments: np.ndarray) -> None:
+        """Hands rows whose actions are written to their workers.
+
+        Args:
+            environments: Indices, [B].
+        """
+        self.arrays["action_ready"][environments] = 1
+        for worker in np.unique(environments // self.environments_per_worker):
+            self.action_bells[worker].ring()
+
+    def stop(self) -> None:
+        """Tells all environment workers to end."""
+        self.arrays["stop"][0] = 1
+        for bell in self.action_bells:
+            bell.ring()
+
+
+def make_transfer(
+    observation_space: spaces.Dict,
+    action_space: spaces.Space,
+    num_environments: int,
+    environments_per_worker: int,
+) -> Transfer:
+    """Allocates the rows for `num_environments` environments."""
+    n = num_environments
+    spec: Spec = {
+        "request_ready": ((n,), "uint8"),
+        "action_ready": ((n,), "uint8"),
+        "stop": ((1,), "uint8"),
+        "outcome": ((n,), "uint8"),
+        "reward": ((n,), "float32"),
+        "episode": ((n,), "int64"),
+        "step": ((n,), "int64"),
+        "action": ((n, action_width(action_space)), action_dtype(action_space)),
+    }
+    for key, box in observation_space.spaces.items():
+        shape = (n, *(box.shape or ()))
+        spec[f"observation/{key}"] = (shape, str(box.dtype))
+        spec[f"final_observation/{key}"] = (shape, str(box.dtype))
+    workers = -(-n // environments_per_worker)
+    return Transfer(
+        SharedArrays(spec),
+        environments_per_worker,
+        action_bells=[Doorbell() for _ in range(workers)],
+    )
+
+
+def action_width(space: spaces.Space) -> int:
+    """Returns D, the numbers in one action."""
+    return int(np.prod(space.shape or (1,)))
+
+
+def action_dtype(space: spaces.Space) -> str:
+    """Returns how actions are stored: float32 for a Box, int64 otherwise."""
+    return "float32" if isinstance(space, spaces.Box) else "int64"

@@ -1,0 +1,189 @@
+"""What can be set for a training run, and how settings are read.
+
+Every field has its one-line meaning beside it. `merge_config` works for any dataclass, so another
+package can nest `TrainerConfig` beside its own settings.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from ver.errors import UserError
+
+T = TypeVar("T")
+
+
+@dataclass
+class NetworkConfig:
+    """The actor-critic's shape."""
+
+    encoder: str = "small_cnn"  # image encoder: small_cnn (64x64, CPU) or resnet18 (128x128, GPU)
+    visual_features: int = 256  # width of the image embedding
+    core: str = "lstm"  # memory: lstm or none (a feed-forward MLP)
+    hidden_size: int = 256  # width of the core
+    layers: int = 1  # LSTM layers, or MLP layers when core is none
+    previous_action_features: int = 32  # width of the previous action's embedding; 0 leaves it out
+    log_std: str = "free"  # Gaussian spread: free (one per action dimension) or state (a head)
+    initial_log_std: float = 0.0  # log standard deviation at the start, in half-ranges of the Box
+    normalise_vectors: bool = True  # running mean and variance for the 1-D observations
+    bfloat16: bool = False  # run the image encoder in bfloat16, in inference and in learning alike
+
+
+@dataclass
+class EntropyConfig:
+    """The entropy bonus."""
+
+    learned: bool = True  # adapt the coefficient so that entropy stays near the target
+    initial: float = 1e-3  # coefficient at the start, and for good when it is not learned
+    minimum: float = 1e-4  # lower bound of the learned coefficient
+    maximum: float = 1.0  # upper bound of the learned coefficient
+    target: float = 0.0  # wanted entropy in nats, summed over action dimensions
+    learning_rate: float = 3e-3  # Adam step size of the log coefficient
+
+
+@dataclass
+class PPOConfig:
+    """The update."""
+
+    learning_rate: float = 2.5e-4  # Adam step size at the start
+    schedule: str = "cosine"  # cosine (to zero at total_steps) or constant
+    epochs: int = 3  # passes over a rollout
+    mini_batches: int = 2  # updates in one pass
+    clip: float = 0.2  # how far the probability ratio may leave 1
+    clip_value: bool = False  # also clip how far the value may move
+    value_coefficient: float = 0.5  # weight of 0.5 * squared value error
+    gamma: float = 0.99  # discount
+    gae_lambda: float = 0.95  # generalised advantage estimation's mixing
+    normalise_advantages: bool = False  # zero mean, unit deviation within a mini-batch
+    max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
+    adam_epsilon: float = 1e-5  # Adam's denominator guard
+    max_importance_weight: float = 1.0  # truncation of (T + 1) / (steps of the environment)
+    importance_weights: bool = True  # down-weight fast environments
+    max_sequence_length: int = 128  # longest run for back-propagation through time; 0 = no limit
+    entropy: EntropyConfig = field(default_factory=EntropyConfig)  # the entropy bonus
+
+
+@dataclass
+class CollectConfig:
+    """How experience is collected."""
+
+    num_environments: int = 16  # environments side by side
+    environments_per_worker: int = 8  # environments in one worker process
+    rollout_length: int = 512  # mean steps per environment in one rollout
+    num_inference_workers: int = 1  # the main process counts as one
+    min_requests: int = 0  # smallest inference batch worth waiting for; 0 chooses
+    max_requests: int = 0  # largest inference batch; 0 chooses
+    max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
+    worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often
+    worker_nice: int = 0  # niceness of environment workers
+    startup_timeout_s: float = 300.0  # how long environments may take to be ready
+
+
+@dataclass
+class TrainerConfig:
+    """One training run."""
+
+    system: str = "ver"  # how experience is collected: ver
+    total_steps: int = 2_000_000  # environment steps in all
+    seed: int = 1  # seeds networks, sampling and environments
+    device: str = "cpu"  # cpu or cuda
+    learner_threads: int = 0  # CPU threads for learning; 0 uses every core
+    inference_threads: int = 1  # CPU threads for inference in each process
+    checkpoint_interval_s: float = 300.0  # seconds between checkpoints
+    keep_checkpoints: int = 2  # training checkpoints kept
+    log_interval_s: float = 5.0  # seconds between lines when stdout is no terminal
+    episode_window: int = 100  # episodes in the logged means
+    resume: bool = True  # go on from the newest checkpoint in the run directory
+    tensorboard: bool = True  # write TensorBoard events
+    collect: CollectConfig = field(default_factory=CollectConfig)  # collection
+    ppo: PPOConfig = field(default_factory=PPOConfig)  # update
+    network: NetworkConfig = field(default_factory=NetworkConfig)  # actor-critic
+
+
+def merge_config(
+    schema: type[T] | T, yaml_paths: Sequence[str | Path] = (), overrides: Sequence[str] = ()
+) -> T:
+    """Lays YAML files and then `key=value` overrides over a dataclass's defaults.
+
+    Args:
+        schema: The dataclass type, or an instance whose values are the defaults.
+        yaml_paths: Files, later ones win.
+        overrides: Dotted `key=value` strings, which win over the files.
+
+    Returns:
+        An instance of the dataclass.
+
+    Raises:
+        UserError: For a missing file, an unknown key (valid ones are listed) or a wrong type.
+    """
+    config = OmegaConf.structured(schema)
+    for path in yaml_paths:
+        if not Path(path).is_file():
+            raise UserError(f"No configuration file at {path}; give the path of a YAML file.")
+        try:
+            loaded = OmegaConf.load(path)
+        except Exception as error:
+            raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+        config = _merge(config, loaded, str(path))
+    for override in overrides:
+        if "=" not in override or override.startswith("="):
+            raise UserError(f"Override '{override}' is not of the form key=value.")
+        try:
+            part = OmegaConf.from_dotlist([override])
+        except Exception as error:
+            raise UserError(f"Override '{override}': {' '.join(str(error).split())}") from None
+        config = _merge(config, part, f"override '{override}'")
+    try:
+        return OmegaConf.to_object(config)  # pyright: ignore[reportReturnType]
+    except OmegaConfBaseException as error:
+        raise UserError(_one_line(error)) from None
+
+
+def config_to_dict(config: Any) -> dict[str, Any]:
+    """Turns a dataclass instance into plain JSON-able containers."""
+    return dataclasses.asdict(config)
+
+
+def config_from_dict(schema: type[T], values: dict[str, Any]) -> T:
+    """Rebuilds a dataclass instance from `config_to_dict`'s answer.
+
+    Raises:
+        UserError: If a key is unknown or a value has the wrong type.
+    """
+    config = _merge(OmegaConf.structured(schema), OmegaConf.create(values), schema.__name__)
+    return OmegaConf.to_object(config)  # pyright: ignore[reportReturnType]
+
+
+def _merge(config: Any, addition: Any, source: str) -> Any:
+    if not isinstance(addition, DictConfig):
+        raise UserError(f"{source} must hold key: value pairs.")
+    _check_keys(config, addition, "", source)
+    try:
+        return OmegaConf.merge(config, addition)
+    except OmegaConfBaseException as error:
+        raise UserError(f"{source}: {_one_line(error)}") from None
+
+
+def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> None:
+    """Names the first unknown key together with the keys that would have been valid there."""
+    is_structured = isinstance(config, DictConfig) and OmegaConf.get_type(config) is not dict
+    for name in addition:
+        dotted = f"{prefix}{name}"
+        if is_structured and name not in config:
+            valid = ", ".join(sorted(f"{prefix}{key}" for key in config))
+            raise UserError(f"{source}: unknown key '{dotted}'; valid keys here: {valid}.")
+        below = addition._get_node(name)
+        if isinstance(below, DictConfig) and isinstance(config, DictConfig) and name in config:
+            _check_keys(config._get_node(name), below, f"{dotted}.", source)
+
+
+def _one_line(error: OmegaConfBaseException) -> str:
+    message = str(error).strip().splitlines()[0]
+    return f"{message} (key '{error.full_key}')" if error.full_key else message

@@ -1,0 +1,41 @@
+"""The learned entropy coefficient."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from ver.config import EntropyConfig
+
+
+class EntropyCoefficient(nn.Module):
+    """alpha = exp(log_alpha), which rises while the policy's entropy is below its target.
+
+    Its loss is alpha * (entropy - target), in which the entropy is a constant: the gradient with
+    respect to log_alpha is negative below the target, so descent raises alpha. log_alpha is kept
+    within bounds after each step.
+
+    Args:
+        config: Bounds, target and step size.
+    """
+
+    def __init__(self, config: EntropyConfig):
+        super().__init__()
+        self.config = config
+        self.log_alpha = nn.Parameter(torch.tensor(math.log(max(config.initial, 1e-12))))
+
+    @property
+    def value(self) -> float:
+        """The coefficient; exactly the configured one when it is not learned."""
+        return float(self.log_alpha.detach().exp()) if self.config.learned else self.config.initial
+
+    def loss(self, entropy: Tensor) -> Tensor:
+        """Returns the coefficient's own loss for a mean entropy (a scalar)."""
+        return self.log_alpha.exp() * (entropy.detach() - self.config.target)
+
+    @torch.no_grad()
+    def clamp(self) -> None:
+        """Puts the coefficient back within its bounds."""
+        self.log_alpha.clamp_(math.log(self.config.minimum), math.log(self.config.maximum))

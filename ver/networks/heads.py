@@ -1,0 +1,167 @@
+"""Action heads: from core outputs to distributions over actions.
+
+Actions are rows [N, D]: floats in the Box's own units, or integers. A Gaussian sample is not
+clipped here; it is clipped to the Box only when it is sent to an environment, so its probability
+is that of the sample that was drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+
+from ver.config import NetworkConfig
+from ver.errors import UserError
+
+LOG_STD_BOUNDS = (-5.0, 2.0)
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+@dataclass
+class Gaussian:
+    """Independent normal distributions over the Box scaled to [-1, 1].
+
+    Densities and entropies are those of the scaled action, so that they do not depend on units.
+
+    Attributes:
+        mean: [N, D] in scaled units.
+        log_std: [N, D] or [D] in scaled units.
+        centre: [D] middle of the Box.
+        half_range: [D] half of the Box's width.
+    """
+
+    mean: Tensor
+    log_std: Tensor
+    centre: Tensor
+    half_range: Tensor
+
+    def sample(self) -> Tensor:
+        """Draws actions [N, D] in the Box's units, not clipped."""
+        noise = torch.randn_like(self.mean)
+        return self.centre + self.half_range * (self.mean + self.log_std.exp() * noise)
+
+    def mode(self) -> Tensor:
+        """Returns the most likely actions [N, D]."""
+        return self.centre + self.half_range * self.mean
+
+    def log_prob(self, actions: Tensor) -> Tensor:
+        """Returns the log-densities [N] of actions [N, D]."""
+        scaled = (actions - self.centre) / self.half_range
+        deviation = (scaled - self.mean) * (-self.log_std).exp()
+        return (-0.5 * deviation.square() - self.log_std - _HALF_LOG_2PI).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Returns the entropies [N] in nats."""
+        return (self.log_std + 0.5 + _HALF_LOG_2PI).expand_as(self.mean).sum(-1)
+
+
+@dataclass
+class Categorical:
+    """Independent categorical distributions, one for each action dimension.
+
+    Attributes:
+        log_probs: One [N, choices] table of normalised log-probabilities per dimension.
+    """
+
+    log_probs: list[Tensor]
+
+    def sample(self) -> Tensor:
+        """Draws actions [N, D] int64."""
+        return torch.cat([torch.multinomial(table.exp(), 1) for table in self.log_probs], -1)
+
+    def mode(self) -> Tensor:
+        """Returns the most likely actions [N, D] int64."""
+        return torch.stack([table.argmax(-1) for table in self.log_probs], -1)
+
+    def log_prob(self, actions: Tensor) -> Tensor:
+        """Returns the log-probabilities [N] of actions [N, D]."""
+        parts = [
+            table.gather(-1, actions[:, index : index + 1].long())
+            for index, table in enumerate(self.log_probs)
+        ]
+        return torch.cat(parts, -1).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Returns the entropies [N] in nats."""
+        return torch.stack([-(table.exp() * table).sum(-1) for table in self.log_probs]).sum(0)
+
+
+class GaussianHead(nn.Module):
+    """A tanh mean, and a spread that is free or depends on the state.
+
+    Args:
+        inputs: Width of the core's output.
+        space: A bounded Box [D].
+        config: Network settings.
+    """
+
+    def __init__(self, inputs: int, space: spaces.Box, config: NetworkConfig):
+        super().__init__()
+        if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
+            raise UserError("The action Box must have finite bounds; give low and high.")
+        size = int(np.prod(space.shape))
+        low = torch.as_tensor(space.low.reshape(-1), dtype=torch.float32)
+        high = torch.as_tensor(space.high.reshape(-1), dtype=torch.float32)
+        self.register_buffer("centre", (high + low) / 2)
+        self.register_buffer("half_range", (high - low) / 2)
+        self.mean = nn.Linear(inputs, size)
+        nn.init.orthogonal_(self.mean.weight, 0.01)
+        nn.init.zeros_(self.mean.bias)
+        self.log_std_head: nn.Linear | None = None
+        if config.log_std == "state":
+            self.log_std_head = nn.Linear(inputs, size)
+            nn.init.orthogonal_(self.log_std_head.weight, 0.01)
+            nn.init.constant_(self.log_std_head.bias, config.initial_log_std)
+        elif config.log_std == "free":
+            self.log_std = nn.Parameter(torch.full((size,), config.initial_log_std))
+        else:
+            raise UserError(f"Unknown network.log_std '{config.log_std}'; valid: free, state.")
+
+    def forward(self, x: Tensor) -> Gaussian:
+        """Maps core outputs [N, inputs] to a distribution."""
+        log_std = self.log_std if self.log_std_head is None else self.log_std_head(x)
+        log_std = log_std.clamp(*LOG_STD_BOUNDS)
+        mean = torch.tanh(self.mean(x))
+        return Gaussian(mean, log_std, self.centre, self.half_range)  # pyright: ignore
+
+
+class CategoricalHead(nn.Module):
+    """Logits for one or several discrete action dimensions.
+
+    Args:
+        inputs: Width of the core's output.
+        choices: Number of choices in each dimension.
+    """
+
+    def __init__(self, inputs: int, choices: list[int]):
+        super().__init__()
+        self.choices = choices
+        self.logits = nn.Linear(inputs, sum(choices))
+        nn.init.orthogonal_(self.logits.weight, 0.01)
+        nn.init.zeros_(self.logits.bias)
+
+    def forward(self, x: Tensor) -> Categorical:
+        """Maps core outputs [N, inputs] to a distribution."""
+        tables = self.logits(x).split(self.choices, -1)
+        return Categorical([table.log_softmax(-1) for table in tables])
+
+
+def discrete_choices(space: spaces.Space) -> list[int]:
+    """Lists the number of choices in each dimension of a discrete action space."""
+    if isinstance(space, spaces.Discrete):
+        return [int(space.n)]
+    if isinstance(space, spaces.MultiDiscrete):
+        return [int(n) for n in np.asarray(space.nvec).reshape(-1)]
+    raise UserError(f"Action space {space} is not supported; use Box, Discrete or MultiDiscrete.")
+
+
+def make_head(inputs: int, space: spaces.Space, config: NetworkConfig) -> nn.Module:
+    """Builds the head for an action space."""
+    if isinstance(space, spaces.Box):
+        return GaussianHead(inputs, space, config)
+    return CategoricalHead(inputs, discrete_choices(space))

@@ -1,0 +1,326 @@
+"""The actor-critic over a Dict of images and vectors.
+
+3-D Boxes [H, W, C] are images: they are stacked along channels and encoded. 1-D Boxes are joined
+raw (after the running normalisation). The previous action is embedded. All of it feeds the core.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+
+from ver.config import NetworkConfig
+from ver.errors import UserError
+from ver.networks.encoders import make_encoder
+from ver.networks.heads import Categorical, Gaussian, discrete_choices, make_head
+from ver.networks.recurrent import make_core
+
+# Small enough that a convolution's activations stay in a CPU's cache: measured twice as fast as
+# whole mini-batches of thousands of images.
+_CPU_IMAGE_CHUNK = 512
+
+
+class PolicyOutput(NamedTuple):
+    """What acting returns.
+
+    Attributes:
+        actions: [N, D] in the action space's units, not clipped; int64 for discrete spaces.
+        log_probs: [N] log-probabilities of the actions.
+        values: [N] value estimates.
+        state: [N, state_size] to hand to the next call.
+    """
+
+    actions: Tensor
+    log_probs: Tensor
+    values: Tensor
+    state: Tensor
+
+
+class Evaluation(NamedTuple):
+    """What learning needs: log-probabilities, entropies and values, each [M]."""
+
+    log_probs: Tensor
+    entropies: Tensor
+    values: Tensor
+
+
+class RunningNormaliser(nn.Module):
+    """Running mean and variance of vectors, kept in buffers so that checkpoints hold them.
+
+    Args:
+        size: Width of the vectors.
+    """
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("variance", torch.ones(size))
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalises [N, size], cut to +-10; the floor under the deviation spares constants."""
+        scaled = (x - self.mean) * (self.variance + 1e-4).rsqrt()  # pyright: ignore
+        return scaled.clamp(-10.0, 10.0)
+
+    @torch.no_grad()
+    def update(self, x: Tensor) -> None:
+        """Takes the rows of [M, size] into account."""
+        rows = float(len(x))
+        if not rows:
+            return
+        x = x.double()
+        mean, variance = x.mean(0), x.var(0, unbiased=False)
+        count = float(self.count)  # pyright: ignore
+        total = count + rows
+        delta = mean - self.mean
+        combined = (self.variance * count + variance * rows) / total
+        combined = combined + delta.square() * count * rows / total**2
+        self.mean.copy_(self.mean + delta * rows / total)  # pyright: ignore
+        self.variance.copy_(combined)  # pyright: ignore
+        self.count.fill_(total)  # pyright: ignore
+
+
+class ActorCritic(nn.Module):
+    """Policy and value function.
+
+    Args:
+        observation_space: A Dict of 1-D and 3-D Boxes.
+        action_space: Box [D] with bounds, Discrete or MultiDiscrete.
+        config: The shape of the networks.
+
+    Attributes:
+        state_size: Width of the flat recurrent state, 0 without memory.
+        config: The trainer's whole configuration, set by `load_policy`.
+        metadata: What the trainer's caller stored, set by `load_policy`.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space,
+        config: NetworkConfig,
+    ):
+        super().__init__()
+        self.observation_space = observation_space
+        self.action_space = action_space
+        self.network_config = config
+        self.config: dict[str, Any] = {}
+        self.metadata: dict[str, Any] = {}
+        self.image_keys, self.vector_keys = split_observation_keys(observation_space)
+        width = self._build_image_inputs(config) + self._build_vector_inputs(config)
+        width += self._build_previous_action(config)
+        if not width:
+            raise UserError("The observation space is empty; it needs a 1-D or a 3-D Box.")
+        self.core = make_core(config.core, width, config.hidden_size, config.layers)
+        self.state_size = self.core.state_size
+        self.head = make_head(config.hidden_size, action_space, config)
+        self.critic = nn.Linear(config.hidden_size, 1)
+        nn.init.orthogonal_(self.critic.weight)
+        nn.init.zeros_(self.critic.bias)
+
+    def _build_image_inputs(self, config: NetworkConfig) -> int:
+        self.encoder: nn.Module | None = None
+        if not self.image_keys:
+            return 0
+        boxes = [self.observation_space[key] for key in self.image_keys]
+        sizes = {box.shape[:2] for box in boxes}  # pyright: ignore
+        if len(sizes) > 1:
+            raise UserError(f"Images must share one size to be stacked, found {sorted(sizes)}.")
+        height, width = sizes.pop()
+        channels = sum(box.shape[2] for box in boxes)  # pyright: ignore
+        self.encoder = make_encoder(
+            config.encoder, channels, height, width, config.visual_features
+        )
+        for module in self.encoder.modules():
+            if isinstance(module, (nn.Conv2d, nn.Linear)):
+                nn.init.orthogonal_(module.weight, nn.init.calculate_gain("relu"))
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+        self.encoder.to(memory_format=torch.channels_last)  # pyright: ignore
+        self._image_scales = [_image_scale(box) for box in boxes]
+        return config.visual_features
+
+    def _build_vector_inputs(self, config: NetworkConfig) -> int:
+        shapes = [self.observation_space[key].shape for key in self.vector_keys]
+        width = sum(shape[0] for shape in shapes if shape)
+        self.normaliser = RunningNormaliser(width) if config.normalise_vectors and width else None
+        return width
+
+    def _build_previous_action(self, config: NetworkConfig) -> int:
+        features = config.previous_action_features
+        self.previous_action: nn.Module | None = None
+        if isinstance(self.action_space, spaces.Box):
+            self.action_size = int(np.prod(self.action_space.shape))
+            for name, bound in (("low", self.action_space.low), ("high", self.action_space.high)):
+                value = torch.as_tensor(np.asarray(bound).reshape(-1), dtype=torch.float32)
+                self.register_buffer(f"action_{name}", value, persistent=False)
+            if features:
+                self.previous_action = nn.Linear(self.action_size, features)
+        else:
+            choices = discrete_choices(self.action_space)
+            self.action_size = len(choices)
+            # Each dimension owns a stretch of one table, with one entry for "no action yet".
+            offsets = np.concatenate([[0], np.cumsum([n + 1 for n in choices])[:-1]])
+            self.register_buffer("action_offsets", torch.as_tensor(offsets), persistent=False)
+            if features:
+                self.previous_action = nn.Embedding(sum(n + 1 for n in choices), features)
+        return features
+
+    @property
+    def action_dtype(self) -> torch.dtype:
+        """float32 for a Box, int64 for discrete spaces."""
+        is_box = isinstance(self.action_space, spaces.Box)
+        return torch.float32 if is_box else torch.int64
+
+    def initial_state(self, n: int) -> Tensor:
+        """Returns the state [n, state_size] before an episode's first step."""
+        return torch.zeros(n, self.state_size, device=self.critic.weight.device)
+
+    def initial_actions(self, n: int) -> Tensor:
+        """Returns the previous actions [n, D] to use before an episode's first step."""
+        device = self.critic.weight.device
+        return torch.zeros(n, self.action_size, dtype=self.action_dtype, device=device)
+
+    def act(
+        self,
+        observations: dict[str, Tensor],
+        state: Tensor,
+        previous_actions: Tensor,
+        masks: Tensor,
+        deterministic: bool = False,
+    ) -> PolicyOutput:
+        """Chooses actions for one step; call it under `torch.no_grad()`.
+
+        Args:
+            observations: {key: [N, ...]} in the dtypes of the observation space.
+            state: [N, state_size] from the previous call, or `initial_state(N)`.
+            previous_actions: [N, D] from the previous call, or `initial_actions(N)`.
+            masks: [N] bool or float, False where this is an episode's first step; state and
+                previous action of those rows are ignored.
+            deterministic: Take the most likely action instead of a sample.
+
+        Returns:
+            Actions, their log-probabilities, values and the next state.
+        """
+        masks = masks.reshape(-1).float()
+        features = self.features(observations, previous_actions, masks)
+        output, next_state = self.core.step(features, state * masks[:, None])
+        distribution: Gaussian | Categorical = self.head(output)
+        actions = distribution.mode() if deterministic else distribution.sample()
+        values = self.critic(output)[:, 0]
+        return PolicyOutput(actions, distribution.log_prob(actions), values, next_state)
+
+    def value(
+        self,
+        observations: dict[str, Tensor],
+        state: Tensor,
+        previous_actions: Tensor,
+        masks: Tensor,
+    ) -> Tensor:
+        """Returns values [N] only; arguments as for `act`."""
+        masks = masks.reshape(-1).float()
+        features = self.features(observations, previous_actions, masks)
+        output, _ = self.core.step(features, state * masks[:, None])
+        return self.critic(output)[:, 0]
+
+    def evaluate(
+        self,
+        observations: dict[str, Tensor],
+        state: Tensor,
+        previous_actions: Tensor,
+        masks: Tensor,
+        actions: Tensor,
+        batch_sizes: Tensor,
+    ) -> Evaluation:
+        """Evaluates given actions along packed sequences, for learning.
+
+        Args:
+            observations: {key: [M, ...]}, time-major, longest sequence first.
+            state: [S, state_size] at each sequence's first step, zero at an episode's start.
+            previous_actions: [M, D].
+            masks: [M], False at an episode's first step.
+            actions: [M, D] that were taken.
+            batch_sizes: [L] int64 on the CPU, sequences still running at each time step.
+
+        Returns:
+            Log-probabilities, entropies and values, each [M].
+        """
+        features = self.features(observations, previous_actions, masks.float())
+        output = self.core.packed(features, batch_sizes, state)
+        distribution: Gaussian | Categorical = self.head(output)
+        return Evaluation(
+            distribution.log_prob(actions), distribution.entropy(), self.critic(output)[:, 0]
+        )
+
+    def features(
+        self, observations: dict[str, Tensor], previous_actions: Tensor, masks: Tensor
+    ) -> Tensor:
+        """Joins image embedding, vectors and the previous action's embedding: [N, width]."""
+        parts: list[Tensor] = []
+        if self.encoder is not None:
+            parts.append(self._encode_images(observations))
+        if self.vector_keys:
+            vectors = self.join_vectors(observations)
+            parts.append(vectors if self.normaliser is None else self.normaliser(vectors))
+        if self.previous_action is not None:
+            parts.append(self._embed_previous(previous_actions, masks))
+        return torch.cat(parts, -1)
+
+    def join_vectors(self, observations: dict[str, Tensor]) -> Tensor:
+        """Joins the 1-D observations: [N, total width] float32."""
+        return torch.cat([observations[key].float() for key in self.vector_keys], -1)
+
+    def _encode_images(self, observations: dict[str, Tensor]) -> Tensor:
+        count = len(observations[self.image_keys[0]])
+        on_cpu = observations[self.image_keys[0]].device.type == "cpu"
+        chunk = _CPU_IMAGE_CHUNK if on_cpu else max(count, 1)
+        outputs = []
+        for begin in range(0, count, chunk):
+            planes = [
+                observations[key][begin : begin + chunk].permute(0, 3, 1, 2).float() * scale + shift
+                for key, (scale, shift) in zip(self.image_keys, self._image_scales, strict=True)
+            ]
+            images = planes[0] if len(planes) == 1 else torch.cat(planes, 1)
+            images = images.contiguous(memory_format=torch.channels_last)
+            bfloat16 = self.network_config.bfloat16
+            with torch.autocast(images.device.type, torch.bfloat16, enabled=bfloat16):
+                outputs.append(self.encoder(images).float())  # pyright: ignore
+        return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+
+    def _embed_previous(self, actions: Tensor, masks: Tensor) -> Tensor:
+        if isinstance(self.action_space, spaces.Box):
+            # What the environment executed, not the unbounded sample.
+            executed = torch.clamp(actions, self.action_low, self.action_high)  # pyright: ignore
+            return self.previous_action(executed * masks[:, None])  # pyright: ignore
+        # Entry 0 of each stretch means "no action yet".
+        indices = (actions + 1) * masks[:, None].long() + self.action_offsets  # pyright: ignore
+        return self.previous_action(indices).sum(1)  # pyright: ignore
+
+
+def split_observation_keys(space: spaces.Space) -> tuple[list[str], list[str]]:
+    """Sorts a Dict space's keys into images (3-D Boxes) and vectors (1-D Boxes).
+
+    Raises:
+        UserError: If the space is no Dict, or an entry is neither.
+    """
+    if not isinstance(space, spaces.Dict):
+        raise UserError(f"The observation space must be a gymnasium Dict, found {space}.")
+    images, vectors = [], []
+    for key, box in space.spaces.items():
+        shape = box.shape if isinstance(box, spaces.Box) else ()
+        if shape is None or len(shape) not in (1, 3):
+            raise UserError(f"Observation '{key}' must be a 1-D or 3-D Box, found {box}.")
+        (images if len(shape) == 3 else vectors).append(key)
+    return images, vectors
+
+
+def _image_scale(box: spaces.Space) -> tuple[float, float]:
+    """Returns scale and shift that take a bounded image to [0, 1], or leave an unbounded one."""
+    low, high = float(np.min(box.low)), float(np.max(box.high))  # pyright: ignore
+    if not (np.isfinite(low) and np.isfinite(high) and high > low):
+        return 1.0, 0.0
+    return 1.0 / (high - low), -low / (high - low)

@@ -1,0 +1,107 @@
+"""The core between features and heads: an LSTM, or an MLP without memory.
+
+A state is one flat row per environment, [N, state_size], so that buffers need not know what a core
+keeps. Two forward passes must agree: `step` for acting, `packed` for learning on sequences.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from ver.errors import UserError
+
+
+class LSTMCore(nn.Module):
+    """An LSTM of one or more layers.
+
+    Args:
+        inputs: Width of the features.
+        hidden: Width of every layer.
+        layers: Number of layers.
+    """
+
+    def __init__(self, inputs: int, hidden: int, layers: int):
+        super().__init__()
+        self.hidden = hidden
+        self.layers = layers
+        self.state_size = 2 * layers * hidden
+        self.lstm = nn.LSTM(inputs, hidden, layers)
+        for name, parameter in self.lstm.named_parameters():
+            if "weight" in name:
+                nn.init.orthogonal_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+
+    def step(self, features: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Advances one step.
+
+        Args:
+            features: [N, inputs].
+            state: [N, state_size], zero rows at an episode's start.
+
+        Returns:
+            Output [N, hidden] and the next state [N, state_size].
+        """
+        output, (hidden, cell) = self.lstm(features[None], self._unflatten(state))
+        both = torch.stack([hidden, cell])  # [2, layers, N, hidden]
+        return output[0], both.permute(2, 0, 1, 3).reshape(len(state), self.state_size)
+
+    def packed(self, features: Tensor, batch_sizes: Tensor, state: Tensor) -> Tensor:
+        """Runs whole sequences, none of which crosses an episode's start.
+
+        Args:
+            features: [M, inputs], time-major, longest sequence first.
+            batch_sizes: [L] int64 on the CPU, sequences still running at each time step.
+            state: [S, state_size], the state at each sequence's first step.
+
+        Returns:
+            Outputs [M, hidden] in the order of `features`.
+        """
+        output, _ = self.lstm(PackedSequence(features, batch_sizes), self._unflatten(state))
+        return output.data
+
+    def _unflatten(self, state: Tensor) -> tuple[Tensor, Tensor]:
+        both = state.reshape(len(state), 2, self.layers, self.hidden).permute(1, 2, 0, 3)
+        return both[0].contiguous(), both[1].contiguous()
+
+
+class FeedForwardCore(nn.Module):
+    """An MLP with the same interface and an empty state.
+
+    Args:
+        inputs: Width of the features.
+        hidden: Width of every layer.
+        layers: Number of layers, at least one.
+    """
+
+    def __init__(self, inputs: int, hidden: int, layers: int):
+        super().__init__()
+        self.state_size = 0
+        modules: list[nn.Module] = []
+        for index in range(max(1, layers)):
+            modules += [nn.Linear(inputs if index == 0 else hidden, hidden), nn.ReLU()]
+        self.mlp = nn.Sequential(*modules)
+
+    def step(self, features: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Maps features [N, inputs] to [N, hidden]; the state [N, 0] passes through."""
+        return self.mlp(features), state
+
+    def packed(self, features: Tensor, batch_sizes: Tensor, state: Tensor) -> Tensor:
+        """Maps features [M, inputs] to [M, hidden]; order and state do not matter."""
+        del batch_sizes, state
+        return self.mlp(features)
+
+
+def make_core(name: str, inputs: int, hidden: int, layers: int) -> LSTMCore | FeedForwardCore:
+    """Builds the core called `name`.
+
+    Raises:
+        UserError: If there is no such core.
+    """
+    if name == "lstm":
+        return LSTMCore(inputs, hidden, layers)
+    if name == "none":
+        return FeedForwardCore(inputs, hidden, layers)
+    raise UserError(f"Unknown core '{name}'; valid: lstm, none.")

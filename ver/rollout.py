@@ -1,0 +1,421 @@
+"""The experience of one rollout, and how it becomes mini-batches.
+
+VER collects (T + 1) x N slots from N environments without saying how many from each. Slots are
+handed out in the order in which requests arrive. The newest slot of every environment has no
+outcome yet: it gives the bootstrap value, and is carried into the next rollout, where its outcome
+arrives. So T x N steps are learned from, each exactly once per epoch.
+
+Sampling bias: an environment that is quick to step fills more slots, so what is learned from leans
+towards experience that is cheap to simulate (small scenes, free space, short renders). Importance
+weights (T + 1) / n of an environment's n slots undo this; truncated at 1 they only turn the fast
+ones down and leave the slow ones as rare as they are. A second bias is common to all fixed-budget
+rollouts: whatever is under way at the end is seen in the next rollout, under a newer policy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor
+
+from ver.collect.queues import ProcessLock
+from ver.collect.shared_memory import SharedArrays, Spec
+from ver.collect.transfer import (
+    CONTINUES,
+    TERMINATED,
+    TRUNCATED,
+    action_dtype,
+    action_width,
+)
+
+
+class RolloutBuffer:
+    """(T + 1) x N slots, shared between inference processes, and each environment's newest one.
+
+    Large columns are tensors on the learner's device, small ones NumPy arrays on the CPU.
+
+    Args:
+        observation_space: Gives the observations' shapes and dtypes; they are stored as they are.
+        action_space: Gives the actions' width and dtype.
+        num_environments: N.
+        length: T.
+        state_size: Width of the recurrent state.
+        device: Where the large columns live; other inference processes can write only to the CPU.
+
+    Attributes:
+        observations: {key: [C, ...]} with C = (T + 1) x N.
+        previous_actions: [C, D].
+        actions: [C, D].
+        states: [C, S], the recurrent state before the step, zero at an episode's start.
+        columns: SharedArrays of the rest; see `_columns`.
+        pointer: [1] slots handed out. `written`: [1] slots filled in.
+        newest: [N] the newest slot of each environment, -1 before the first.
+        current_state: [N, S] the recurrent state before each environment's next step.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space,
+        num_environments: int,
+        length: int,
+        state_size: int,
+        device: torch.device | str = "cpu",
+    ):
+        self.num_environments = num_environments
+        self.length = length
+        self.capacity = (length + 1) * num_environments
+        self.device = torch.device(device)
+        self.columns = SharedArrays(_columns(self.capacity, num_environments))
+        spec = _large_columns(
+            observation_space, action_space, self.capacity, num_environments, state_size
+        )
+        if self.device.type == "cpu":
+            self._large: Any = SharedArrays(spec)
+        else:
+            self._large = {
+                name: torch.zeros(shape, dtype=_torch_dtype(dtype), device=self.device)
+                for name, (shape, dtype) in spec.items()
+            }
+        self._large_names = list(spec)
+        self.lock = ProcessLock()
+        self._bind()
+        self.newest[:] = -1
+
+    def _bind(self) -> None:
+        large = {name: torch.as_tensor(self._large[name]) for name in self._large_names}
+        prefix = "observation/"
+        self.observations = {
+            name[len(prefix) :]: tensor for name, tensor in large.items() if name.startswith(prefix)
+        }
+        self.previous_actions = large["previous_action"]
+        self.actions = large["action"]
+        self.states = large["state"]
+        self.current_state = large["current_state"]
+        self.log_probs = self.columns["log_prob"]
+        self.values = self.columns["value"]
+        self.rewards = self.columns["reward"]
+        self.outcomes = self.columns["outcome"]
+        self.final_values = self.columns["final_value"]
+        self.first = self.columns["first"]
+        self.environments = self.columns["environment"]
+        self.episodes = self.columns["episode"]
+        self.steps = self.columns["step"]
+        self.versions = self.columns["version"]
+        self.newest = self.columns["newest"]
+        self.pointer = self.columns["pointer"]
+        self.written = self.columns["written"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.device.type != "cpu":
+            raise RuntimeError("Only a CPU rollout can be shared with other processes.")
+        kept = ("num_environments", "length", "capacity", "device", "lock")
+        state = {name: getattr(self, name) for name in kept}
+        return state | {"columns": self.columns, "_large": self._large, "_large_names": self._large_names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+    @property
+    def full(self) -> bool:
+        """Whether every slot is handed out and filled in."""
+        return bool(self.written[0] == self.capacity)
+
+    def begin(self) -> None:
+        """Starts a rollout: every environment's newest slot moves to the front, the rest is free.
+
+        Before the very first rollout there is nothing to carry, and it collects N steps more.
+        """
+        if (self.newest < 0).any():
+            if (self.newest >= 0).any():
+                raise RuntimeError("Some environments have no slot to carry.")
+            self.pointer[0] = self.written[0] = 0
+            return
+        n = self.num_environments
+        source = self.newest.copy()
+        index = torch.as_tensor(source, device=self.device)
+        for tensor in (*self.observations.values(), *self._action_tensors()):
+            # index_select copies first, so that overlapping slots survive.
+            tensor[:n] = tensor.index_select(0, index)
+        for name in _COLUMNS:
+            column = self.columns[name]
+            column[:n] = column[source]
+        self.newest[:] = np.arange(n)
+        self.pointer[0] = self.written[0] = n
+
+    def _action_tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.previous_actions, self.actions, self.states
+
+    def forget(self) -> None:
+        """Drops everything, as before the first rollout."""
+        self.newest[:] = -1
+
+
+_COLUMNS = {
+    "log_prob": "float32",
+    "value": "float32",
+    "reward": "float32",  # of the slot's action, known when the next request arrives
+    "outcome": "uint8",  # of the slot's action: CONTINUES, TERMINATED or TRUNCATED
+    "final_value": "float32",  # value of the observation that a truncation cut off
+    "first": "bool",  # the episode's first step
+    "environment": "int32",
+    "episode": "int64",
+    "step": "int64",
+    "version": "int64",  # learner updates that the acting policy had seen
+}
+
+
+def _columns(capacity: int, n: int) -> Spec:
+    spec: Spec = {name: ((capacity,), dtype) for name, dtype in _COLUMNS.items()}
+    return spec | {"newest": ((n,), "int64"), "pointer": ((1,), "int64"), "written": ((1,), "int64")}
+
+
+def _large_columns(
+    observation_space: spaces.Dict,
+    action_space: spaces.Space,
+    capacity: int,
+    n: int,
+    state_size: int,
+) -> Spec:
+    action = ((capacity, action_width(action_space)), action_dtype(action_space))
+    spec: Spec = {
+        f"observation/{key}": ((capacity, *(box.shape or ())), str(box.dtype))
+        for key, box in observation_space.spaces.items()
+    }
+    return spec | {
+        "previous_action": action,
+        "action": action,
+        "state": ((capacity, state_size), "float32"),
+        "current_state": ((n, state_size), "float32"),
+    }
+
+
+def _torch_dtype(name: str) -> torch.dtype:
+    return torch.from_numpy(np.zeros(0, dtype=name)).dtype
+
+
+@dataclass
+class Experience:
+    """The T x N complete steps of a rollout, ordered by environment and time.
+
+    Attributes:
+        slots: [M] buffer slots in that order; the environments' newest slots are left out.
+        advantages: [M] generalised advantage estimates.
+        returns: [M] advantage plus value.
+        weights: [M] importance weights, at most the truncation.
+        starts: [K] positions in `slots` where a contiguous run of one episode starts.
+        lengths: [K] lengths of these runs.
+    """
+
+    slots: np.ndarray
+    advantages: np.ndarray
+    returns: np.ndarray
+    weights: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+
+def make_experience(
+    buffer: RolloutBuffer,
+    gamma: float,
+    gae_lambda: float,
+    max_weight: float,
+    max_sequence_length: int,
+) -> Experience:
+    """Computes returns and weights of a full buffer and finds its sequences.
+
+    Args:
+        buffer: A full buffer.
+        gamma: Discount.
+        gae_lambda: Mixing of generalised advantage estimation.
+        max_weight: Truncation of the importance weights; 0 makes them all one.
+        max_sequence_length: Longest sequence, 0 for no limit.
+    """
+    # Within an environment slots are handed out in the order of time, so a stable sort will do.
+    order = np.argsort(buffer.environments, kind="stable")
+    counts = np.bincount(buffer.environments, minlength=buffer.num_environments)
+    advantages = compute_advantages(
+        buffer.rewards[order],
+        buffer.values[order],
+        buffer.outcomes[order],
+        buffer.final_values[order],
+        counts,
+        gamma,
+        gae_lambda,
+    )
+    complete = np.ones(len(order), dtype=bool)
+    complete[np.cumsum(counts) - 1] = False
+    slots = order[complete]
+    weights = importance_weights(counts, buffer.length, max_weight)
+    starts, lengths = find_sequences(
+        buffer.environments[slots], buffer.first[slots], max_sequence_length
+    )
+    advantages = advantages[complete]
+    return Experience(
+        slots,
+        advantages,
+        advantages + buffer.values[slots],
+        weights[buffer.environments[slots]],
+        starts,
+        lengths,
+    )
+
+
+def compute_advantages(
+    rewards: np.ndarray,
+    values: np.ndarray,
+    outcomes: np.ndarray,
+    final_values: np.ndarray,
+    counts: np.ndarray,
+    gamma: float,
+    gae_lambda: float,
+) -> np.ndarray:
+    """Generalised advantage estimation over environments with different numbers of slots.
+
+    After a step that CONTINUES the next slot's value follows; after a TERMINATED one nothing
+    does; after a TRUNCATED one the final observation's value does, and the recursion stops.
+
+    Args:
+        rewards: [C] rewards, ordered by environment and time.
+        values: [C] values of the observations acted on.
+        outcomes: [C] what became of the actions.
+        final_values: [C] values of the final observations, where TRUNCATED.
+        counts: [N] slots of each environment, each at least one; the last one only bootstraps.
+        gamma: Discount.
+        gae_lambda: Mixing.
+
+    Returns:
+        Advantages [C]; those of each environment's last slot are zero.
+    """
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    longest = int(counts.max())
+    # One column per environment, aligned at its last slot, so that one backward loop serves all.
+    position = np.arange(len(rewards)) - np.repeat(starts, counts)
+    row = longest - np.repeat(counts, counts) + position
+    column = np.repeat(np.arange(len(counts)), counts)
+
+    def grid(flat: np.ndarray) -> np.ndarray:
+        table = np.zeros((longest, len(counts)), dtype=np.float64)
+        table[row, column] = flat
+        return table
+
+    value = grid(values)
+    following = np.zeros_like(value)
+    following[:-1] = value[1:]
+    outcome = grid(outcomes)
+    following = np.where(outcome == TERMINATED, 0.0, following)
+    following = np.where(outcome == TRUNCATED, grid(final_values), following)
+    delta = grid(rewards) + gamma * following - value
+    decay = gamma * gae_lambda * (outcome == CONTINUES)
+    result = np.zeros_like(value)
+    for t in range(longest - 2, -1, -1):
+        result[t] = delta[t] + decay[t] * result[t + 1]
+    return result[row, column].astype(np.float32)
+
+
+def importance_weights(counts: np.ndarray, length: int, maximum: float) -> np.ndarray:
+    """Returns min((T + 1) / n, maximum) for environments with n slots, or ones if maximum is 0.
+
+    Args:
+        counts: [N] slots of each environment.
+        length: T.
+        maximum: Truncation.
+    """
+    if maximum <= 0:
+        return np.ones(len(counts), dtype=np.float32)
+    return np.minimum((length + 1) / counts, maximum).astype(np.float32)
+
+
+def find_sequences(
+    environments: np.ndarray, first: np.ndarray, max_length: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Finds the maximal runs of one environment and episode, cut to a longest length.
+
+    A cut piece starts from the recurrent state that was stored at its own first step.
+
+    Args:
+        environments: [M] in the order of environment and time.
+        first: [M] whether a step is its episode's first.
+        max_length: Longest run, 0 for no limit.
+
+    Returns:
+        Starts [K] and lengths [K].
+    """
+    boundary = first.copy()
+    boundary[1:] |= environments[1:] != environments[:-1]
+    boundary[:1] = True
+    starts = np.flatnonzero(boundary)
+    lengths = np.diff(np.append(starts, len(environments)))
+    if max_length > 0 and len(lengths):
+        pieces = -(-lengths // max_length)
+        offset = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        ends = np.repeat(starts + lengths, pieces)
+        starts = np.repeat(starts, pieces) + offset * max_length
+        lengths = np.minimum(ends - starts, max_length)
+    return starts, lengths
+
+
+@dataclass
+class MiniBatch:
+    """One mini-batch in packed order: time-major, longest sequence first.
+
+    Attributes:
+        positions: [M] positions in `Experience.slots`.
+        batch_sizes: [L] sequences still running at each time step.
+        heads: [S] positions of the sequences' first steps, longest sequence first.
+    """
+
+    positions: np.ndarray
+    batch_sizes: np.ndarray
+    heads: np.ndarray
+
+
+def cut_mini_batches(
+    starts: np.ndarray, lengths: np.ndarray, count: int, rng: np.random.Generator
+) -> list[MiniBatch]:
+    """Shuffles sequences, lays them end to end and cuts them into `count` equal mini-batches.
+
+    A sequence across a cut becomes two pieces. If `count` does not divide the number of steps,
+    mini-batches differ by one step.
+
+    Args:
+        starts: [K] positions of the sequences.
+        lengths: [K] their lengths.
+        count: Number of mini-batches.
+        rng: Shuffles.
+    """
+    order = rng.permutation(len(starts))
+    starts, lengths = starts[order], lengths[order]
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    total = int(ends[-1])
+    batches = []
+    for part in range(count):
+        low, high = total * part // count, total * (part + 1) // count
+        inside = (ends > low) & (begins < high)
+        skip = np.maximum(low - begins[inside], 0)
+        stop = np.minimum(high - begins[inside], lengths[inside])
+        batches.append(pack(starts[inside] + skip, stop - skip))
+    return batches
+
+
+def pack(starts: np.ndarray, lengths: np.ndarray) -> MiniBatch:
+    """Arranges sequences as a PackedSequence does.
+
+    Args:
+        starts: [S] positions of the sequences.
+        lengths: [S] their lengths, at least one each.
+    """
+    longest_first = np.argsort(-lengths, kind="stable")
+    starts, lengths = starts[longest_first], lengths[longest_first]
+    times = np.arange(int(lengths[0]))
+    # Sequences longer than t, for each t: lengths fall, so a binary search finds them.
+    batch_sizes = np.searchsorted(-lengths, -times, side="left")
+    positions = np.concatenate([starts[:size] + t for t, size in enumerate(batch_sizes)])
+    return MiniBatch(positions, batch_sizes.astype(np.int64), starts)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from planner import scenarios
 from planner.executive import Execution, Executive, ExecutiveSettings, Observer
 from planner.problem import build_problem
-from planner.scenarios import SCENARIOS, Scenario, Stage
+from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, find_plan
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
@@ -90,25 +91,20 @@ class EpisodeRecord:
 class EpisodeRunner:
     """Owns one world and one set of skills and runs episodes in them; one per process."""
 
-    def __init__(
-        self,
-        settings: EvaluationSettings,
-        stage: Stage | None = None,
-    ) -> None:
+    def __init__(self, settings: EvaluationSettings) -> None:
         self._settings = settings
-        self._stage = stage or settings.scenario.open_stage(settings.skills)
+        self._stage = scenarios.open_stage(settings.scenario, settings.split, settings.skills)
         self._executive = Executive(self._stage.skills, settings.executive)
 
     def run(self, index: int) -> EpisodeRecord:
         """Runs one episode from its beginning to its end."""
         settings = self._settings
         started = time.perf_counter()
-        episode = settings.scenario.make_episode(settings.split, settings.seed, index)
+        episode = self._stage.world.start(settings.seed, index)
         posed = time.perf_counter()
         task = build_problem(episode)
         problem_seconds = time.perf_counter() - posed
         plan = find_plan(task.problem, settings.engine, validate=settings.validate_plans)
-        self._stage.world.reset(episode)
         video = self._open_video(index)
         observer: Observer | None = None if video is None else video.observe
         try:
@@ -179,13 +175,12 @@ def worker_count() -> int:
 
 
 _runner: EpisodeRunner | None = None  # of this worker process
-_make_runner: Callable[[EvaluationSettings], EpisodeRunner] = EpisodeRunner
 
 
 def _start_worker(settings: EvaluationSettings) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per worker: threads only contend
     global _runner
-    _runner = _make_runner(settings)
+    _runner = EpisodeRunner(settings)
 
 
 def _run_in_worker(index: int) -> EpisodeRecord:

@@ -131,16 +131,15 @@ def problem_text(
 
 
 def _receptacles(episode: Episode) -> list[str]:
-    """Receptacles that the targets need, in the apartment's order; others cannot matter."""
-    needed = {t.start_receptacle for t in episode.targets}
-    needed |= {t.goal_receptacle for t in episode.targets}
+    """Receptacles that the targets need, in the order of the targets; others cannot matter."""
+    needed = [r for t in episode.targets for r in (t.start_receptacle, t.goal_receptacle)]
     known = (*OPEN_RECEPTACLES, *CLOSED_RECEPTACLES)
-    if unknown := needed.difference(known):
+    if unknown := set(needed).difference(known):
         raise UserError(
             f"episode '{episode.episode_id}' names unknown receptacles "
             f"{', '.join(sorted(unknown))}; known: {', '.join(known)}"
         )
-    return [receptacle for receptacle in known if receptacle in needed]
+    return list(dict.fromkeys(needed))
 
 
 def _objects(episode: Episode) -> dict[str, list[str]]:

@@ -209,7 +209,6 @@ def _record(record: EpisodeRecord) -> dict[str, Any]:
     data = record.execution.as_json()
     return {
         "index": record.index,
-        "episode_id": record.episode.episode_id,
         "layout": record.episode.layout,
         "variation": record.episode.variation,
         "plan": list(record.plan),

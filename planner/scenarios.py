@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner._skill_interface import Skill, World
-from rearrange.episodes.episode import Episode
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One household task.
+
+    Attributes:
+        name: On the command line and in the JSON.
+        title: For people.
+        task: Name in rearrange.tasks.
+    """
+
+    name: str
+    title: str
+    task: str
+
+
+SCENARIOS: dict[str, Scenario] = {
+    scenario.name: scenario for scenario in (Scenario("tidy_house", "Tidy House", "tidy_house"),)
+}
 
 
 @dataclass(frozen=True)
@@ -17,32 +36,15 @@ class Stage:
     skills: Mapping[str, Skill]
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """One household task.
+def open_stage(scenario: Scenario, split: str, skills: str) -> Stage:
+    """Builds the world of a scenario and loads its skills.
 
-    Attributes:
-        name: On the command line and in the JSON.
-        title: For people.
-        make_episode: (split, seed, index) -> episode; the same arguments give the same episode.
-        open_stage: Skill mode -> a world and its skills.
+    Args:
+        scenario: What is to be done.
+        split: Which apartments.
+        skills: "oracle", "learned" or "mixed".
     """
+    from planner.world import HouseWorld  # the simulator only where one is needed
+    from skills import load_skills
 
-    name: str
-    title: str
-    make_episode: Callable[[str, int, int], Episode]
-    open_stage: Callable[[str], Stage]
-
-
-def _tidy_house_episode(split: str, seed: int, index: int) -> Episode:
-    raise NotImplementedError
-
-
-def _open_stage(skills: str) -> Stage:
-    raise NotImplementedError
-
-
-SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario
-    for scenario in (Scenario("tidy_house", "Tidy House", _tidy_house_episode, _open_stage),)
-}
+    return Stage(HouseWorld(scenario.task, split), load_skills(skills))

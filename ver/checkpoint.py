@@ -156,15 +156,11 @@ def write_file(
 ) -> None:
     """Writes tensors and a JSON header as one safetensors file, atomically."""
     # safetensors wants contiguous tensors that do not share memory.
-    clean = {
-        name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()
-    }
+    clean = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     _write_atomically(Path(path), save(clean, {"format": kind, "json": json.dumps(header)}))
 
 
-def read_file(
-    path: str | Path, kinds: tuple[str, ...]
-) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Reads what `write_file` wrote.
 
     Raises:

@@ -94,7 +94,7 @@ class TrainerConfig:
     total_steps: int = 2_000_000  # environment steps in all
     seed: int = 1  # seeds networks, sampling and environments
     device: str = "cpu"  # cpu or cuda
-    learner_threads: int = 0  # CPU threads for learning; 0 uses every core
+    learner_threads: int = 0  # threads that compute gradients on a CPU; 0 uses every core
     inference_threads: int = 1  # CPU threads for inference in each process
     checkpoint_interval_s: float = 300.0  # seconds between checkpoints
     keep_checkpoints: int = 2  # training checkpoints kept

@@ -31,9 +31,9 @@ class EntropyCoefficient(nn.Module):
         """The coefficient; exactly the configured one when it is not learned."""
         return float(self.log_alpha.detach().exp()) if self.config.learned else self.config.initial
 
-    def loss(self, entropy: Tensor) -> Tensor:
-        """Returns the coefficient's own loss for a mean entropy (a scalar)."""
-        return self.log_alpha.exp() * (entropy.detach() - self.config.target)
+    def loss(self, entropy: float) -> Tensor:
+        """Returns the coefficient's own loss for a mean entropy."""
+        return self.log_alpha.exp() * (entropy - self.config.target)
 
     @torch.no_grad()
     def clamp(self) -> None:

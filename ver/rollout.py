@@ -115,7 +115,11 @@ class RolloutBuffer:
             raise RuntimeError("Only a CPU rollout can be shared with other processes.")
         kept = ("num_environments", "length", "capacity", "device", "lock")
         state = {name: getattr(self, name) for name in kept}
-        return state | {"columns": self.columns, "_large": self._large, "_large_names": self._large_names}
+        return state | {
+            "columns": self.columns,
+            "_large": self._large,
+            "_large_names": self._large_names,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -172,7 +176,11 @@ _COLUMNS = {
 
 def _columns(capacity: int, n: int) -> Spec:
     spec: Spec = {name: ((capacity,), dtype) for name, dtype in _COLUMNS.items()}
-    return spec | {"newest": ((n,), "int64"), "pointer": ((1,), "int64"), "written": ((1,), "int64")}
+    return spec | {
+        "newest": ((n,), "int64"),
+        "pointer": ((1,), "int64"),
+        "written": ((1,), "int64"),
+    }
 
 
 def _large_columns(
@@ -369,11 +377,21 @@ class MiniBatch:
         positions: [M] positions in `Experience.slots`.
         batch_sizes: [L] sequences still running at each time step.
         heads: [S] positions of the sequences' first steps, longest sequence first.
+        lengths: [S] lengths of the sequences.
     """
 
     positions: np.ndarray
     batch_sizes: np.ndarray
     heads: np.ndarray
+    lengths: np.ndarray
+
+    def shards(self, count: int) -> list[MiniBatch]:
+        """Deals the sequences out to at most `count` mini-batches of nearly equal size."""
+        # Sequences are sorted by length, so dealing them like cards balances the hands.
+        count = min(count, len(self.heads))
+        if count == 1:
+            return [self]
+        return [pack(self.heads[i::count], self.lengths[i::count]) for i in range(count)]
 
 
 def cut_mini_batches(
@@ -418,4 +436,4 @@ def pack(starts: np.ndarray, lengths: np.ndarray) -> MiniBatch:
     # Sequences longer than t, for each t: lengths fall, so a binary search finds them.
     batch_sizes = np.searchsorted(-lengths, -times, side="left")
     positions = np.concatenate([starts[:size] + t for t, size in enumerate(batch_sizes)])
-    return MiniBatch(positions, batch_sizes.astype(np.int64), starts)
+    return MiniBatch(positions, batch_sizes.astype(np.int64), starts, lengths)

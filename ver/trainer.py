@@ -77,11 +77,12 @@ class Trainer:
         self.metadata = metadata or {}
         self.after_update = after_update
         _seed_everything(config.seed)
+        torch.set_num_threads(config.inference_threads)
         self.rng = np.random.default_rng(config.seed)
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        self.ppo = PPO(self.policy, config.ppo)
+        self.ppo = PPO(self.policy, config.ppo, config.learner_threads or _cores())
         self.steps = 0
         self.episodes = 0
         self.seconds = 0.0
@@ -134,11 +135,9 @@ class Trainer:
             begin = time.perf_counter()
             before = dict(collector.busy_seconds)
             packing = self.ppo.packing_seconds
-            torch.set_num_threads(config.inference_threads)
             if not collector.collect(self.ppo.updates, self._keep_going):
                 break
             collected = time.perf_counter()
-            torch.set_num_threads(config.learner_threads or _cores())
             self.ppo.set_progress(self.steps / config.total_steps)
             losses = self.ppo.learn(collector.buffer, self.rng, self._keep_going)
             learned = time.perf_counter()
@@ -183,7 +182,10 @@ class Trainer:
         config = config_to_dict(self.config)
         state = optimizer_tensors(self.ppo.optimizer, "optimizer/")
         state |= optimizer_tensors(self.ppo.entropy_optimizer, "entropy_optimizer/")
-        state |= {"entropy/log_alpha": self.ppo.entropy.log_alpha, "rng/torch": torch.get_rng_state()}
+        state |= {
+            "entropy/log_alpha": self.ppo.entropy.log_alpha,
+            "rng/torch": torch.get_rng_state(),
+        }
         if self.config.device != "cpu":
             state["rng/cuda"] = torch.cuda.get_rng_state()
         path = self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"

@@ -351,9 +351,7 @@ def _paint_ball(buffer, ids, geom, size, offset, radius, center, work, lens, wid
         work[RAY + k, :] = work[RAY + k, :] / size[k]
         work[EYE, k] = (work[EYE, k] - (offset if k == 2 else 0.0)) / size[k]
         constant += work[EYE, k] ** 2
-    bounds = bounds_of_sphere(
-        center[0], center[1], center[2], radius, lens, width, buffer.shape[0]
-    )
+    bounds = bounds_of_sphere(center[0], center[1], center[2], radius, lens, width, buffer.shape[0])
     if bounds[1] > 0:
         _paint_sphere(buffer, ids, geom, bounds, work, constant)
 
@@ -400,7 +398,7 @@ def paint_geom(buffer, ids, geom, kind, size, center, work, lens, width):
     """Paint one geom, described in `work`, into the inverse depth image `buffer`."""
     reach = lens[2] * math.sqrt(1.0 + lens[0] * lens[0] + lens[1] * lens[1])
     if distance(kind, size, work) < 1.001 * reach + 1e-6:
-        if kind == ELLIPSOID or kind == SPHERE:
+        if kind in (ELLIPSOID, SPHERE):
             for k in range(3):
                 work[RAY + k, :] = work[RAY + k, :] / size[k]
                 work[EYE, k] /= size[k]

@@ -251,9 +251,17 @@ def render_rgb(
         blur,
         np.array((middle[0], middle[1], 1.2 * radius)),
     )
-    light = (lamps.sun, lamps.sky, lamps.axes, lamps.eyes, lamps.lens, lamps.offsets, KEY, SKY, GROUND)
-    geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
-    _shade(
-        buffer, tags, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES, out
+    light = (
+        lamps.sun,
+        lamps.sky,
+        lamps.axes,
+        lamps.eyes,
+        lamps.lens,
+        lamps.offsets,
+        KEY,
+        SKY,
+        GROUND,
     )
+    geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
+    _shade(buffer, tags, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES, out)
     return out

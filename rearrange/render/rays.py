@@ -9,7 +9,7 @@ import math
 
 import numba
 
-from rearrange.render.projection import BOX, CYLINDER, EXACT, EYE, HUGE, PLANE, SPHERE
+from rearrange.render.projection import CYLINDER, EXACT, EYE, HUGE, PLANE, SPHERE
 
 
 @numba.njit(**EXACT)

@@ -106,7 +106,7 @@ def jacobian(joints: np.ndarray | tuple[float, ...], torso_lift: float = TORSO_L
         [6, 7]: linear velocity (m per rad) above angular velocity, base frame.
     """
     positions, rotations = link_frames(joints, torso_lift)
-    return _jacobian(positions, rotations)
+    return _jacobian(positions, rotations, positions[-1])
 
 
 def solve_ik(
@@ -114,6 +114,8 @@ def solve_ik(
     approach: np.ndarray | tuple[float, ...] | None = None,
     seed: np.ndarray | tuple[float, ...] = RESTING_ARM,
     *,
+    axis: np.ndarray | tuple[float, ...] = (1.0, 0.0, 0.0),
+    point: np.ndarray | tuple[float, ...] = (0.0, 0.0, 0.0),
     preferred: np.ndarray | tuple[float, ...] | None = None,
     restarts: int = 8,
     tolerance: float = 1e-3,
@@ -126,8 +128,10 @@ def solve_ik(
 
     Args:
         position: Wanted end effector position, base frame [3], m.
-        approach: Wanted direction of the end effector's x axis, base frame [3]; None: any.
+        approach: Wanted direction of `axis`, base frame [3]; None leaves it free.
         seed: Where to start [7], rad.
+        axis: Axis that shall point along the approach, end-effector frame [3], unit length.
+        point: Point that shall reach the position, end-effector frame [3], m; the tip itself.
         preferred: Posture towards which the free motion pulls [7], rad; None for the seed.
         restarts: Tries beyond the first.
         tolerance: Error that is good enough [m].
@@ -144,6 +148,7 @@ def solve_ik(
         direction = direction / np.linalg.norm(direction)
     start = np.asarray(seed, dtype=np.float64)
     posture = start if preferred is None else np.asarray(preferred, dtype=np.float64)
+    tool = np.array([axis, point], dtype=np.float64)
     generator = np.random.default_rng(0)
     best, best_error = start, math.inf
     for attempt in range(restarts + 1):
@@ -153,7 +158,13 @@ def solve_ik(
         elif attempt > 1:
             guess = start + generator.normal(0.0, _SPREAD, JOINT_COUNT)
         joints, error = _descend(
-            goal, direction, np.clip(guess, _LOW, _HIGH), posture, tolerance, float(torso_lift)
+            goal,
+            direction,
+            tool,
+            np.clip(guess, _LOW, _HIGH),
+            posture,
+            tolerance,
+            float(torso_lift),
         )
         if error < best_error:
             best, best_error = joints, error
@@ -187,10 +198,9 @@ def _frames(joints: np.ndarray, torso_lift: float) -> tuple[np.ndarray, np.ndarr
 
 
 @numba.njit(cache=True)
-def _jacobian(positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-    """Geometric Jacobian [6, 7] from the link frames."""
+def _jacobian(positions: np.ndarray, rotations: np.ndarray, tip: np.ndarray) -> np.ndarray:
+    """Geometric Jacobian [6, 7] of a point on the last link from the link frames."""
     result = np.empty((6, JOINT_COUNT))
-    tip = positions[-1]
     for joint in range(JOINT_COUNT):
         axis = rotations[joint, :, _AXES[joint]]
         arm = tip - positions[joint]
@@ -203,14 +213,14 @@ def _jacobian(positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
 
 @numba.njit(cache=True)
 def _task_error(
-    position: np.ndarray, rotation: np.ndarray, goal: np.ndarray, direction: np.ndarray
+    position: np.ndarray, pointing: np.ndarray, goal: np.ndarray, direction: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Task error [6] (metres, lever-weighted rotation) and its scalar measure [m]."""
     error = np.zeros(6)
     error[:3] = goal - position
     total = math.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2)
     if direction[0] != 0.0 or direction[1] != 0.0 or direction[2] != 0.0:
-        x, y, z = rotation[0, 0], rotation[1, 0], rotation[2, 0]
+        x, y, z = pointing
         cross = np.array(
             [
                 y * direction[2] - z * direction[1],
@@ -223,22 +233,21 @@ def _task_error(
         if sine > 1e-9:
             error[3:] = DIRECTION_LEVER * cross * (angle / sine)
         elif angle > 1.0:  # exactly opposite: turn about any axis across
-            error[3:] = DIRECTION_LEVER * angle * rotation[:, 1]
+            error[3:] = DIRECTION_LEVER * angle * np.array([y - z, z - x, x - y])
         total += DIRECTION_LEVER * angle
     return error, total
 
 
 @numba.njit(cache=True)
 def _task_jacobian(
-    positions: np.ndarray, rotations: np.ndarray, directed: bool, frozen: np.ndarray
+    task: np.ndarray, pointing: np.ndarray, directed: bool, frozen: np.ndarray
 ) -> np.ndarray:
-    """Jacobian of the task error [6, 7]: turning about the approach itself is free."""
-    task = _jacobian(positions, rotations)
-    forward_axis = rotations[-1, :, 0]
+    """Jacobian of the task error [6, 7] from that of the tool: turning about its axis is free."""
+    task = task.copy()
     for joint in range(JOINT_COUNT):
-        along = (forward_axis * task[3:, joint]).sum()
+        along = (pointing * task[3:, joint]).sum()
         for row in range(3):
-            turn = task[3 + row, joint] - along * forward_axis[row]
+            turn = task[3 + row, joint] - along * pointing[row]
             task[3 + row, joint] = DIRECTION_LEVER * turn if directed else 0.0
         if frozen[joint]:
             task[:, joint] = 0.0
@@ -249,6 +258,7 @@ def _task_jacobian(
 def _descend(
     goal: np.ndarray,
     direction: np.ndarray,
+    tool: np.ndarray,
     seed: np.ndarray,
     preferred: np.ndarray,
     tolerance: float,
@@ -261,7 +271,10 @@ def _descend(
     frozen = np.zeros(JOINT_COUNT, dtype=np.bool_)
     for _ in range(150):
         positions, rotations = _frames(joints, torso_lift)
-        error, total = _task_error(positions[-1], rotations[-1], goal, direction)
+        pointing = rotations[-1] @ tool[0]
+        position = positions[-1] + rotations[-1] @ tool[1]
+        error, total = _task_error(position, pointing, goal, direction)
+        whole = _jacobian(positions, rotations, position)
         stalled = 0 if total < 0.99 * best_error else stalled + 1
         if total < best_error:
             best, best_error = joints.copy(), total
@@ -269,7 +282,7 @@ def _descend(
             break
         frozen[:] = False
         for _ in range(3):  # freeze joints that the step would push beyond a limit, and solve again
-            task = _task_jacobian(positions, rotations, directed, frozen)
+            task = _task_jacobian(whole, pointing, directed, frozen)
             damping = _DAMPING * min(1.0, 0.05 + 4.0 * total)
             inverse = task.T @ np.linalg.inv(task @ task.T + damping**2 * np.eye(6))
             step = inverse @ error

@@ -89,6 +89,7 @@ def build_spec(apartment: Apartment) -> mujoco.MjSpec:
     """
     spec = mujoco.MjSpec()
     spec.modelname = apartment.name
+    spec.compiler.degree = False  # joint ranges are in radians
     _set_options(spec)
     _add_building(spec, apartment)
     _add_fridge(spec, apartment)

@@ -47,6 +47,7 @@ class FakeWorld:
     force_limit_at: int | None = None
     actions: list[np.ndarray] = field(default_factory=list)
     closed: bool = False
+    started: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.reset(self.episode)
@@ -77,6 +78,11 @@ class FakeWorld:
             hold_violated=np.zeros(1, bool),
             contact_force=np.zeros(1),
         )
+
+    def start(self, seed: int, index: int) -> Episode:
+        self.started.append((seed, index))
+        self.reset(self.episode)
+        return self.episode
 
     @property
     def force_exceeded(self) -> bool:
@@ -174,7 +180,7 @@ def task_and_plan():
 def stage_factory():
     from planner.scenarios import Stage
 
-    return lambda mode: Stage(FakeWorld(), make_skills())
+    return lambda: Stage(FakeWorld(), make_skills())
 
 
 @pytest.fixture

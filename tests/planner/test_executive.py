@@ -142,6 +142,7 @@ def test_dropped_on_the_way(run, skills):
 
     skills["reset_arm"].misses = (3,)
     skills["reset_arm"].wrong = drop
+    skills["place"].misses = (3,)
     execution = run()
     assert execution.failure == "reset_arm: dropped"
 

@@ -9,15 +9,11 @@ from planner import evaluation, report, scenarios
 
 
 @pytest.fixture
-def fake_scenario(monkeypatch, stage_factory, episode_factory):
+def stage(monkeypatch, stage_factory):
     """Tidy House in a world without physics."""
-    scenario = scenarios.Scenario(
-        "tidy_house",
-        "Tidy House",
-        lambda split, seed, index: episode_factory(episode_id=f"{split}/{seed}/{index}"),
-        stage_factory,
-    )
-    monkeypatch.setitem(scenarios.SCENARIOS, "tidy_house", scenario)
+    stage = stage_factory()
+    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+    return stage
 
 
 def run_json(tmp_path, *arguments):
@@ -26,7 +22,7 @@ def run_json(tmp_path, *arguments):
     return json.loads(path.read_text())
 
 
-def test_json_has_the_promised_keys(fake_scenario, tmp_path):
+def test_json_has_the_promised_keys(stage, tmp_path):
     result = run_json(tmp_path, "--episodes", "3", "--seed", "4", "--split", "test")
     assert result["task"] == "tidy_house"
     assert (result["split"], result["episodes"], result["seed"]) == ("test", 3, 4)
@@ -36,21 +32,15 @@ def test_json_has_the_promised_keys(fake_scenario, tmp_path):
     assert [i["name"] for i in result["interactions"]][-2:] == ["pick_4", "place_4"]
     assert result["interactions"][0]["success"]["mean"] == 1.0
     assert result["failures"] == {}
-    assert [r["episode_id"] for r in result["records"]] == ["test/4/0", "test/4/1", "test/4/2"]
+    assert [r["index"] for r in result["records"]] == [0, 1, 2]
+    assert stage.world.started == [(4, 0), (4, 1), (4, 2)]
     assert len(result["records"][0]["hand_offs"]) == 39
     assert "--seed 4" in result["command"]
     assert {"cpu", "cores"} <= set(result["machine"])
 
 
-def test_failures_are_counted_by_cause(fake_scenario, tmp_path, monkeypatch, stage_factory):
-    stage = stage_factory("oracle")
+def test_failures_are_counted_by_cause(stage, tmp_path):
     stage.skills["pick"].never_done = (1,)
-    scenario = scenarios.SCENARIOS["tidy_house"]
-    monkeypatch.setitem(
-        scenarios.SCENARIOS,
-        "tidy_house",
-        scenarios.Scenario("tidy_house", "", scenario.make_episode, lambda mode: stage),
-    )
     result = run_json(tmp_path, "--episodes", "2")
     assert result["failures"] == {"pick: time-out": 2}
     assert result["full_task"]["success_at_end"]["mean"] == 0.0
@@ -59,7 +49,7 @@ def test_failures_are_counted_by_cause(fake_scenario, tmp_path, monkeypatch, sta
     assert stage.world.closed
 
 
-def test_tables_are_printed_as_plain_lines(fake_scenario, tmp_path, capsys):
+def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
     run_json(tmp_path, "--episodes", "1")
     text = capsys.readouterr().out
     assert "episode 0: 10/10 interactions, 147 steps" in text
@@ -113,6 +103,6 @@ def test_json_is_written_whole_or_not_at_all(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
 
 
-def test_worker_count_does_not_exceed_the_episodes(fake_scenario):
+def test_worker_count_does_not_exceed_the_episodes(stage):
     settings = evaluation.EvaluationSettings("tidy_house", episodes=1)
     assert [r.index for r in evaluation.run_episodes(settings, workers=8)] == [0]

@@ -132,9 +132,7 @@ class ActorCritic(nn.Module):
             raise UserError(f"Images must share one size to be stacked, found {sorted(sizes)}.")
         height, width = sizes.pop()
         channels = sum(box.shape[2] for box in boxes)  # pyright: ignore
-        self.encoder = make_encoder(
-            config.encoder, channels, height, width, config.visual_features
-        )
+        self.encoder = make_encoder(config.encoder, channels, height, width, config.visual_features)
         for module in self.encoder.modules():
             if isinstance(module, (nn.Conv2d, nn.Linear)):
                 nn.init.orthogonal_(module.weight, nn.init.calculate_gain("relu"))

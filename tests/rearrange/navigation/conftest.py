@@ -26,7 +26,7 @@ def make_grid():
 
 @pytest.fixture(scope="session")
 def grid() -> OccupancyGrid:
-    """The hall with a wall from the south to its middle, a crate, a column and things overhead."""
+    """The hall with a wall from the south to its middle, a crate, a column and more."""
     return OccupancyGrid(
         make_apartment(
             (

@@ -3,7 +3,6 @@
 from planner.executive import Execution, Executive, ExecutiveSettings, HandOff, Moment, SkillRule
 from planner.problem import TaskProblem, build_problem
 from planner.search import Plan, PlanningError, PlanStep, check_plan, find_plan
-from planner.statistics import Proportion, proportion, wilson
 
 __all__ = [
     "Execution",
@@ -14,12 +13,9 @@ __all__ = [
     "Plan",
     "PlanStep",
     "PlanningError",
-    "Proportion",
     "SkillRule",
     "TaskProblem",
     "build_problem",
     "check_plan",
     "find_plan",
-    "proportion",
-    "wilson",
 ]

@@ -10,7 +10,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from rich.console import Console
 from rich.live import Live
@@ -27,26 +26,19 @@ from planner.report import (
     episode_table,
     print_summary,
     summarize,
-    write_json,
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
+from skills.command import OneLineParser, run_command, write_json
 
 SKILL_MODES = ("oracle", "learned", "mixed")
 
 
-class _Parser(argparse.ArgumentParser):
-    """Bad input is answered in one line, not with a page of usage."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UserError(message)
-
-
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Reads the command line; raises UserError where it is wrong."""
-    parser = _Parser(prog="python -m planner.eval", description=__doc__)
+    parser = OneLineParser(prog="planner.eval", description=__doc__)
     parser.add_argument("task", help=f"one of: {', '.join(SCENARIOS)}")
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
     parser.add_argument("--skills", default="mixed", help="oracle, learned or mixed (default)")
@@ -95,30 +87,26 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+def main(arguments: Sequence[str]) -> int:
+    """Evaluates and reports; returns the exit code."""
+    options = parse(arguments)
+    settings = settings_from(options)
+    console = Console()
     try:
-        options = parse(arguments)
-        settings = settings_from(options)
-        console = Console()
         records = _run(settings, options.workers or worker_count(), console)
-        command = f"python -m planner.eval {shlex.join(arguments)}"
-        summary = summarize(settings, records, command)
-        print_summary(summary, console)
-        if options.json is not None:
-            write_json(summary, options.json)
-        if settings.video_directory is not None:
-            console.print(f"videos: {settings.video_directory}")
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
     except PlanningError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    command = f"python -m planner.eval {shlex.join(arguments)}"
+    summary = summarize(settings, records, command)
+    print_summary(summary, console)
+    if options.json is not None:
+        write_json(options.json, summary)
+    if settings.video_directory is not None:
+        console.print(f"videos: {settings.video_directory}")
     return 0
 
 
@@ -142,4 +130,4 @@ def _check(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from planner import scenarios
 from planner.executive import Execution, Executive, ExecutiveSettings, Observer
 from planner.problem import build_problem
@@ -100,7 +102,9 @@ class EpisodeRunner:
         """Runs one episode from its beginning to its end."""
         settings = self._settings
         started = time.perf_counter()
-        episode = self._stage.world.start(settings.seed, index)
+        seed = int(np.random.SeedSequence([settings.seed, index]).generate_state(1)[0])
+        self._stage.world.reset(seed=seed)
+        episode = self._stage.world.episode
         posed = time.perf_counter()
         task = build_problem(episode)
         problem_seconds = time.perf_counter() - posed

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from planner._skill_interface import Skill, SkillArgument, World
 from planner.interactions import (
     InteractionResult,
     InteractionTracker,
@@ -28,7 +27,9 @@ from planner.interactions import (
     held_slot,
 )
 from planner.search import Plan
+from rearrange.env import RearrangeEnv
 from rearrange.sim.base import NOTHING
+from skills import Skill, SkillArgument
 
 ACTION_SIZE = 10
 GRIP = 7  # index of the grip in Simulator.step's action
@@ -127,7 +128,7 @@ class Moment:
     skill_step: int
 
 
-Observer = Callable[[World, Moment], None]
+Observer = Callable[[RearrangeEnv, Moment], None]
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class Executive:
 
     def run(
         self,
-        world: World,
+        world: RearrangeEnv,
         plan: Plan,
         arguments: dict[str, SkillArgument],
         observer: Observer | None = None,
@@ -199,7 +200,7 @@ class _Run:
 
     def __init__(
         self,
-        world: World,
+        world: RearrangeEnv,
         skills: Mapping[str, Skill],
         settings: ExecutiveSettings,
         calls: tuple[SkillCall, ...],
@@ -237,8 +238,8 @@ class _Run:
         timeout = self._settings.timeouts.get(name, skill.timeout)
         for step in range(1, timeout + 1):
             action = self._masked(name, skill.act(self._world), rule)
-            self._step(action, Moment(self._calls, index, name, argument, step))
-            if self._world.force_exceeded:
+            exceeded = self._step(action, Moment(self._calls, index, name, argument, step))
+            if exceeded:
                 return "force limit", step
             if skill.done(self._world) and not self._stop_masked(name, argument):
                 return "done", step
@@ -267,12 +268,14 @@ class _Run:
             hand_offs=tuple(self._hand_offs),
         )
 
-    def _step(self, action: np.ndarray, moment: Moment) -> None:
-        self._world.step(action)
+    def _step(self, action: np.ndarray, moment: Moment) -> bool:
+        """Advances the world; returns whether a force limit was exceeded."""
+        _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._tracker.update(self._world.state)
         if self._observer is not None:
             self._observer(self._world, moment)
+        return info.get("metrics", {}).get("failure/force_limit", 0.0) > 0.0
 
     def _masked(self, name: str, action: np.ndarray, rule: SkillRule) -> np.ndarray:
         if np.shape(action) != (ACTION_SIZE,):

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner._skill_interface import SkillArgument
 from planner.problem import ARTICULATED_RECEPTACLES, OPENED_BEYOND
 from planner.search import PlanStep
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
+from skills import SkillArgument
 
 OBJECT_AT_DISTANCE = 0.30  # [m] habitat-lab v0.3.4; the Place skill's own success is 0.15
 CLOSED_BELOW = 0.15  # [rad] or [m]

@@ -13,11 +13,11 @@ from pathlib import Path
 from unified_planning.io import PDDLReader
 from unified_planning.model import Problem
 
-from planner._skill_interface import SkillArgument
 from planner.search import Atom
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES, OPEN_RECEPTACLES
+from skills import SkillArgument
 
 DOMAIN_PATH = Path(__file__).with_name("domain.pddl")
 ROBOT = "fetch"

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import statistics
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -19,7 +14,8 @@ from rich.table import Table
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
 from planner.interactions import OBJECT_AT_DISTANCE
-from planner.statistics import Proportion, proportion
+from skills.command import machine
+from skills.statistics import Proportion, proportion
 
 VERSIONED = ("rearrange", "mujoco-core", "numpy", "numba", "torch", "unified-planning")
 SCRIPTED = "scripted"  # source of skills that are no one's achievement (reset_arm)
@@ -62,31 +58,6 @@ def summarize(
         "machine": machine(),
         "versions": versions(),
         "records": [_record(record) for record in records],
-    }
-
-
-def write_json(summary: dict[str, Any], path: Path) -> None:
-    """Writes a summary; a reader sees the old file or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(summary, file, indent=2)
-            file.write("\n")
-        os.chmod(name, 0o644)  # mkstemp's file is readable by its owner only
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def machine() -> dict[str, Any]:
-    """Names this machine."""
-    return {
-        "cpu": _cpu_name(),
-        "cores": os.cpu_count() or 0,
-        "system": platform.platform(),
-        "python": platform.python_version(),
     }
 
 
@@ -219,12 +190,3 @@ def _record(record: EpisodeRecord) -> dict[str, Any]:
         "video": record.video,
         **data,
     }
-
-
-def _cpu_name() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner._skill_interface import Skill, World
+from rearrange.env import RearrangeEnv
+from skills import Skill
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ SCENARIOS: dict[str, Scenario] = {
 class Stage:
     """A world and the skills that act in it."""
 
-    world: World
+    world: RearrangeEnv
     skills: Mapping[str, Skill]
 
 
@@ -44,7 +45,6 @@ def open_stage(scenario: Scenario, split: str, skills: str) -> Stage:
         split: Which apartments.
         skills: "oracle", "learned" or "mixed".
     """
-    from planner.world import HouseWorld  # the simulator only where one is needed
-    from skills import load_skills
+    from skills import load_skills  # brings torch: only where skills run
 
-    return Stage(HouseWorld(scenario.task, split), load_skills(skills))
+    return Stage(RearrangeEnv(scenario.task, split=split), load_skills(skills))

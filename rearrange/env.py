@@ -34,6 +34,11 @@ def to_physical(config: ActionConfig, action: np.ndarray) -> np.ndarray:
     return physical
 
 
+def normalised_depth(depth: np.ndarray) -> np.ndarray:
+    """Depth in metres [N, H, W] as the policies see it: DEPTH_RANGE is 1 [N, H, W, 1]."""
+    return np.minimum(depth[..., None] * np.float32(1.0 / DEPTH_RANGE), np.float32(1.0))
+
+
 class _Worlds:
     """N worlds of one task: resets, steps, rewards and what is told about an episode."""
 
@@ -104,8 +109,7 @@ class _Worlds:
 
     def observe(self) -> dict[str, np.ndarray]:
         """Observations [N, ...]; fresh arrays."""
-        depth = self.simulator.render_depth()
-        observation = {DEPTH_KEY: np.minimum(depth[..., None] * np.float32(1 / DEPTH_RANGE), 1.0)}
+        observation = {DEPTH_KEY: normalised_depth(self.simulator.render_depth())}
         for key, value in self.task.observe(self.state).items():
             observation[key] = value.astype(np.float32)
         return observation

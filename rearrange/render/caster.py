@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,15 @@ from rearrange.render.projection import (
     CAPSULE,
     CYLINDER,
     ELLIPSOID,
+    OCCLUDER,
     PLANE,
     SPHERE,
+    TILE,
     WORK_SHAPE,
+    bounds_of_sphere,
     describe,
+    fill_tiles,
+    is_hidden,
 )
 
 Array = NDArray[Any]
@@ -49,6 +53,9 @@ def _compile(version: str) -> Any:
         buffer[:, :] = np.float32(1.0 / far)
         if tags is not None:
             tags[:, :] = -1
+        height = buffer.shape[0]
+        tiles = np.empty((height // TILE + 1, buffer.shape[1] // TILE), np.float32)
+        tiled = False
         for n in range(ids.size):
             geom = ids[n]
             x, y, z = xpos[geom, 0] - eye[0], xpos[geom, 1] - eye[1], xpos[geom, 2] - eye[2]
@@ -62,8 +69,19 @@ def _compile(version: str) -> Any:
             up = abs(x * axes[0, 1] + y * axes[1, 1] + z * axes[2, 1])
             if up - ahead * lens[1] > radius * side_y:
                 continue
+            if radius < OCCLUDER and ahead > radius + near:
+                if not tiled:
+                    fill_tiles(buffer, tiles)
+                    tiled = True
+                center = (
+                    x * axes[0, 0] + y * axes[1, 0] + z * axes[2, 0],
+                    x * axes[0, 1] + y * axes[1, 1] + z * axes[2, 1],
+                )
+                box = bounds_of_sphere(center[0], center[1], ahead, radius, lens, width, height)
+                if is_hidden(tiles, box, np.float32(1.0 / (ahead - radius)), height):
+                    continue
             center = describe(
-                work, sizes[n], xpos[geom], xmat[geom], eye, axes, lens, width, buffer.shape[0]
+                work, sizes[n], xpos[geom], xmat[geom], eye, axes, lens, width, height
             )
             paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, lens, width)
 
@@ -91,7 +109,8 @@ class GeomTable:
 
     Attributes:
         geom_count: Number of geoms of the model, the leading size of geom_xpos and geom_xmat.
-        ids: Visible geoms [M], int64: not in a hidden group, alpha > 0, of a known shape.
+        ids: Visible geoms [M], int64, large ones first: not in a hidden group, alpha > 0, of a
+            known shape.
         kinds: Their mujoco.mjtGeom [M], int64.
         sizes: Half sizes along the geom's axes and bounding radius [M, 4], metres.
         body_ids: Body of every geom [ngeom].
@@ -112,7 +131,7 @@ class GeomTable:
     @classmethod
     def from_model(
         cls,
-        model: mujoco.MjModel,
+        model: Any,
         hidden_groups: Collection[int] = (),
         hidden_geoms: Collection[int] = (),
     ) -> "GeomTable":
@@ -131,11 +150,14 @@ class GeomTable:
         shown &= ~np.isin(model.geom_group, np.asarray(list(hidden_groups), int))
         shown[list(hidden_geoms)] = False
         ids = np.flatnonzero(shown)
+        sizes = _half_sizes(kinds[ids], model.geom_size[ids])
+        order = np.argsort(-sizes[:, 3], kind="stable")  # large first: they hide the small
+        ids, sizes = ids[order], np.ascontiguousarray(sizes[order])
         return cls(
             geom_count=model.ngeom,
             ids=ids,
             kinds=kinds[ids],
-            sizes=_half_sizes(kinds[ids], model.geom_size[ids]),
+            sizes=sizes,
             body_ids=np.array(model.geom_bodyid),
             groups=np.array(model.geom_group),
             rgba=rgba,
@@ -151,7 +173,7 @@ class GeomTable:
         return image
 
 
-def _colours(model: mujoco.MjModel) -> Array:
+def _colours(model: Any) -> Array:
     """Colour of every geom [ngeom, 4]: its own if one was set, else its material's."""
     rgba = np.array(model.geom_rgba, np.float64)
     default = (rgba == (0.5, 0.5, 0.5, 1.0)).all(axis=1) & (np.asarray(model.geom_matid) >= 0)
@@ -247,7 +269,12 @@ def render_depth(
     if out is None:
         out = np.empty((camera.height, camera.width), np.float32)
     buffer = _run(table, geom_xpos, geom_xmat, camera, position, rotation, None, near, far)
-    _to_depth(buffer, out, far)
+    if out.flags.c_contiguous and out.dtype == np.float32:
+        _to_depth(buffer, out, far)
+    else:
+        depth = np.empty((camera.height, camera.width), np.float32)
+        _to_depth(buffer, depth, far)
+        out[...] = depth
     return out
 
 

@@ -145,12 +145,31 @@ def draw_box(
     return image
 
 
-def _ghost(image: Array, view: View, enter: Array, normal: Array, colour: Colour, opacity: float):
-    """Mix a translucent body in, given the z-depth [H, W] and normal [H, W, 3] of its front."""
-    front = np.isfinite(enter) & (enter > 0.01) & (enter < view.depth)
+def _window(view: View, center: Array, radius: float) -> tuple[slice, slice]:
+    """Rows and columns that a ball may cover; all of them when the camera is close to it."""
+    pixel, depth = view.project(center)
+    height, width = view.depth.shape
+    if depth < 1.5 * radius + 0.02:
+        far = depth < -radius
+        return (slice(0, 0), slice(0, 0)) if far else (slice(0, height), slice(0, width))
+    offset = np.abs((center - view.position) @ view.rotation)[:2] / depth
+    stretch = 1.0 + float(offset.max())
+    scale = 0.5 * width / view.camera.half_width
+    reach = scale * radius * stretch * stretch / (depth - radius) + 2.0
+    low = np.clip(np.floor(pixel - reach), 0, (width, height)).astype(int)
+    high = np.clip(np.ceil(pixel + reach) + 1, 0, (width, height)).astype(int)
+    return slice(low[1], high[1]), slice(low[0], high[0])
+
+
+def _ghost(
+    image: Array, view: View, window: tuple[slice, slice], enter: Array, normal: Array,
+    colour: Colour, opacity: float,
+) -> Array:  # fmt: skip
+    """Mix a translucent body in, given the z-depth [h, w] and normal [h, w, 3] in a window."""
+    front = np.isfinite(enter) & (enter > 0.01) & (enter < view.depth[window])
     light = 0.72 + 0.28 * np.clip(normal @ np.array((0.36, -0.28, 0.89)), -1.0, 1.0)
     paint = np.asarray(colour, float) * light[..., None]
-    _blend(image, np.where(front, opacity, 0.0), paint)
+    _blend(image[window], np.where(front, opacity, 0.0), paint)
     return image
 
 
@@ -163,13 +182,15 @@ def draw_ghost_sphere(
     opacity: float = 0.6,
 ) -> Array:
     """Draw a translucent sphere into image [H, W, 3] in place, hidden by what is in front."""
-    rays = view.camera.rays() @ view.rotation.T
-    offset = view.position - np.asarray(center, float)
+    middle = np.asarray(center, float)
+    window = _window(view, middle, radius)
+    rays = view.camera.rays()[window] @ view.rotation.T
+    offset = view.position - middle
     a, b = (rays * rays).sum(axis=-1), rays @ offset
     square = b * b - a * (offset @ offset - radius * radius)
     enter = np.where(square > 0.0, (-b - np.sqrt(np.maximum(square, 0.0))) / a, np.inf)
     normal = (offset + rays * np.where(np.isfinite(enter), enter, 0.0)[..., None]) / radius
-    return _ghost(image, view, enter, normal, colour, opacity)
+    return _ghost(image, view, window, enter, normal, colour, opacity)
 
 
 def draw_ghost_box(
@@ -183,17 +204,18 @@ def draw_ghost_box(
 ) -> Array:
     """Draw a translucent box into image [H, W, 3] in place, hidden by what is in front."""
     turn = np.eye(3) if rotation is None else np.asarray(rotation, float).reshape(3, 3)
-    half = np.asarray(half_size, float)
-    rays = view.camera.rays() @ view.rotation.T @ turn
+    half, middle = np.asarray(half_size, float), np.asarray(center, float)
+    window = _window(view, middle, float(np.linalg.norm(half)))
+    rays = view.camera.rays()[window] @ view.rotation.T @ turn
     rays = np.where(np.abs(rays) < 1e-12, 1e-12, rays)
-    offset = (view.position - np.asarray(center, float)) @ turn
+    offset = (view.position - middle) @ turn
     low, high = (-half - offset) / rays, (half - offset) / rays
     each = np.minimum(low, high)
     enter, leave = each.max(axis=-1), np.maximum(low, high).min(axis=-1)
     enter = np.where(enter < leave, enter, np.inf)
     axis = each.argmax(axis=-1)
     sign = -np.sign(np.take_along_axis(rays, axis[..., None], axis=-1))
-    return _ghost(image, view, enter, sign * turn.T[axis], colour, opacity)
+    return _ghost(image, view, window, enter, sign * turn.T[axis], colour, opacity)
 
 
 def draw_label(
@@ -261,18 +283,18 @@ def side_by_side(
     Returns:
         Picture [height, W, 3], uint8.
     """
-    height = height or max(image.shape[0] for image in images)
+    tall = height or max(image.shape[0] for image in images)
     panels: list[Array] = []
     for n, image in enumerate(images):
-        if image.shape[0] != height:
+        if image.shape[0] != tall:
             smooth = image.shape[0] >= 200
-            width = max(round(image.shape[1] * height / image.shape[0]), 1)
+            width = max(round(image.shape[1] * tall / image.shape[0]), 1)
             method = Image.Resampling.LANCZOS if smooth else Image.Resampling.NEAREST
-            image = np.asarray(Image.fromarray(image).resize((width, height), method))
+            image = np.asarray(Image.fromarray(image).resize((width, tall), method))
         panel = np.array(image)
         if n < len(labels) and labels[n]:
-            draw_label(panel, labels[n], size=max(height // 26, 11))
+            draw_label(panel, labels[n], size=max(tall // 26, 11))
         if panels and gap:
-            panels.append(np.full((height, gap, 3), 255, np.uint8))
+            panels.append(np.full((tall, gap, 3), 255, np.uint8))
         panels.append(panel)
     return np.concatenate(panels, axis=1)

@@ -25,13 +25,14 @@ from rearrange.render.projection import (
     BOX,
     CAPSULE,
     CYLINDER,
-    EDGE,
     ELLIPSOID,
     EXACT,
     EYE,
     FAST,
+    HIGH,
     HUGE,
     IN,
+    LOW,
     OUT,
     PLANE,
     RAY,
@@ -46,14 +47,19 @@ LANES = 16  # spans are widened to this many pixels; image buffers are padded to
 
 
 @numba.njit(**FAST)
-def _add_edge(work, edges, offset, by_column, by_row):
+def _add_edge(work, lows, highs, offset, by_column, by_row):
     """Keep the pixels where offset + by_column * column + by_row * row >= 0."""
     if abs(by_column) < 1e-30:
         by_column = 1e-30
-    work[EDGE + edges, 0] = -offset / by_column
-    work[EDGE + edges, 1] = -by_row / by_column
-    work[EDGE + edges, 2] = by_column
-    return edges + 1
+    if by_column > 0.0:
+        slot = LOW + lows
+        lows += 1
+    else:
+        slot = HIGH + highs
+        highs += 1
+    work[slot, 0] = -offset / by_column
+    work[slot, 1] = -by_row / by_column
+    return lows, highs
 
 
 @numba.njit(**FAST)
@@ -125,18 +131,18 @@ def _at(work, slot, column, row):
 
 
 @numba.njit(**FAST)
-def _paint_faces(buffer, ids, geom, bounds, work, outs, edges):
+def _paint_faces(buffer, ids, geom, bounds, work, outs, lows, highs):
     """Paint a body of flat faces: the nearest entry face between its edges."""
     x0, x1, y0, y1 = bounds
     second, third = min(1, outs - 1), min(2, outs - 1)
     for i in range(y0, y1):
         lo, hi = float(x0), float(x1 - 1)
-        for e in range(EDGE, EDGE + edges):
+        for e in range(LOW, LOW + lows):
             edge = work[e, 0] + work[e, 1] * i
-            if work[e, 2] > 0.0:
-                lo = max(lo, edge)
-            else:
-                hi = min(hi, edge)
+            lo = edge if edge > lo else lo
+        for e in range(HIGH, HIGH + highs):
+            edge = work[e, 0] + work[e, 1] * i
+            hi = edge if edge < hi else hi
         lo, hi = math.ceil(lo), math.floor(hi)
         if lo > hi:
             continue
@@ -302,7 +308,7 @@ def _paint_plane(buffer, ids, geom, size, center, work, lens, width):
         return
     _set_face(work, OUT, 2, 1.0, -height)
     q0, q1, q2 = work[OUT, 0], work[OUT, 1], work[OUT, 2]
-    edges = _add_edge(work, 0, q0 - 1.0 / lens[3], q1, q2)
+    lows, highs = _add_edge(work, 0, 0, q0 - 1.0 / lens[3], q1, q2)
     bounds = (0, width, 0, buffer.shape[0])
     if size[0] > 0.0 and size[1] > 0.0:
         work[AXIS + 2, :] = 0.0
@@ -314,14 +320,15 @@ def _paint_plane(buffer, ids, geom, size, center, work, lens, width):
             continue
         for sign in (-1.0, 1.0):
             gap = size[axis] - sign * work[EYE, axis]
-            edges = _add_edge(
+            lows, highs = _add_edge(
                 work,
-                edges,
+                lows,
+                highs,
                 gap * q0 - sign * work[RAY + axis, 0],
                 gap * q1 - sign * work[RAY + axis, 1],
                 gap * q2 - sign * work[RAY + axis, 2],
             )
-    _paint_faces(buffer, ids, geom, bounds, work, 1, edges)
+    _paint_faces(buffer, ids, geom, bounds, work, 1, lows, highs)
 
 
 @numba.njit(**FAST)
@@ -330,17 +337,17 @@ def _paint_box(buffer, ids, geom, size, center, work, lens, width):
     bounds = bounds_of_corners(work, center[0], center[1], center[2], lens, width, buffer.shape[0])
     if bounds[1] == 0:
         return
-    outs, ins, edges = 0, 0, 0
+    outs, ins, lows, highs = 0, 0, 0, 0
     for axis in range(3):
         outs, ins = _sort_faces(work, axis, size[axis], outs, ins)
     for p in range(OUT, OUT + outs):
         for q in range(IN, IN + ins):
             if work[p, 3] != work[q, 3]:
-                edges = _add_edge(
-                    work, edges,
+                lows, highs = _add_edge(
+                work, lows, highs,
                     work[p, 0] - work[q, 0], work[p, 1] - work[q, 1], work[p, 2] - work[q, 2],
                 )  # fmt: skip
-    _paint_faces(buffer, ids, geom, bounds, work, outs, edges)
+    _paint_faces(buffer, ids, geom, bounds, work, outs, lows, highs)
 
 
 @numba.njit(**FAST)

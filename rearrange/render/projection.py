@@ -7,9 +7,16 @@ import numba
 FAST = {
     "nogil": True,
     "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
     "fastmath": {"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"},
 }
-EXACT = {"nogil": True, "error_model": "numpy"}
+EXACT = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 0, 2, 3, 4, 5, 6  # mujoco.mjtGeom
 
@@ -17,12 +24,15 @@ WORK_SHAPE = (36, 4)
 # Rows of the scratch table `work`, in which one geom is described at a time.
 OUT = 0  # 3 faces the camera is outside of: q = [0] + [1] * column + [2] * row, [3] axis
 IN = 3  # 6 faces the camera is inside of, likewise
-EDGE = 9  # 12 lines that bound the columns: [0] + [1] * row, [2] side
+LOW = 9  # 6 lines that bound the columns from below: [0] + [1] * row
+HIGH = 15  # 6 lines that bound the columns from above, likewise
 AXIS = 21  # 3 half axes of the bounding box, camera frame (right, up, forward)
 CORNER = 24  # 8 corners of it
 RAY = 32  # 3 components of the ray in the geom's frame: [0] + [1] * column + [2] * row
 EYE = 35  # the camera in the geom's frame
 HUGE = 1e30
+TILE = 8  # side of the blocks of pixels in which hidden geoms are looked for
+OCCLUDER = 0.7  # geoms with a larger bounding radius are painted before that, metres
 
 # Lens: half image width and height one metre ahead, near and far z-depth in metres.
 
@@ -130,3 +140,29 @@ def bounds_of_sphere(cx, cy, cw, radius, lens, width, height):
         (cx * cw - x) / room, (cx * cw + x) / room,
         (cy * cw - y) / room, (cy * cw + y) / room, lens, width, height,
     )  # fmt: skip
+
+
+@numba.njit(**FAST)
+def fill_tiles(buffer, tiles):
+    """Write the smallest inverse depth of each TILE x TILE block of buffer into tiles."""
+    for a in range(buffer.shape[0] // TILE):
+        for b in range(buffer.shape[1] // TILE):
+            least = buffer[a * TILE, b * TILE]
+            for i in range(a * TILE, (a + 1) * TILE):
+                row = buffer[i, b * TILE : (b + 1) * TILE]
+                for k in range(TILE):
+                    least = row[k] if row[k] < least else least
+            tiles[a, b] = least
+
+
+@numba.njit(**FAST)
+def is_hidden(tiles, bounds, inverse, height):
+    """Whether all that was painted over a rectangle of pixels is nearer than 1 / inverse."""
+    x0, x1, y0, y1 = bounds
+    if y1 > height // TILE * TILE:
+        return False
+    for a in range(y0 // TILE, (y1 + TILE - 1) // TILE):
+        for b in range(x0 // TILE, (x1 + TILE - 1) // TILE):
+            if tiles[a, b] < inverse:
+                return False
+    return True

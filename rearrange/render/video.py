@@ -60,7 +60,7 @@ class VideoWriter:
         self._stream = imageio_ffmpeg.write_frames(
             str(self._part),
             (self._shape[1], self._shape[0]),
-            fps=self.fps,
+            fps=self.fps,  # pyright: ignore[reportArgumentType]
             codec="libx264",
             pix_fmt_out="yuv420p",
             macro_block_size=2,

@@ -117,7 +117,7 @@ def solve_ik(
     axis: np.ndarray | tuple[float, ...] = (1.0, 0.0, 0.0),
     point: np.ndarray | tuple[float, ...] = (0.0, 0.0, 0.0),
     preferred: np.ndarray | tuple[float, ...] | None = None,
-    restarts: int = 8,
+    restarts: int = 12,
     tolerance: float = 1e-3,
     torso_lift: float = TORSO_LIFT,
 ) -> tuple[np.ndarray, float]:

@@ -27,7 +27,13 @@ OPEN_RECEPTACLES = (
 CLOSED_RECEPTACLES = ("fridge_middle", "drawer_right_top")
 
 # Articulated joints in the order of `SimState.articulated_joints`; each has one handle.
-ARTICULATED_JOINTS = ("fridge_door", "drawer_right_top", "drawer_left_top", "drawer_middle", "drawer_bottom")
+ARTICULATED_JOINTS = (
+    "fridge_door",
+    "drawer_right_top",
+    "drawer_left_top",
+    "drawer_middle",
+    "drawer_bottom",
+)
 
 # Closed footprints in their own frames with handles and worktop: x_min, y_min, x_max, y_max [m].
 FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)

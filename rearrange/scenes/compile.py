@@ -30,8 +30,8 @@ ARTICULATED_BIT = 8
 OBJECT_COLLIDES_WITH = STATIC_BIT | OBJECT_BIT | ROBOT_BIT | ARTICULATED_BIT
 ROBOT_COLLIDES_WITH = STATIC_BIT | OBJECT_BIT | ARTICULATED_BIT
 
-BOX_SLOT_COUNT = 176  # static boxes on the world body
-CYLINDER_SLOT_COUNT = 64  # static cylinders on the world body
+BOX_SLOT_COUNT = 160  # static boxes on the world body
+CYLINDER_SLOT_COUNT = 60  # static cylinders on the world body
 OBJECT_BODIES = tuple(f"object_{slot:02d}" for slot in range(len(SLOT_KINDS)))
 
 TIMESTEP = 1.0 / 120.0  # [s]
@@ -135,7 +135,9 @@ def _add_building(spec: mujoco.MjSpec, apartment: Apartment) -> None:
     for kind, count in (("box", BOX_SLOT_COUNT), ("cylinder", CYLINDER_SLOT_COUNT)):
         solids = [solid for solid in apartment.solids if solid.kind == kind]
         if len(solids) > count:
-            raise UserError(f"{apartment.name} needs {len(solids)} {kind} slots, but there are {count}")
+            raise UserError(
+                f"{apartment.name} needs {len(solids)} {kind} slots, but there are {count}"
+            )
         for index in range(count):
             common: dict[str, Any] = {
                 "name": f"{kind}_{index:03d}",
@@ -199,11 +201,20 @@ def _add_fridge(spec: mujoco.MjSpec, apartment: Apartment) -> None:
     back, side, front = -depth / 2, width / 2, depth / 2 - 0.06
     body = _fixed_body(spec, "fridge", apartment.fridge)
     shelf = (FRIDGE_SHELF_HEIGHT - 0.015, FRIDGE_SHELF_HEIGHT)
-    upper = (FRIDGE_SHELF_HEIGHT + FRIDGE_SHELF_CLEARANCE, FRIDGE_SHELF_HEIGHT + FRIDGE_SHELF_CLEARANCE + 0.015)
+    upper = (
+        FRIDGE_SHELF_HEIGHT + FRIDGE_SHELF_CLEARANCE,
+        FRIDGE_SHELF_HEIGHT + FRIDGE_SHELF_CLEARANCE + 0.015,
+    )
     inner = (-side + 0.03, side - 0.03)
     for name, x, y, z, part_color in (
         ("freezer", (back, front + 0.055), (-side, side), (0.05, 0.56), color),
-        ("plinth", (back, front - 0.02), (-side + 0.02, side - 0.02), (0.0, 0.05), (0.1, 0.1, 0.1, 1.0)),
+        (
+            "plinth",
+            (back, front - 0.02),
+            (-side + 0.02, side - 0.02),
+            (0.0, 0.05),
+            (0.1, 0.1, 0.1, 1.0),
+        ),
         ("back", (back, back + 0.03), (-side, side), (0.56, height), inside),
         ("left", (back + 0.03, front), (side - 0.03, side), (0.56, height), color),
         ("right", (back + 0.03, front), (-side, -side + 0.03), (0.56, height), color),
@@ -224,8 +235,19 @@ def _add_fridge(spec: mujoco.MjSpec, apartment: Apartment) -> None:
         armature=0.02,
     )
     door_y = (-2 * FRIDGE_HINGE[1], 0.0)
-    _add_box(door, "fridge_door_panel", (-0.025, 0.025), door_y, (0.57, height), color, ARTICULATED_BIT, 120.0)
-    _add_box(door, "fridge_door_bin", (-0.10, -0.025), (-0.60, -0.09), (0.62, 0.72), inside, 0, 60.0)
+    _add_box(
+        door,
+        "fridge_door_panel",
+        (-0.025, 0.025),
+        door_y,
+        (0.57, height),
+        color,
+        ARTICULATED_BIT,
+        120.0,
+    )
+    _add_box(
+        door, "fridge_door_bin", (-0.10, -0.025), (-0.60, -0.09), (0.62, 0.72), inside, 0, 60.0
+    )
     _add_box(
         door,
         "handle_fridge_door",

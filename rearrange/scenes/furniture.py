@@ -53,30 +53,37 @@ class Piece:
         solids: Its primitives.
         receptacles: Surfaces on which objects may stand.
         keepouts: Rectangles (centre x, y, half sizes, yaw) in which nothing else may stand.
+        areas: Its footprint where that is not just its bounding rectangle; own frame, never moved.
     """
 
     name: str
     solids: tuple[Solid, ...]
     receptacles: tuple[Receptacle, ...] = ()
     keepouts: tuple[tuple[float, float, float, float, float], ...] = ()
+    areas: tuple[tuple[float, float, float, float, float], ...] = ()
 
-    def footprint(self) -> tuple[float, float, float, float, float] | None:
-        """Bounding rectangle of what collides: centre x, y, half sizes, yaw 0; None for rugs and lamps above."""
+    def footprints(self) -> list[tuple[float, float, float, float, float]]:
+        """What it covers of the floor, in its own frame: one rectangle, or two if it has a corner."""
+        if self.areas:
+            return list(self.areas)
         low, high = np.full(2, np.inf), np.full(2, -np.inf)
         for solid in self.solids:
             if not solid.collides:
                 continue
-            half = np.array(
-                [solid.size[0]] * 2 if solid.kind == "cylinder" else [solid.size[0], solid.size[1]]
-            )
+            sx = solid.size[0]
+            sy = sx if solid.kind == "cylinder" else solid.size[1]
             c, s = abs(cos(solid.yaw)), abs(sin(solid.yaw))
-            half = np.array([c * half[0] + s * half[1], s * half[0] + c * half[1]])
+            half = np.array([c * sx + s * sy, s * sx + c * sy])
             low = np.minimum(low, np.array(solid.position[:2]) - half)
             high = np.maximum(high, np.array(solid.position[:2]) + half)
         if not np.isfinite(low).all():
-            return None
-        center, half = (low + high) / 2, (high - low) / 2
-        return (float(center[0]), float(center[1]), float(half[0]), float(half[1]), 0.0)
+            return []
+        return [keepout(float(low[0]), float(high[0]), float(low[1]), float(high[1]))]
+
+    @property
+    def half_width(self) -> float:
+        """Half of its extent along its own y [m]."""
+        return max(abs(y) + hy for _, y, _, hy, _ in self.footprints())
 
     def moved(self, x: float, y: float, yaw: float) -> Piece:
         """The piece turned about its origin and carried to (x, y)."""
@@ -133,7 +140,13 @@ def cylinder(
 ) -> Solid:
     """An upright cylinder [m]."""
     return Solid(
-        "cylinder", (x, y, (z[0] + z[1]) / 2), (radius, (z[1] - z[0]) / 2, 0.0), 0.0, color, 0, collides
+        "cylinder",
+        (x, y, (z[0] + z[1]) / 2),
+        (radius, (z[1] - z[0]) / 2, 0.0),
+        0.0,
+        color,
+        0,
+        collides,
     )
 
 
@@ -228,7 +241,12 @@ def armchair(p: Palette, name: str, color: Color) -> Piece:
         box((-0.28, 0.30), (-0.27, 0.27), (0.14, 0.44), color),
         box((-0.40, -0.28), (-0.33, 0.33), (0.14, 0.86), color),
         *(
-            box((-0.28, 0.24), (min(s * 0.27, s * 0.33), max(s * 0.27, s * 0.33)), (0.14, 0.60), shade(color, 0.9))
+            box(
+                (-0.28, 0.24),
+                (min(s * 0.27, s * 0.33), max(s * 0.27, s * 0.33)),
+                (0.14, 0.60),
+                shade(color, 0.9),
+            )
             for s in (-1, 1)
         ),
         box((-0.34, 0.24), (-0.27, 0.27), (0.0, 0.14), p.wood_dark),
@@ -265,7 +283,12 @@ def sofa(p: Palette, length: float, chaise: int) -> Piece:
         box((0.22, 0.88), (-inner, inner), (0.08, seat), p.fabric),
         box((0.0, 0.22), (-half, half), (0.05, 0.80), p.fabric),
         *(
-            box((0.22, 0.86), (min(s * inner, s * half), max(s * inner, s * half)), (0.05, 0.58), shade(p.fabric, 0.92))
+            box(
+                (0.22, 0.86),
+                (min(s * inner, s * half), max(s * inner, s * half)),
+                (0.05, 0.58),
+                shade(p.fabric, 0.92),
+            )
             for s in (-1, 1)
         ),
         *(
@@ -284,7 +307,11 @@ def sofa(p: Palette, length: float, chaise: int) -> Piece:
         solids.append(box((0.88, 1.45), (c0, c1), (0.08, seat), p.fabric))
         y0, y1 = (y0, c0 - 0.05) if chaise > 0 else (c1 + 0.05, y1)
     rect = (0.55, 0.88 - EDGE, y0, y1)
-    return Piece("sofa", tuple(solids), (surface("sofa", rect, seat),), (keepout(0.88, 1.6, y0, y1),))
+    areas = [keepout(0.0, 0.88, -half, half)]
+    if chaise:
+        areas.append(keepout(0.88, 1.45, *sorted((chaise * inner, chaise * (inner - 0.62)))))
+    front = keepout(0.88, 1.6, y0, y1)
+    return Piece("sofa", tuple(solids), (surface("sofa", rect, seat),), (front,), tuple(areas))
 
 
 def tv_stand(p: Palette, length: float, height: float, tv_length: float) -> Piece:
@@ -299,7 +326,10 @@ def tv_stand(p: Palette, length: float, height: float, tv_length: float) -> Piec
     )
     rect = (0.11, 0.42 - EDGE, -half + EDGE, half - EDGE)
     return Piece(
-        "tvstand", solids, (surface("tvstand", rect, height, 0.45),), (keepout(0.42, 1.15, -half, half),)
+        "tvstand",
+        solids,
+        (surface("tvstand", rect, height, 0.45),),
+        (keepout(0.42, 1.15, -half, half),),
     )
 
 
@@ -316,11 +346,19 @@ def counter(p: Palette, name: str, width: float, upper: bool, hob: bool = False)
         box((0.0, depth), (-half, half), (height - 0.04, height), p.worktop),
         box((0.0, depth - 0.03), (-half, half), (0.10, height - 0.04), p.front),
         box((0.0, depth - 0.08), (-half, half), (0.0, 0.10), shade(p.front, 0.45)),
-        box((depth - 0.03, depth - 0.022), (-half + 0.10, half - 0.10), (0.80, 0.82), p.metal, collides=False),
+        box(
+            (depth - 0.03, depth - 0.022),
+            (-half + 0.10, half - 0.10),
+            (0.80, 0.82),
+            p.metal,
+            collides=False,
+        ),
     ]
     if upper:
         solids.append(box((0.0, 0.32), (-half, half), (1.48, 2.15), p.front))
-        solids.append(box((0.32, 0.325), (-0.005, 0.005), (1.50, 2.13), shade(p.front, 0.6), collides=False))
+        solids.append(
+            box((0.32, 0.325), (-0.005, 0.005), (1.50, 2.13), shade(p.front, 0.6), collides=False)
+        )
     if hob:
         solids.append(
             box((0.06, 0.28), (-0.28, 0.28), (height, height + 0.006), p.black, collides=False)
@@ -332,6 +370,22 @@ def counter(p: Palette, name: str, width: float, upper: bool, hob: bool = False)
         (surface(name, rect, height, 0.55 if upper else 10.0),),
         (keepout(depth, depth + 0.72, -half, half),),
     )
+
+
+def pantry(p: Palette, width: float) -> Piece:
+    """A tall narrow kitchen cupboard."""
+    half = width / 2
+    solids = (
+        box((0.0, COUNTER_DEPTH), (-half, half), (0.0, 2.15), p.front),
+        box(
+            (COUNTER_DEPTH, COUNTER_DEPTH + 0.03),
+            (half - 0.07, half - 0.05),
+            (0.95, 1.25),
+            p.metal,
+            False,
+        ),
+    )
+    return Piece("pantry", solids)
 
 
 def sink(p: Palette, width: float) -> Piece:
@@ -352,7 +406,10 @@ def sink(p: Palette, width: float) -> Piece:
     )
     rect = (x0 + 0.03, x1 - 0.03, -side + 0.03, side - 0.03)
     return Piece(
-        "sink", solids, (surface("sink", rect, floor),), (keepout(depth, depth + 0.72, -half, half),)
+        "sink",
+        solids,
+        (surface("sink", rect, floor),),
+        (keepout(depth, depth + 0.72, -half, half),),
     )
 
 
@@ -364,6 +421,24 @@ def island(p: Palette, length: float) -> Piece:
         box((-0.30, 0.30), (-half + 0.04, half - 0.04), (0.0, 0.88), p.front),
     )
     return Piece("island", solids)
+
+
+def bistro_table(p: Palette) -> Piece:
+    """A small round table on one foot; origin in its centre."""
+    solids = (
+        cylinder(0, 0, (0.70, 0.73), 0.36, p.wood),
+        cylinder(0, 0, (0.03, 0.70), 0.035, p.metal),
+        cylinder(0, 0, (0.0, 0.03), 0.22, p.metal),
+    )
+    return Piece("bistro_table", solids)
+
+
+def bin_(p: Palette) -> Piece:
+    """A pedal bin."""
+    return Piece(
+        "bin",
+        (cylinder(0, 0, (0.0, 0.55), 0.14, p.metal), cylinder(0, 0, (0.55, 0.62), 0.145, p.black)),
+    )
 
 
 # --- bedroom, study, bathroom -----------------------------------------------------------------------------
@@ -380,7 +455,8 @@ def bed(p: Palette, width: float) -> Piece:
     ]
     pillows = (-0.5, 0.5) if width > 1.2 else (0.0,)
     solids += [
-        box((0.14, 0.54), (s * half - 0.30, s * half + 0.30), (0.50, 0.61), p.white) for s in pillows
+        box((0.14, 0.54), (s * half - 0.30, s * half + 0.30), (0.50, 0.61), p.white)
+        for s in pillows
     ]
     return Piece("bed", tuple(solids))
 
@@ -404,7 +480,13 @@ def wardrobe(p: Palette, width: float) -> Piece:
         box((0.0, 0.60), (-half, half), (0.0, 2.10), p.front),
         box((0.60, 0.604), (-0.008, 0.008), (0.06, 2.06), shade(p.front, 0.5), collides=False),
         *(
-            box((0.60, 0.63), (s * 0.06 - 0.012, s * 0.06 + 0.012), (0.95, 1.25), p.metal, collides=False)
+            box(
+                (0.60, 0.63),
+                (s * 0.06 - 0.012, s * 0.06 + 0.012),
+                (0.95, 1.25),
+                p.metal,
+                collides=False,
+            )
             for s in (-1, 1)
         ),
     )
@@ -417,7 +499,10 @@ def dresser(p: Palette, width: float) -> Piece:
     solids = (
         box((0.0, 0.46), (-half, half), (0.06, 0.84), p.wood),
         box((0.02, 0.42), (-half + 0.04, half - 0.04), (0.0, 0.06), p.black),
-        *(box((0.46, 0.47), (-half + 0.04, half - 0.04), (z, z + 0.21), p.front, collides=False) for z in (0.10, 0.34, 0.58)),
+        *(
+            box((0.46, 0.47), (-half + 0.04, half - 0.04), (z, z + 0.21), p.front, collides=False)
+            for z in (0.10, 0.34, 0.58)
+        ),
         box((0.0, 0.02), (-0.30, 0.30), (1.05, 1.90), p.glass, collides=False),
     )
     return Piece("dresser", solids)
@@ -436,7 +521,12 @@ def bookcase(p: Palette, name: str, width: float, height: float, books: tuple[Co
     for row, color in zip(rows[:4], books, strict=False):
         z = float(row)
         solids.append(
-            box((0.02, 0.26), (-half + 0.03, half - 0.03), (z, z + 0.72 * float(rows[1] - rows[0])), color)
+            box(
+                (0.02, 0.26),
+                (-half + 0.03, half - 0.03),
+                (z, z + 0.72 * float(rows[1] - rows[0])),
+                color,
+            )
         )
     return Piece(name, tuple(solids))
 
@@ -543,8 +633,16 @@ def pendant(p: Palette) -> Piece:
 def rug(color: Color, x_half: float, y_half: float, height: float = 0.008) -> Piece:
     """A rug with a darker border; nothing touches it."""
     solids = (
-        box((-x_half, x_half), (-y_half, y_half), (0.0, height), shade(color, 0.75), collides=False),
-        box((-x_half + 0.08, x_half - 0.08), (-y_half + 0.08, y_half - 0.08), (0.0, height + 0.002), color, collides=False),
+        box(
+            (-x_half, x_half), (-y_half, y_half), (0.0, height), shade(color, 0.75), collides=False
+        ),
+        box(
+            (-x_half + 0.08, x_half - 0.08),
+            (-y_half + 0.08, y_half - 0.08),
+            (0.0, height + 0.002),
+            color,
+            collides=False,
+        ),
     )
     return Piece("rug", solids)
 
@@ -561,8 +659,17 @@ def round_rug(color: Color, radius: float) -> Piece:
 def picture(frame: Color, color: Color, width: float, height: float, z: float) -> Piece:
     """A picture on a wall, its middle at height z."""
     solids = (
-        box((0.0, 0.02), (-width / 2, width / 2), (z - height / 2, z + height / 2), frame, False, 2),
-        box((0.0, 0.024), (-width / 2 + 0.04, width / 2 - 0.04), (z - height / 2 + 0.04, z + height / 2 - 0.04), color, False, 2),
+        box(
+            (0.0, 0.02), (-width / 2, width / 2), (z - height / 2, z + height / 2), frame, False, 2
+        ),
+        box(
+            (0.0, 0.024),
+            (-width / 2 + 0.04, width / 2 - 0.04),
+            (z - height / 2 + 0.04, z + height / 2 - 0.04),
+            color,
+            False,
+            2,
+        ),
     )
     return Piece("picture", solids)
 

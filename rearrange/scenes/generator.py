@@ -40,13 +40,15 @@ from rearrange.scenes.compile import (
 from rearrange.scenes.floor_plans import FLOOR_PLANS, WALL_THICKNESS, FloorPlan, Rect, Spot
 from rearrange.scenes.furniture import Color, Palette, Piece
 from rearrange.scenes.palettes import palette_of
-from rearrange.scenes.placement import Box2, FloorGrid, inside, overlap
+from rearrange.scenes.placement import CELL, Box2, FloorGrid, inside, overlap
 
 CEILING = 2.6  # [m]
 LINTEL = 2.1  # [m], top of door openings
 OUTER_THICKNESS = 0.12  # [m]
 ROBOT_RADIUS = 0.32  # [m], base radius 0.3 and a little air
-EASY_RADIUS = 0.40  # [m], apartments are drawn so that even this disc gets everywhere: passages of 0.8 m
+EASY_RADIUS = (
+    0.40  # [m], apartments are drawn so that even this disc gets everywhere: passages of 0.8 m
+)
 REACH = 0.66  # [m], from a standing spot to the farthest point of an open receptacle
 CLOSED_REACH = 0.80  # [m], the same into the fridge and the drawer
 ATTEMPTS = 400
@@ -115,16 +117,17 @@ class _Furnisher:
         self._choose(self.plan.doors, self._place_front_door, required=True)
         self._place_kitchen()
         self._place_living()
+        self._check()
         self._place_dining()
         self._place_chair()
         self._check()
         for room, rect in self.plan.rooms.items():
             if room == "bedroom":
-                self._furnish_bedroom(self._inner(rect))
+                self._furnish_bedroom(rect)
             elif room == "study":
-                self._furnish_study(self._inner(rect))
+                self._furnish_study(rect)
             elif room == "bath":
-                self._furnish_bath(self._inner(rect))
+                self._furnish_bath(rect)
         self._decorate()
         self._check()
         return self._apartment()
@@ -163,7 +166,9 @@ class _Furnisher:
         width, depth = self.plan.size
         t = OUTER_THICKNESS
 
-        def wall(x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], color: Color) -> None:
+        def wall(
+            x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], color: Color
+        ) -> None:
             self.building.append(furniture.box(x, y, z, color, group=2))
             if z[0] == 0.0:
                 self.footprints.append(_flat(x, y))
@@ -175,11 +180,17 @@ class _Furnisher:
         wall((-t, 0.0), (0.0, depth), (0.0, CEILING), colors[2])
         wall((width, width + t), (0.0, depth), (0.0, CEILING), colors[3])
         ceiling = furniture.box(
-            (-t, width + t), (-t, depth + t), (CEILING, CEILING + 0.05), (0.97, 0.97, 0.96, 1.0), group=3
+            (-t, width + t),
+            (-t, depth + t),
+            (CEILING, CEILING + 0.05),
+            (0.97, 0.97, 0.96, 1.0),
+            group=3,
         )
         self.building.append(ceiling)
         half = WALL_THICKNESS / 2
-        self.runs: list[tuple[float, float, float, float]] = [  # x, y of the start, length, yaw of the normal
+        self.runs: list[
+            tuple[float, float, float, float]
+        ] = [  # x, y of the start, length, yaw of the normal
             (0.0, 0.0, width, _YAW["S"]),
             (0.0, depth, width, _YAW["N"]),
             (0.0, 0.0, depth, _YAW["W"]),
@@ -200,11 +211,21 @@ class _Furnisher:
                 top = depth if inner.axis == "y" else width
                 high_end = b + (half if b == inner.end and b < top - 0.01 else 0.0)
                 along = (low_end, high_end)
-                wall(*((along, across) if inner.axis == "x" else (across, along)), (0.0, CEILING), p.wall)
+                wall(
+                    *((along, across) if inner.axis == "x" else (across, along)),
+                    (0.0, CEILING),
+                    p.wall,
+                )
                 if inner.axis == "x":
-                    self.runs += [(a, across[0], b - a, _YAW["N"]), (a, across[1], b - a, _YAW["S"])]
+                    self.runs += [
+                        (a, across[0], b - a, _YAW["N"]),
+                        (a, across[1], b - a, _YAW["S"]),
+                    ]
                 else:
-                    self.runs += [(across[0], a, b - a, _YAW["E"]), (across[1], a, b - a, _YAW["W"])]
+                    self.runs += [
+                        (across[0], a, b - a, _YAW["E"]),
+                        (across[1], a, b - a, _YAW["W"]),
+                    ]
             for a, b, lintel in inner.openings:
                 middle, reach = (a + b) / 2, (b - a) / 2
                 if inner.axis == "x":
@@ -215,9 +236,13 @@ class _Furnisher:
                     xy = ((a, b), across) if inner.axis == "x" else (across, (a, b))
                     wall(*xy, (LINTEL, CEILING), p.wall)
         # Floors: thin slabs that only give colour.
+        slab = furniture.box((0.0, width), (0.0, depth), (-0.03, 0.0005), p.floor, collides=False)
+        self.building.append(slab)
         for name, rect in self.plan.rooms.items():
             color = p.tile if name in ("kitchen", "bath") else p.floor
-            slab = furniture.box((rect[0], rect[2]), (rect[1], rect[3]), (-0.02, 0.001), color, collides=False)
+            slab = furniture.box(
+                (rect[0], rect[2]), (rect[1], rect[3]), (-0.02, 0.001), color, collides=False
+            )
             self.building.append(slab)
 
     def _inner(self, rect: Rect) -> Rect:
@@ -232,16 +257,18 @@ class _Furnisher:
 
     # --- placing ------------------------------------------------------------------------------------------
 
-    def _try(self, parts: Sequence[Part], x: float, y: float, yaw: float, room: Rect | None = None) -> bool:
+    def _try(
+        self, parts: Sequence[Part], x: float, y: float, yaw: float, room: Rect | None = None
+    ) -> bool:
         """Place a group of pieces, all or none."""
         c, s = cos(yaw), sin(yaw)
         moved = [
-            piece.moved(x + c * px - s * py, y + s * px + c * py, yaw + pyaw) for piece, px, py, pyaw in parts
+            piece.moved(x + c * px - s * py, y + s * px + c * py, yaw + pyaw)
+            for piece, px, py, pyaw in parts
         ]
         footprints, keepouts = [], []
         for piece, (local, px, py, pyaw) in zip(moved, parts, strict=True):
-            flat = local.footprint()
-            if flat is not None:
+            for flat in local.footprints():
                 placed = _carried(_carried(flat, px, py, pyaw), x, y, yaw)
                 if not inside(placed, room or self.bounds):
                     return False
@@ -252,7 +279,9 @@ class _Furnisher:
                 footprints.append(placed)
             keepouts.extend(piece.keepouts)
         for area in keepouts:
-            if not inside(area, self.bounds) or any(overlap(area, other, -1e-4) for other in self.footprints):
+            if not inside(area, self.bounds) or any(
+                overlap(area, other, -1e-4) for other in self.footprints
+            ):
                 return False
         self.pieces += moved
         self.footprints += footprints
@@ -265,8 +294,7 @@ class _Furnisher:
         """Place a group against a wall of one of the spots; often (`ends`) pushed into a corner."""
         low, high = np.inf, -np.inf
         for piece, px, py, pyaw in parts:
-            flat = piece.footprint()
-            if flat is not None:
+            for flat in piece.footprints():
                 b = _carried(flat, px, py, pyaw)
                 reach = abs(sin(b[4])) * b[2] + abs(cos(b[4])) * b[3]
                 low, high = min(low, b[1] - reach), max(high, b[1] + reach)
@@ -294,7 +322,22 @@ class _Furnisher:
         return False
 
     def _around(self, rect: Rect) -> list[Spot]:
-        return [Spot(rect, side) for side in "NESW"]
+        """The stretches of real wall around a room; sides where it is open to the next are left out."""
+        spots = []
+        for x, y, length, yaw in self.runs:
+            side = next(name for name, angle in _YAW.items() if angle == yaw)
+            if side in "SN":
+                across, start, limit = y, x, (rect[0], rect[2])
+                at = rect[1] if side == "S" else rect[3]
+            else:
+                across, start, limit = x, y, (rect[1], rect[3])
+                at = rect[0] if side == "W" else rect[2]
+            low, high = max(start, limit[0]), min(start + length, limit[1])
+            if abs(across - at) > WALL_THICKNESS or high - low < 0.5:
+                continue
+            span = (low, rect[1], high, rect[3]) if side in "SN" else (rect[0], low, rect[2], high)
+            spots.append(Spot(span, side))
+        return spots
 
     def _choose(self, spots: Sequence[Spot], place: Callable[[Spot], bool], required: bool) -> None:
         for index in self.rng.permutation(len(spots)):
@@ -303,9 +346,8 @@ class _Furnisher:
         if required:
             raise _Rejected
 
-    def _optional(self, parts: Sequence[Part], place: Callable[[], bool]) -> bool:
+    def _optional(self, place: Callable[[], bool]) -> bool:
         """Place something that the apartment can do without; undo it where it blocks the way."""
-        del parts
         marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
         if not place():
             return False
@@ -332,21 +374,23 @@ class _Furnisher:
         p, rng = self.palette, self.rng
         upper = bool(rng.uniform() < 0.6)
         left = furniture.counter(p, "counter_left", float(rng.uniform(0.84, 1.0)), upper)
-        right = furniture.counter(p, "counter_right", float(rng.uniform(0.84, 1.0)), upper, hob=True)
+        right = furniture.counter(
+            p, "counter_right", float(rng.uniform(0.84, 1.0)), upper, hob=True
+        )
         basin = furniture.sink(p, float(rng.uniform(0.76, 0.88)))
         in_line = self.plan.cabinet_in_line and bool(rng.uniform() < 0.6)
         units: list[Piece] = [left, basin, right]
         if in_line:
             units.insert(int(rng.integers(0, 4)), _cabinet_piece())
+        if units[-1].name != "cabinet":
+            units.append(furniture.pantry(p, float(rng.uniform(0.32, 0.4))))
         # The fridge stands at the -y end, so that its door opens towards the worktops.
         parts: list[Part] = [(_fridge_piece(), 0.02 + FRIDGE_SIZE[0] / 2, 0.0, 0.0)]
         y = FRIDGE_SIZE[1] / 2 + 0.03
         for unit in units:
-            flat = unit.footprint()
-            assert flat is not None
             x = CABINET_SIZE[0] / 2 if unit.name == "cabinet" else 0.0
-            parts.append((unit, x, y + flat[3], 0.0))
-            y += 2 * flat[3] + 0.002
+            parts.append((unit, x, y + unit.half_width, 0.0))
+            y += 2 * unit.half_width + 0.002
         if not self._on_wall(parts, self.plan.kitchen, ends=0.7):
             raise _Rejected
         if not in_line and not self._on_wall(
@@ -374,7 +418,9 @@ class _Furnisher:
             table = furniture.round_coffee_table(p, table_depth / 2, height)
         else:
             table = furniture.coffee_table(p, table_depth, table_length, height)
-        stand = furniture.tv_stand(p, float(rng.uniform(1.4, 1.8)), float(rng.uniform(0.46, 0.54)), 1.2)
+        stand = furniture.tv_stand(
+            p, float(rng.uniform(1.4, 1.8)), float(rng.uniform(0.46, 0.54)), 1.2
+        )
         table_x = 0.42 + float(rng.uniform(0.84, 1.0)) + table_depth / 2
         sofa_x = table_x + table_depth / 2 + float(rng.uniform(0.82, 0.92)) + 0.88
         carpet = furniture.rug(p.rug, (sofa_x - 0.5 - 0.95) / 2, float(rng.uniform(1.0, 1.3)))
@@ -395,20 +441,24 @@ class _Furnisher:
             length, depth = float(rng.uniform(1.25, 1.6)), float(rng.uniform(0.64, 0.70))
             side = int(rng.choice([0, 0, 1, -1]))
             height = float(rng.uniform(0.73, 0.76))
-            parts: list[Part] = [(furniture.dining_table(p, length, depth, height, side), 0.0, 0.0, 0.0)]
+            parts: list[Part] = [
+                (furniture.dining_table(p, length, depth, height, side), 0.0, 0.0, 0.0)
+            ]
             head = length / 2 + 0.12
             parts += [
                 (furniture.chair(p, self._name("chair"), p.cushion), 0.0, sy * head, -sy * pi / 2)
                 for sy in (-1, 1)
             ]
             if side:
-                for sy in (-0.5, 0.5):
-                    y = sy * (length / 2 + 0.02)
+                for sy in (-1, 1):
+                    y = sy * (length / 2 - 0.36)  # between the legs of the table
                     x = -side * (depth / 2 + 0.12)
                     yaw = 0.0 if side > 0 else pi
                     parts.append((furniture.chair(p, self._name("chair"), p.cushion), x, y, yaw))
             if rng.uniform() < 0.6:
-                parts.append((furniture.rug(p.rug, depth / 2 + 0.55, length / 2 + 0.5), 0.0, 0.0, 0.0))
+                parts.append(
+                    (furniture.rug(p.rug, depth / 2 + 0.55, length / 2 + 0.5), 0.0, 0.0, 0.0)
+                )
             parts.append((furniture.pendant(p), 0.0, 0.0, 0.0))
             rect = self.plan.dining[int(rng.integers(len(self.plan.dining)))]
             x, y = float(rng.uniform(rect[0], rect[2])), float(rng.uniform(rect[1], rect[3]))
@@ -423,8 +473,7 @@ class _Furnisher:
         """Take back the last group, if it was placed."""
         while self.pieces and self.pieces[-1].name in names:
             piece = self.pieces.pop()
-            if any(solid.collides for solid in piece.solids):
-                self.footprints.pop()
+            del self.footprints[len(self.footprints) - len(piece.footprints()) :]
 
     def _place_chair(self) -> None:
         """chair_01: an armchair or a plain chair near the coffee table, or in a corner of a room."""
@@ -443,7 +492,7 @@ class _Furnisher:
                 turn = -side * pi / 2 + float(rng.uniform(-0.35, 0.35))
                 ok = self._try([(piece, *local, turn)], x, y, yaw)
             else:
-                rooms = [self._inner(self.plan.rooms[r]) for r in ("living", "dining")]
+                rooms = [self.plan.rooms[r] for r in ("living", "dining")]
                 rect = rooms[int(rng.integers(len(rooms)))]
                 ok = self._on_wall(
                     [(piece, 0.42, 0.0, float(rng.uniform(-0.2, 0.2)))], self._around(rect), 8, 0.2
@@ -452,7 +501,9 @@ class _Furnisher:
                 continue
             if self._reachable():
                 return
-            for items, mark in zip((self.pieces, self.footprints, self.keepouts), marks, strict=True):
+            for items, mark in zip(
+                (self.pieces, self.footprints, self.keepouts), marks, strict=True
+            ):
                 del items[mark:]
         raise _Rejected
 
@@ -463,7 +514,7 @@ class _Furnisher:
         return f"{kind}_{self.names[kind]:02d}"
 
     def _add(self, spots: Sequence[Spot], *parts: Part, ends: float = 0.5, tries: int = 20) -> bool:
-        return self._optional(parts, lambda: self._on_wall(parts, spots, tries, ends))
+        return self._optional(lambda: self._on_wall(parts, spots, tries, ends))
 
     def _furnish_bedroom(self, rect: Rect) -> None:
         p, rng = self.palette, self.rng
@@ -475,7 +526,12 @@ class _Furnisher:
             parts: list[Part] = [
                 (bed, 0.0, 0.0, 0.0),
                 (furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
-                (furniture.nightstand(p, self._name("nightstand"), bool(rng.uniform() < 0.5)), 0.0, -side, 0.0),
+                (
+                    furniture.nightstand(p, self._name("nightstand"), bool(rng.uniform() < 0.5)),
+                    0.0,
+                    -side,
+                    0.0,
+                ),
                 (furniture.rug(p.rug, 0.75, width / 2 + 0.5), 1.65, 0.0, 0.0),
             ]
             if self._add(spots, *parts, ends=0.0, tries=30):
@@ -483,7 +539,9 @@ class _Furnisher:
             if width < 1.3 and self._add(spots, *parts[:2], ends=0.9, tries=30):
                 break
             width -= 0.2
-        self._add(spots, (furniture.wardrobe(p, float(rng.uniform(1.2, 1.6))), 0.0, 0.0, 0.0), ends=0.9)
+        self._add(
+            spots, (furniture.wardrobe(p, float(rng.uniform(1.2, 1.6))), 0.0, 0.0, 0.0), ends=0.9
+        )
         if rng.uniform() < 0.6:
             self._add(spots, (furniture.dresser(p, float(rng.uniform(0.8, 1.1))), 0.0, 0.0, 0.0))
         if rng.uniform() < 0.5:
@@ -495,14 +553,21 @@ class _Furnisher:
         self._add(
             spots,
             (furniture.desk(p, float(rng.uniform(1.2, 1.5))), 0.0, 0.0, 0.0),
-            (furniture.office_chair(p), 0.82, float(rng.uniform(-0.2, 0.1)), pi + float(rng.uniform(-0.5, 0.5))),
+            (
+                furniture.office_chair(p),
+                0.82,
+                float(rng.uniform(-0.2, 0.1)),
+                pi + float(rng.uniform(-0.5, 0.5)),
+            ),
             ends=0.2,
         )
         self._add(spots, (self._bookcase(1.1), 0.0, 0.0, 0.0))
         if rng.uniform() < 0.5:
             self._add(spots, (furniture.bed(p, 0.9), 0.0, 0.0, 0.0), ends=0.9)
         else:
-            self._add(spots, (furniture.armchair(p, self._name("armchair"), p.fabric), 0.45, 0.0, 0.0))
+            self._add(
+                spots, (furniture.armchair(p, self._name("armchair"), p.fabric), 0.45, 0.0, 0.0)
+            )
         middle = ((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2)
         self._try([(furniture.round_rug(p.rug, 0.8), 0.0, 0.0, 0.0)], *middle, 0.0)
 
@@ -513,6 +578,36 @@ class _Furnisher:
         self._add(spots, (furniture.washbasin(p), 0.0, 0.0, 0.0), tries=40)
         self._add(spots, (furniture.toilet(p), 0.0, 0.0, 0.0), tries=40)
 
+    def _furnish_kitchen(self, rect: Rect, spots: list[Spot]) -> None:
+        """An island with two stools or a small round table, where the kitchen is large enough; a bin."""
+        p, rng = self.palette, self.rng
+        stools = [self._name("stool"), self._name("stool")]
+        if rng.uniform() < 0.5:
+            length = float(rng.uniform(1.1, 1.5))
+            parts: list[Part] = [(furniture.island(p, length), 0.0, 0.0, 0.0)]
+            parts += [
+                (furniture.stool(p, name, 0.17, 0.62), 0.58, y, 0.0)
+                for name, y in zip(stools, (-0.3, 0.3), strict=True)
+            ]
+        else:
+            parts = [(furniture.bistro_table(p), 0.0, 0.0, 0.0)]
+            parts += [
+                (furniture.stool(p, name), x, y, 0.0)
+                for name, x, y in zip(stools, (0.0, 0.5), (-0.5, 0.0), strict=True)
+            ]
+
+        def place() -> bool:
+            for _ in range(12):
+                x, y = float(rng.uniform(rect[0], rect[2])), float(rng.uniform(rect[1], rect[3]))
+                if self._try(parts, x, y, float(rng.integers(4)) * pi / 2, rect):
+                    return True
+            return False
+
+        for _ in range(3):
+            if self._optional(place):
+                break
+        self._add(spots, (furniture.bin_(p), 0.17, 0.0, 0.0), ends=0.8)
+
     def _bookcase(self, width: float) -> Piece:
         p, rng = self.palette, self.rng
         books = [p.cushion, p.rug, p.fabric, p.bedding, p.accent_wall]
@@ -522,11 +617,14 @@ class _Furnisher:
 
     def _decorate(self) -> None:
         p, rng = self.palette, self.rng
-        rooms = {name: self._inner(rect) for name, rect in self.plan.rooms.items()}
+        rooms = self.plan.rooms
         open_rooms = [name for name in ("living", "dining", "hall") if name in rooms]
         spots = {name: self._around(rooms[name]) for name in rooms}
+        self._furnish_kitchen(rooms["kitchen"], spots["kitchen"])
         everywhere = [spot for name in open_rooms for spot in spots[name]]
-        self._add(spots["living"], (furniture.floor_lamp(p, self._name("lamp")), 0.22, 0.0, 0.0), ends=0.7)
+        self._add(
+            spots["living"], (furniture.floor_lamp(p, self._name("lamp")), 0.22, 0.0, 0.0), ends=0.7
+        )
         self._add(spots["living"], (self._bookcase(float(rng.uniform(0.8, 1.3))), 0.0, 0.0, 0.0))
         hall = spots.get("hall", everywhere)
         if rng.uniform() < 0.7:
@@ -595,14 +693,15 @@ class _Furnisher:
         easy = grid.main_component(EASY_RADIUS)
         if not easy.any() or not self._rooms_connected(grid, easy):
             return False
-        for piece in self.pieces:
-            for receptacle in piece.receptacles:
-                reach = CLOSED_REACH if receptacle.name in CLOSED_RECEPTACLES else REACH
-                # A wider robot stands farther away, by the difference of the radii.
-                allowed = reach + EASY_RADIUS - ROBOT_RADIUS
-                if (grid.nearest(easy, _points_on(receptacle)) > allowed).any():
-                    return False
-        return True
+        receptacles = [r for piece in self.pieces for r in piece.receptacles]
+        reach = np.array(
+            [CLOSED_REACH if r.name in CLOSED_RECEPTACLES else REACH for r in receptacles]
+        )
+        near = grid.nearest(easy, np.concatenate([_points_on(r) for r in receptacles])).reshape(
+            -1, 25
+        )
+        # A wider robot stands farther away, by the difference of the radii.
+        return bool((near.max(axis=1) <= reach + EASY_RADIUS - ROBOT_RADIUS + CELL / 2).all())
 
     def _rooms_connected(self, grid: FloorGrid, cells: np.ndarray) -> bool:
         for rect in self.plan.rooms.values():
@@ -634,7 +733,9 @@ def _points_on(receptacle: Receptacle) -> np.ndarray:
     """A 5 x 5 lattice on the usable rectangle; a drawer's is that of the open drawer [25, 2]."""
     c, s = cos(receptacle.yaw), sin(receptacle.yaw)
     u = np.linspace(-1.0, 1.0, 5)
-    local = np.stack(np.meshgrid(u * receptacle.half_extents[0], u * receptacle.half_extents[1]), -1)
+    local = np.stack(
+        np.meshgrid(u * receptacle.half_extents[0], u * receptacle.half_extents[1]), -1
+    )
     return local.reshape(-1, 2) @ np.array([(c, s), (-s, c)]) + receptacle.position[:2]
 
 
@@ -643,12 +744,14 @@ def _fridge_piece() -> Piece:
     dx, dy, dz = FRIDGE_SIZE
     body = furniture.box((-dx / 2, dx / 2), (-dy / 2, dy / 2), (0.0, dz), (1.0, 1.0, 1.0, 1.0))
     x0, x1, y0, y1 = FRIDGE_SHELF_RECT
-    shelf = furniture.surface("fridge_middle", (x0, x1, y0, y1), FRIDGE_SHELF_HEIGHT, FRIDGE_SHELF_CLEARANCE)
+    shelf = furniture.surface(
+        "fridge_middle", (x0, x1, y0, y1), FRIDGE_SHELF_HEIGHT, FRIDGE_SHELF_CLEARANCE
+    )
     front = dx / 2 + 0.001
     # Room to stand, and room for the door to swing to its limit (tip 0.5 m beyond the hinge).
     areas = (
-        furniture.keepout(front, front + 1.3, -0.45, 0.45),
-        furniture.keepout(front, front + 0.75, -0.45, 1.08),
+        furniture.keepout(front, front + 1.3, -0.36, 0.45),
+        furniture.keepout(front, front + 0.75, -0.36, 1.08),
     )
     return Piece("fridge", (body,), (shelf,), areas)
 
@@ -656,10 +759,14 @@ def _fridge_piece() -> Piece:
 def _cabinet_piece() -> Piece:
     """The space that the cabinet needs, with its receptacle; the body itself is built in compile.py."""
     dx, dy, dz = CABINET_SIZE
-    body = furniture.box((-dx / 2, dx / 2 + 0.02), (-dy / 2, dy / 2), (0.0, dz), (1.0, 1.0, 1.0, 1.0))
+    body = furniture.box(
+        (-dx / 2, dx / 2 + 0.02), (-dy / 2, dy / 2), (0.0, dz), (1.0, 1.0, 1.0, 1.0)
+    )
     x0, x1, y0, y1 = DRAWER_RECT
     inside_drawer = replace(
-        furniture.surface("drawer_right_top", (x0, x1, y0, y1), DRAWER_FLOOR_HEIGHT, DRAWER_CLEARANCE),
+        furniture.surface(
+            "drawer_right_top", (x0, x1, y0, y1), DRAWER_FLOOR_HEIGHT, DRAWER_CLEARANCE
+        ),
         joint="drawer_right_top",
     )
     front = dx / 2 + 0.021

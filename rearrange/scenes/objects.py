@@ -47,7 +47,9 @@ class ObjectKind:
     parts: tuple[ObjectPart, ...]
 
 
-def _can(name: str, mass: float, diameter: float, height: float, color: tuple[float, ...]) -> ObjectKind:
+def _can(
+    name: str, mass: float, diameter: float, height: float, color: tuple[float, ...]
+) -> ObjectKind:
     part = ObjectPart("cylinder", (diameter / 2, height / 2, 0.0), (*color, 1.0))  # type: ignore[arg-type]
     return ObjectKind(name, mass, height / 2, diameter / 2, (part,))
 

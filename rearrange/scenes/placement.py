@@ -39,7 +39,10 @@ def inside(box: Box2, bounds: tuple[float, float, float, float]) -> bool:
     points = corners(box)
     low, high = points.min(axis=0), points.max(axis=0)
     return bool(
-        low[0] >= bounds[0] and low[1] >= bounds[1] and high[0] <= bounds[2] and high[1] <= bounds[3]
+        low[0] >= bounds[0]
+        and low[1] >= bounds[1]
+        and high[0] <= bounds[2]
+        and high[1] <= bounds[3]
     )
 
 
@@ -54,7 +57,8 @@ class FloorGrid:
         self.x = (np.arange(nx) + 0.5) * CELL
         self.y = (np.arange(ny) + 0.5) * CELL
         to_walls = np.minimum(
-            np.minimum(self.x, size[0] - self.x)[:, None], np.minimum(self.y, size[1] - self.y)[None, :]
+            np.minimum(self.x, size[0] - self.x)[:, None],
+            np.minimum(self.y, size[1] - self.y)[None, :],
         )
         self.distance = np.minimum(to_walls, self.FAR)
         for obstacle in obstacles:
@@ -77,20 +81,18 @@ class FloorGrid:
 
     def main_component(self, radius: float) -> np.ndarray:
         """Cells where a disc of that radius can stand, of the largest connected piece [nx, ny] bool."""
-        labels, count = ndimage.label(self.distance > radius)
-        if count == 0:
+        labels: np.ndarray = ndimage.label(self.distance > radius)[0]  # type: ignore[index]
+        if not labels.any():
             return np.zeros_like(self.distance, dtype=bool)
         sizes = np.bincount(labels.ravel())
         sizes[0] = 0
         return labels == int(sizes.argmax())
 
     def nearest(self, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Distance from each point [P, 2] to the nearest of the cells [P]; infinite if there is none."""
-        i, j = np.nonzero(cells)
-        if len(i) == 0:
+        """Distance from each point [P, 2] to the nearest of the cells, to about half a cell [P]."""
+        if not cells.any():
             return np.full(len(points), np.inf)
-        xy = np.stack([self.x[i], self.y[j]], axis=1)
-        near = np.full(len(points), np.inf)
-        for k, point in enumerate(points):
-            near[k] = np.sqrt(((xy - point) ** 2).sum(axis=1).min())
-        return near
+        distance = np.asarray(ndimage.distance_transform_edt(~cells))
+        i = np.clip((points[:, 0] / CELL).astype(int), 0, len(self.x) - 1)
+        j = np.clip((points[:, 1] / CELL).astype(int), 0, len(self.y) - 1)
+        return distance[i, j] * CELL

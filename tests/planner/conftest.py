@@ -47,12 +47,16 @@ class FakeWorld:
     force_limit_at: int | None = None
     actions: list[np.ndarray] = field(default_factory=list)
     closed: bool = False
-    started: list[tuple[int, int]] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.reset(self.episode)
+        self.load(self.episode)
 
-    def reset(self, episode: Episode) -> None:
+    def reset(self, *, seed: int) -> None:
+        self.seeds.append(seed)
+        self.load(self.episode)
+
+    def load(self, episode: Episode) -> None:
         self.episode = episode
         self.elapsed_steps = 0
         self.actions = []
@@ -79,20 +83,14 @@ class FakeWorld:
             contact_force=np.zeros(1),
         )
 
-    def start(self, seed: int, index: int) -> Episode:
-        self.started.append((seed, index))
-        self.reset(self.episode)
-        return self.episode
-
-    @property
-    def force_exceeded(self) -> bool:
-        return self.force_limit_at is not None and self.elapsed_steps >= self.force_limit_at
-
-    def step(self, action: np.ndarray) -> None:
+    def step_physical(self, action: np.ndarray, stop: bool = False):
         self.actions.append(np.array(action))
         self.elapsed_steps += 1
         if action[7] < 0:
             self.state.held_object[0] = NOTHING
+        exceeded = self.force_limit_at is not None and self.elapsed_steps >= self.force_limit_at
+        info = {"metrics": {"failure/force_limit": 1.0}} if exceeded else {}
+        return 0.0, exceeded, False, info
 
     def close(self) -> None:
         self.closed = True

@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from planner import eval as command
-from planner import evaluation, report, scenarios
+from planner import evaluation, scenarios
+from skills.command import run_command
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_json_has_the_promised_keys(stage, tmp_path):
     assert result["interactions"][0]["success"]["mean"] == 1.0
     assert result["failures"] == {}
     assert [r["index"] for r in result["records"]] == [0, 1, 2]
-    assert stage.world.started == [(4, 0), (4, 1), (4, 2)]
+    assert len(set(stage.world.seeds)) == 3
     assert len(result["records"][0]["hand_offs"]) == 39
     assert "--seed 4" in result["command"]
     assert {"cpu", "cores"} <= set(result["machine"])
@@ -78,10 +79,13 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
         ([], "the following arguments are required: task"),
     ],
 )
-def test_bad_input_is_answered_in_one_line(arguments, message, capsys):
-    assert command.main(arguments) == 2
+def test_bad_input_is_answered_in_one_line(arguments, message, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["planner.eval", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        run_command(command.main)
+    assert stopped.value.code == 2
     captured = capsys.readouterr()
-    assert captured.err.startswith(f"error: {message}")
+    assert captured.err.partition(": ")[2].startswith(message)
     assert captured.err.count("\n") == 1
     assert captured.out == ""
 
@@ -94,13 +98,15 @@ def test_exit_code_reaches_the_shell():
     assert done.stderr == "error: unknown task 'laundry': choose one of tidy_house\n"
 
 
-def test_json_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "result.json"
-    report.write_json({"a": 1}, path)
-    with pytest.raises(TypeError):
-        report.write_json({"a": object()}, path)
-    assert json.loads(path.read_text()) == {"a": 1}
-    assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
+def test_seed_decides_the_episodes(stage):
+    def seeds(seed):
+        stage.world.seeds.clear()
+        settings = evaluation.EvaluationSettings("tidy_house", episodes=2, seed=seed)
+        list(evaluation.run_episodes(settings, workers=1))
+        return list(stage.world.seeds)
+
+    assert seeds(1) == seeds(1)
+    assert not set(seeds(1)) & set(seeds(2))
 
 
 def test_worker_count_does_not_exceed_the_episodes(stage):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.statistics import proportion, wilson
+from skills.statistics import proportion, wilson
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,184 @@
+"""`python -m skills.eval SKILL`: success of a policy on episodes it has never seen.
+
+Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
+on the number of worker processes.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rearrange.episodes.generation import check_split
+from skills.command import OneLineParser, machine, run_command, write_json
+from skills.learned import PolicyRunner, check_metadata
+from skills.settings import CHECKPOINTS, SkillEnvironments, check_skill
+from skills.statistics import wilson
+from ver import UserError, load_policy
+
+SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
+UNTRAINED = "untrained"
+
+_runner: PolicyRunner
+_environment: Any
+_options: Any
+
+
+def run_episode(index: int) -> dict[str, float]:
+    """Play one episode in this worker; returns its metrics."""
+    seed = _options.seed * SEED_STRIDE + index
+    torch.manual_seed(seed)
+    observation, info = _environment.reset(seed=seed)
+    _runner.restart()
+    ended = False
+    while not ended:
+        observation, _, terminated, truncated, info = _environment.step(_runner.act(observation))
+        ended = terminated or truncated
+    return {"episode": index, **info["metrics"]}
+
+
+def _start_worker(checkpoint: str, options: Any) -> None:
+    """Load policy and environment once per worker process."""
+    global _runner, _environment, _options
+    torch.set_num_threads(1)
+    _options = options
+    _runner = PolicyRunner(checkpoint, deterministic=options.actions == "mean")
+    metadata = _runner.policy.metadata
+    _environment = SkillEnvironments.from_metadata(metadata, options.split)(0, 0)
+
+
+def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
+    """Metrics of every episode, in the order in which they end."""
+    context = multiprocessing.get_context("spawn")
+    workers = min(options.workers, options.episodes)
+    with context.Pool(workers, _start_worker, (checkpoint, options)) as pool:
+        yield from pool.imap_unordered(run_episode, range(options.episodes))
+
+
+def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """Success with intervals, causes of failure and means of the episodes."""
+    results = sorted(results, key=lambda result: result["episode"])
+    count = len(results)
+    at_end = sum(result["success"] > 0 for result in results)
+    once = sum(result["success_once"] > 0 for result in results)
+    causes = Counter(
+        key.removeprefix("failure/")
+        for result in results
+        for key, value in result.items()
+        if key.startswith("failure/") and value and not result["success"]
+    )
+    means = {
+        key: sum(result[key] for result in results) / count
+        for key in results[0]
+        if key in ("length", "return") or key.startswith("reward/")
+    }
+    return {
+        "success_at_end": wilson(at_end, count).as_json(),
+        "success_once": wilson(once, count).as_json(),
+        "failures": dict(causes.most_common()),
+        "means": means,
+    }
+
+
+def untrained_copy(checkpoint: Path, seed: int, folder: str) -> Path:
+    """A checkpoint like this one with freshly initialised weights."""
+    from ver import ActorCritic, save_policy
+
+    trained = load_policy(checkpoint)
+    torch.manual_seed(seed)
+    fresh = ActorCritic(
+        trained.observation_space, trained.action_space, trained.network_config
+    )
+    path = Path(folder) / "untrained.safetensors"
+    save_policy(path, fresh, trained.config, trained.metadata)
+    return path
+
+
+def show(record: dict[str, Any]) -> None:
+    """Print the record as a table."""
+    table = Table(title=f"{record['skill']} on {record['episodes']} {record['split']} episodes")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for key in ("success_at_end", "success_once"):
+        value = record[key]
+        text = f"{100 * value['mean']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+        table.add_row(key.replace("_", " "), text)
+    for cause, number in record["failures"].items():
+        table.add_row(f"failed: {cause}", str(number))
+    for name, value in record["means"].items():
+        table.add_row(f"mean {name}", f"{value:.3f}")
+    table.add_row("steps/s", f"{record['steps_per_second']:.0f}")
+    Console().print(table)
+
+
+def parse(arguments: Sequence[str]) -> Any:
+    """Read the command line."""
+    parser = OneLineParser(prog="skills.eval", description=__doc__)
+    parser.add_argument("skill", help="what to evaluate")
+    parser.add_argument("--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights")
+    parser.add_argument("--episodes", type=int, default=200)
+    parser.add_argument("--split", default="val", help="train, val or test apartments")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--json", default="", help="also write the figures to this file")
+    options = parser.parse_args(arguments)
+    check_skill(options.skill)
+    check_split(options.split)
+    if options.episodes < 1 or options.workers < 1:
+        raise UserError("--episodes and --workers must be at least 1")
+    return options
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Evaluate and report."""
+    options = parse(arguments)
+    shipped = CHECKPOINTS / f"{options.skill}.safetensors"
+    untrained = options.checkpoint == UNTRAINED
+    path = shipped if untrained or not options.checkpoint else Path(options.checkpoint)
+    check_metadata(path, load_policy(path).metadata, options.skill)
+    results: list[dict[str, float]] = []
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    started = time.perf_counter()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Progress(*(TextColumn(c) if isinstance(c, str) else c for c in columns)) as progress,
+    ):
+        if untrained:
+            path = untrained_copy(path, options.seed, folder)
+        task = progress.add_task("success  -", total=options.episodes)
+        for result in evaluate(str(path), options):
+            results.append(result)
+            share = sum(r["success"] for r in results) / len(results)
+            progress.update(task, advance=1, description=f"success {share:.0%}")
+    seconds = time.perf_counter() - started
+    record = {
+        "skill": options.skill,
+        "split": options.split,
+        "episodes": options.episodes,
+        "seed": options.seed,
+        "checkpoint": UNTRAINED if untrained else str(path),
+        "actions": options.actions,
+        **summarise(results),
+        "steps_per_second": sum(r["length"] for r in results) / seconds,
+        "machine": machine(),
+    }
+    show(record)
+    if options.json:
+        write_json(options.json, record)
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,197 @@
+"""Paths of the arm between two postures, by bidirectional rapidly exploring random trees."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from rearrange.robot.kinematics import JOINT_LIMITS
+from skills.oracle.collision import _clearance
+
+CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
+EXTEND_STEP = 0.3  # [rad], length of a branch
+TREE_SIZE = 3000
+SHORTCUTS = 60
+
+_LOW = np.maximum(np.array(JOINT_LIMITS)[:, 0], -3.3)
+_HIGH = np.minimum(np.array(JOINT_LIMITS)[:, 1], 3.3)
+
+
+def plan_arm(
+    start: np.ndarray,
+    goal: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    margin: float,
+    seed: int = 0,
+) -> np.ndarray | None:
+    """A path of the arm that keeps its distance, with the base standing still.
+
+    Args:
+        start: Joint angles [7], rad.
+        goal: Joint angles [7], rad.
+        base_pose: x, y, yaw [3].
+        spheres: Arm and load, see collision.py [S, 5].
+        boxes: Obstacles [B, 8].
+        cylinders: Obstacles [C, 5].
+        margin: Wanted distance to obstacles [m]; less where start or goal have less.
+        seed: Of the random trees.
+
+    Returns:
+        Way points [K, 7] from start to goal, to be joined by straight lines, or None.
+    """
+    start, goal = np.ascontiguousarray(start, float), np.ascontiguousarray(goal, float)
+    world = (np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
+    return _plan(start, goal, *world, margin, seed)[0]
+
+
+@numba.njit(cache=True)
+def line_is_clear(
+    start: np.ndarray,
+    goal: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    margin: float,
+) -> bool:
+    """True if the straight line between two postures keeps `margin` [m]; the start is not checked."""
+    count = int(np.ceil(np.abs(goal - start).max() / CHECK_STEP))
+    for k in range(1, count + 1):
+        joints = start + (goal - start) * (k / count)
+        if _clearance(joints, base_pose, spheres, boxes, cylinders, margin) < margin:
+            return False
+    return True
+
+
+@numba.njit(cache=True)
+def _nearest(tree: np.ndarray, size: int, point: np.ndarray) -> int:
+    best, index = np.inf, 0
+    for k in range(size):
+        away = ((tree[k] - point) ** 2).sum()
+        if away < best:
+            best, index = away, k
+    return index
+
+
+@numba.njit(cache=True)
+def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
+    """Nodes [K, 7] from the root to a leaf."""
+    count, node = 0, leaf
+    while node >= 0:
+        count += 1
+        node = parents[node]
+    path = np.empty((count, 7))
+    node = leaf
+    for k in range(count - 1, -1, -1):
+        path[k] = tree[node]
+        node = parents[node]
+    return path
+
+
+@numba.njit(cache=True)
+def _shorten(
+    path: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    margin: float,
+) -> np.ndarray:
+    """Replace random stretches of a path [K, 7] by straight lines where these are clear."""
+    for _ in range(SHORTCUTS):
+        count = len(path)
+        if count <= 2:
+            break
+        first, last = np.random.randint(0, count - 1), np.random.randint(1, count)
+        a, b = np.random.random(), np.random.random()
+        if last <= first + 1:
+            continue
+        head = path[first] + a * (path[first + 1] - path[first])
+        tail = path[last - 1] + b * (path[last] - path[last - 1])
+        if line_is_clear(head, tail, base_pose, spheres, boxes, cylinders, margin):
+            kept = np.empty((first + 1 + 2 + count - last, 7))
+            kept[: first + 1] = path[: first + 1]
+            kept[first + 1] = head
+            kept[first + 2] = tail
+            kept[first + 3 :] = path[last:]
+            if len(kept) <= count + 1:
+                path = kept
+    return path
+
+
+@numba.njit(cache=True)
+def _plan(
+    start: np.ndarray,
+    goal: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    margin: float,
+    seed: int,
+) -> tuple:
+    """Path [K, 7] or None, and the number of nodes."""
+    np.random.seed(seed)
+    for end in (start, goal):
+        margin = min(margin, _clearance(end, base_pose, spheres, boxes, cylinders, -1.0) - 1e-3)
+    if line_is_clear(start, goal, base_pose, spheres, boxes, cylinders, margin):
+        direct = np.empty((2, 7))
+        direct[0], direct[1] = start, goal
+        return direct, 0
+    trees = np.empty((2, TREE_SIZE, 7))
+    parents = np.full((2, TREE_SIZE), -1)
+    sizes = np.ones(2, dtype=np.int64)
+    trees[0, 0], trees[1, 0] = start, goal
+    side = 0
+    while sizes.max() < TREE_SIZE - 1:
+        target = _LOW + (_HIGH - _LOW) * np.random.random(7)
+        node = _grow(trees[side], parents[side], sizes, side, target, base_pose, spheres, boxes, cylinders, margin, False)
+        if node >= 0:
+            other = 1 - side
+            tip = trees[side, node].copy()
+            met = _grow(trees[other], parents[other], sizes, other, tip, base_pose, spheres, boxes, cylinders, margin, True)
+            if met >= 0 and np.abs(trees[other, met] - tip).max() < 1e-6:
+                ends = (node, met) if side == 0 else (met, node)
+                head = _trace(trees[0], parents[0], ends[0])
+                tail = _trace(trees[1], parents[1], ends[1])[::-1]
+                path = np.concatenate((head, tail[1:]))
+                return _shorten(path, base_pose, spheres, boxes, cylinders, margin), sizes.sum()
+        side = 1 - side if sizes[side] > sizes[1 - side] else side
+    return None, sizes.sum()
+
+
+@numba.njit(cache=True)
+def _grow(
+    tree: np.ndarray,
+    parents: np.ndarray,
+    sizes: np.ndarray,
+    side: int,
+    target: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    margin: float,
+    keep_going: bool,
+) -> int:
+    """Branch towards a target once, or until it is reached or blocked; last new node or -1."""
+    node = _nearest(tree, sizes[side], target)
+    last = -1
+    while sizes[side] < len(tree):
+        step = target - tree[node]
+        length = np.sqrt((step**2).sum())
+        if length < 1e-9:
+            return node
+        point = tree[node] + step * min(1.0, EXTEND_STEP / length)
+        if not line_is_clear(tree[node], point, base_pose, spheres, boxes, cylinders, margin):
+            return last
+        tree[sizes[side]] = point
+        parents[sizes[side]] = node
+        node = last = sizes[side]
+        sizes[side] += 1
+        if not keep_going:
+            return last
+    return last

@@ -1,0 +1,305 @@
+"""Motions of the base, arm held still, by a hybrid A* search over position and heading.
+
+The base is kinematic, so a plan is simply the list of actions that the simulator is to be given.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from rearrange.navigation.geodesic import distance_field
+from rearrange.navigation.occupancy import OccupancyGrid, _clearance_field, interpolate
+from skills.oracle.collision import place_spheres
+from skills.oracle.obstacles import Obstacles
+
+FORWARD_STEP = 0.0833  # [m] per action
+TURN_STEP = 0.0833  # [rad] per action
+BASE_RADIUS = 0.303  # [m]
+ARM_MARGIN = 0.03  # [m]
+HEADINGS = 24
+POSITION_BIN = 0.1  # [m]
+GREED = 1.3  # weight of the distance that is left
+# Motion primitives: actions, forward [m] and turn [rad] of each, cost in actions.
+PRIMITIVES = np.array(
+    [
+        (2, FORWARD_STEP, 0.0, 2.0),
+        (3, FORWARD_STEP, 0.07, 3.0),
+        (3, FORWARD_STEP, -0.07, 3.0),
+        (3, 0.0, TURN_STEP, 3.0),
+        (3, 0.0, -TURN_STEP, 3.0),
+        (2, -FORWARD_STEP, 0.0, 3.0),
+    ]
+)
+
+
+class BasePlanner:
+    """Plans drives in one world with the arm (and load) in a fixed posture.
+
+    Attributes:
+        grid: Floor of the apartment.
+        discs: Arm and load seen from above: x, y in the base frame, radius [S, 3].
+        band: Distance to what stands at the height of arm and load [nx, ny], m.
+    """
+
+    def __init__(
+        self, grid: OccupancyGrid, obstacles: Obstacles, joints: np.ndarray, spheres: np.ndarray
+    ) -> None:
+        """Prepare the fields.
+
+        Args:
+            grid: Floor of the apartment.
+            obstacles: Everything solid.
+            joints: Arm posture during the drive [7], rad.
+            spheres: Arm and load, see collision.py.
+        """
+        centers = place_spheres(np.asarray(joints, float), spheres)
+        radii = spheres[:, 4]
+        low, high = (centers[:, 2] - radii).min() - 0.02, (centers[:, 2] + radii).max() + 0.02
+        self.grid = grid
+        self.discs = np.column_stack([centers[:, :2], radii])
+        self.band = _clearance_field(
+            grid.clearance.shape,
+            grid.origin,
+            grid.cell,
+            np.array(grid.apartment.bounds),
+            obstacles.between(low, high),
+        )
+
+    @property
+    def _world(self) -> tuple:
+        grid = self.grid
+        return grid.clearance, self.band, *grid.origin, grid.cell, self.discs
+
+    def slack(self, pose: np.ndarray) -> tuple[float, float]:
+        """Clearance of base and arm beyond what a drive needs at a pose (x, y, yaw) [m]."""
+        return _slack(*self._world, *(float(value) for value in pose))
+
+    def is_free(self, pose: np.ndarray) -> bool:
+        """True if base and arm may be driven to this pose."""
+        return min(self.slack(pose)) >= 0.0
+
+    def plan(self, start: np.ndarray, goal: np.ndarray, limit: int = 60_000) -> np.ndarray | None:
+        """Actions (forward [m], turn [rad]) [K, 2] from one pose to another, or None.
+
+        Args:
+            start: x, y, yaw [3].
+            goal: x, y, yaw [3].
+            limit: Nodes after which to give up.
+        """
+        field = distance_field(self.grid, (float(goal[0]), float(goal[1])))
+        start, goal = np.asarray(start, float).copy(), np.asarray(goal, float).copy()
+        return _search(*self._world, field.distance, start, goal, limit)
+
+
+@numba.njit(cache=True)
+def _slack(
+    clearance: np.ndarray,
+    band: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    discs: np.ndarray,
+    x: float,
+    y: float,
+    yaw: float,
+) -> tuple[float, float]:
+    base = interpolate(clearance, origin_x, origin_y, cell, x, y) - BASE_RADIUS
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    arm = 10.0
+    for s in range(len(discs)):
+        px = x + cosine * discs[s, 0] - sine * discs[s, 1]
+        py = y + sine * discs[s, 0] + cosine * discs[s, 1]
+        arm = min(arm, interpolate(band, origin_x, origin_y, cell, px, py) - discs[s, 2])
+    return base, arm - ARM_MARGIN
+
+
+@numba.njit(cache=True)
+def _wrap(angle: float) -> float:
+    return (angle + math.pi) % (2 * math.pi) - math.pi
+
+
+@numba.njit(cache=True)
+def _advance(pose: np.ndarray, forward: float, turn: float) -> None:
+    """One action, as the simulator does it: the motion follows the mean heading."""
+    heading = pose[2] + 0.5 * turn
+    pose[0] += forward * math.cos(heading)
+    pose[1] += forward * math.sin(heading)
+    pose[2] = _wrap(pose[2] + turn)
+
+
+@numba.njit(cache=True)
+def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
+    """Actions [K, 2] that turn, drive straight and turn again, forwards or in reverse."""
+    dx, dy = goal[0] - pose[0], goal[1] - pose[1]
+    length = math.hypot(dx, dy)
+    heading = math.atan2(dy, dx) + (math.pi if reverse else 0.0) if length > 1e-3 else goal[2]
+    first, last = _wrap(heading - pose[2]), _wrap(goal[2] - heading)
+    counts = (
+        int(math.ceil(abs(first) / TURN_STEP)),
+        int(math.ceil(length / FORWARD_STEP)),
+        int(math.ceil(abs(last) / TURN_STEP)),
+    )
+    actions = np.zeros((counts[0] + counts[1] + counts[2], 2))
+    for k in range(counts[0]):
+        actions[k, 1] = first / counts[0]
+    for k in range(counts[1]):
+        actions[counts[0] + k, 0] = (-length if reverse else length) / counts[1]
+    for k in range(counts[2]):
+        actions[counts[0] + counts[1] + k, 1] = last / counts[2]
+    return actions
+
+
+@numba.njit(cache=True)
+def _drivable(
+    clearance: np.ndarray,
+    band: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    discs: np.ndarray,
+    pose: np.ndarray,
+    actions: np.ndarray,
+    base_least: float,
+    arm_least: float,
+) -> bool:
+    """True if actions [K, 2] from a pose keep base and arm clear; moves `pose` to the end."""
+    for k in range(len(actions)):
+        _advance(pose, actions[k, 0], actions[k, 1])
+        base, arm = _slack(
+            clearance, band, origin_x, origin_y, cell, discs, pose[0], pose[1], pose[2]
+        )
+        if base < base_least or arm < arm_least:
+            return False
+    return True
+
+
+@numba.njit(cache=True)
+def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> None:
+    while size > 0:
+        parent = (size - 1) // 2
+        if keys[heap[parent]] <= keys[item]:
+            break
+        heap[size] = heap[parent]
+        size = parent
+    heap[size] = item
+
+
+@numba.njit(cache=True)
+def _pop(heap: np.ndarray, size: int, keys: np.ndarray) -> int:
+    top, last, parent = heap[0], heap[size - 1], 0
+    size -= 1
+    while True:
+        child = 2 * parent + 1
+        if child >= size:
+            break
+        if child + 1 < size and keys[heap[child + 1]] < keys[heap[child]]:
+            child += 1
+        if keys[heap[child]] >= keys[last]:
+            break
+        heap[parent] = heap[child]
+        parent = child
+    heap[parent] = last
+    return top
+
+
+@numba.njit(cache=True)
+def _unroll(
+    poses: np.ndarray, parents: np.ndarray, moves: np.ndarray, node: int, tail: np.ndarray
+) -> np.ndarray:
+    """Actions [K, 2] to a node and on with the tail."""
+    count, walk = len(tail), node
+    while parents[walk] >= 0:
+        count += int(PRIMITIVES[moves[walk], 0])
+        walk = parents[walk]
+    actions = np.empty((count, 2))
+    actions[count - len(tail) :] = tail
+    end, walk = count - len(tail), node
+    while parents[walk] >= 0:
+        primitive = PRIMITIVES[moves[walk]]
+        for _ in range(int(primitive[0])):
+            end -= 1
+            actions[end, 0], actions[end, 1] = primitive[1], primitive[2]
+        walk = parents[walk]
+    return actions
+
+
+@numba.njit(cache=True)
+def _search(
+    clearance: np.ndarray,
+    band: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    discs: np.ndarray,
+    distance: np.ndarray,
+    start: np.ndarray,
+    goal: np.ndarray,
+    limit: int,
+):  # noqa: ANN202 - numba: array or None
+    """Weighted hybrid A*; actions [K, 2] or None."""
+    base, arm = _slack(
+        clearance, band, origin_x, origin_y, cell, discs, start[0], start[1], start[2]
+    )
+    base_least, arm_least = min(0.0, base - 1e-3), min(0.0, arm - 1e-3)
+    rows = int(math.ceil(distance.shape[0] * cell / POSITION_BIN))
+    columns = int(math.ceil(distance.shape[1] * cell / POSITION_BIN))
+    closed = np.zeros((rows, columns, HEADINGS), dtype=np.bool_)
+    poses = np.empty((limit, 3))
+    parents, moves = np.full(limit, -1), np.zeros(limit, dtype=np.int64)
+    costs, keys = np.zeros(limit), np.zeros(limit)
+    heap = np.empty(limit, dtype=np.int64)
+    poses[0] = start
+    heap[0] = 0
+    waiting, count = 1, 1
+    pose, actions = start.copy(), np.empty((3, 2))
+    while waiting > 0:
+        node = _pop(heap, waiting, keys)
+        waiting -= 1
+        here = poses[node]
+        row, column = int((here[0] - origin_x) / POSITION_BIN), int((here[1] - origin_y) / POSITION_BIN)
+        heading = int((here[2] + math.pi) / (2 * math.pi) * HEADINGS) % HEADINGS
+        if closed[row, column, heading]:
+            continue
+        closed[row, column, heading] = True
+        for reverse in range(2):
+            if reverse and math.hypot(here[0] - goal[0], here[1] - goal[1]) > 1.0:
+                continue
+            tail = _direct(here, goal, reverse == 1)
+            pose[:] = here
+            if _drivable(
+                clearance, band, origin_x, origin_y, cell, discs, pose, tail, base_least, arm_least
+            ):
+                return _unroll(poses, parents, moves, node, tail)
+        for move in range(len(PRIMITIVES)):
+            steps, forward, turn, cost = PRIMITIVES[move]
+            pose[:] = here
+            actions[:, 0], actions[:, 1] = forward, turn
+            if not _drivable(
+                clearance,
+                band,
+                origin_x,
+                origin_y,
+                cell,
+                discs,
+                pose,
+                actions[: int(steps)],
+                base_least,
+                arm_least,
+            ):
+                continue
+            ix, iy = int((pose[0] - origin_x) / cell), int((pose[1] - origin_y) / cell)
+            left = distance[ix, iy]
+            if not np.isfinite(left):
+                left = 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
+            if count >= limit:
+                return None
+            poses[count], parents[count], moves[count] = pose, node, move
+            costs[count] = costs[node] + cost
+            keys[count] = costs[count] + GREED * left / FORWARD_STEP
+            _push(heap, waiting, keys, count)
+            waiting += 1
+            count += 1
+    return None

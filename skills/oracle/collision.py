@@ -1,0 +1,160 @@
+"""The arm and its load as spheres, and their distance to obstacles.
+
+Links follow the capsules of rearrange.robot.fetch; each is covered by spheres of its radius. A held object is a
+set of small spheres on its surface. Spheres are rows (frame, x, y, z, radius): frame 0 to 6 are links, 7 the
+gripper, 8 the end effector (see kinematics.link_frames).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from rearrange.robot import kinematics
+from rearrange.robot.kinematics import TORSO_LIFT, link_frames
+from rearrange.scenes.objects import ObjectKind
+
+LINK_RADII = (0.06, 0.055, 0.05, 0.05, 0.045, 0.045, 0.04)  # [m], as in robot.fetch
+LOAD_RADIUS = 0.008  # [m]
+FIRST_WARY_FRAME = 4  # links before this one cannot reach the robot's own body
+# The robot's own body, base frame: boxes (x, y, z, half sizes) and cylinders (x, y, z, radius, half height).
+BODY_BOX = (-0.10, 0.0, 0.75, 0.10, 0.15, 0.45)
+BODY_CYLINDER = (0.0, 0.0, 0.19, 0.285, 0.20)
+
+
+def _arm_spheres() -> np.ndarray:
+    rows: list[tuple[float, ...]] = []
+    for link, radius in enumerate(LINK_RADII):
+        end = kinematics.CHAIN[link + 1][0] if link < 6 else (0.06, 0.0, 0.0)
+        count = max(1, math.ceil(math.dist(end, (0, 0, 0)) / radius))
+        rows += [(link, *(part * k / count for part in end), radius) for k in range(count)]
+    rows += [(7, x, y, 0.0, 0.042) for x in (-0.03, -0.07) for y in (-0.028, 0.028)]  # palm
+    rows += [(7, x, 0.0, 0.0, 0.027) for x in (0.005, 0.03, 0.052)]  # suction cup
+    return np.array(rows)
+
+
+ARM_SPHERES = _arm_spheres()
+
+
+def load_spheres(
+    kind: ObjectKind, position: np.ndarray, rotation: np.ndarray
+) -> np.ndarray:
+    """Spheres [S, 5] on the surface of a held object.
+
+    Args:
+        kind: What is held.
+        position: Its centre in the end-effector frame [3], m.
+        rotation: End effector from object [3, 3].
+    """
+    angles = np.arange(8) * (math.pi / 4)
+    radius, height = kind.footprint_radius - LOAD_RADIUS, kind.half_height - LOAD_RADIUS
+    points = [
+        (radius * math.cos(angle), radius * math.sin(angle), level)
+        for level in (-height, 0.0, height)
+        for angle in angles
+    ]
+    points.append((0.0, 0.0, -height))
+    spheres = np.empty((len(points), 5))
+    spheres[:, 0] = 8
+    spheres[:, 1:4] = position + np.array(points) @ rotation.T
+    spheres[:, 4] = LOAD_RADIUS
+    return spheres
+
+
+def place_spheres(
+    joints: np.ndarray, spheres: np.ndarray
+) -> np.ndarray:
+    """Centres [S, 3] of spheres in the base frame, m."""
+    positions, rotations = link_frames(joints)
+    return _place(positions, rotations, spheres)
+
+
+def arm_clearance(
+    joints: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+) -> float:
+    """Smallest distance between the spheres and the obstacles or the robot's own body [m].
+
+    Args:
+        joints: Joint angles [7], rad.
+        base_pose: x, y, yaw [3].
+        spheres: Rows of frame, offset and radius [S, 5].
+        boxes: As in Obstacles [B, 8].
+        cylinders: As in Obstacles [C, 5].
+    """
+    return _clearance(np.asarray(joints), np.asarray(base_pose), spheres, boxes, cylinders, -1.0)
+
+
+@numba.njit(cache=True)
+def _place(positions: np.ndarray, rotations: np.ndarray, spheres: np.ndarray) -> np.ndarray:
+    centers = np.empty((len(spheres), 3))
+    for s in range(len(spheres)):
+        frame = int(spheres[s, 0])
+        for row in range(3):
+            value = positions[frame, row]
+            for column in range(3):
+                value += rotations[frame, row, column] * spheres[s, 1 + column]
+            centers[s, row] = value
+    return centers
+
+
+@numba.njit(cache=True)
+def _box_distance(x: float, y: float, z: float, hx: float, hy: float, hz: float) -> float:
+    """Signed distance of a point to a box around the origin [m]."""
+    u, v, w = abs(x) - hx, abs(y) - hy, abs(z) - hz
+    a, b, c = max(u, 0.0), max(v, 0.0), max(w, 0.0)
+    return math.sqrt(a * a + b * b + c * c) + min(max(u, v, w), 0.0)
+
+
+@numba.njit(cache=True)
+def _cylinder_distance(x: float, y: float, z: float, radius: float, half: float) -> float:
+    """Signed distance of a point to an upright cylinder around the origin [m]."""
+    u, w = math.sqrt(x * x + y * y) - radius, abs(z) - half
+    a, c = max(u, 0.0), max(w, 0.0)
+    return math.sqrt(a * a + c * c) + min(max(u, w), 0.0)
+
+
+@numba.njit(cache=True)
+def _clearance(
+    joints: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    enough: float,
+) -> float:
+    """As arm_clearance; returns early once it falls below `enough` [m]."""
+    positions, rotations = kinematics._frames(joints, TORSO_LIFT)
+    centers = _place(positions, rotations, spheres)
+    cosine, sine = math.cos(base_pose[2]), math.sin(base_pose[2])
+    best = 10.0
+    for s in range(len(spheres) - 1, -1, -1):
+        bx, by, z = centers[s]
+        radius = spheres[s, 4]
+        best = min(best, z - radius)
+        if spheres[s, 0] >= FIRST_WARY_FRAME:
+            near = _box_distance(
+                bx - BODY_BOX[0], by, z - BODY_BOX[2], BODY_BOX[3], BODY_BOX[4], BODY_BOX[5]
+            )
+            under = _cylinder_distance(bx, by, z - BODY_CYLINDER[2], BODY_CYLINDER[3], BODY_CYLINDER[4])
+            best = min(best, near - radius, under - radius)
+        x = base_pose[0] + cosine * bx - sine * by
+        y = base_pose[1] + sine * bx + cosine * by
+        for k in range(len(boxes)):
+            dx, dy, dz = x - boxes[k, 0], y - boxes[k, 1], z - boxes[k, 2]
+            if abs(dz) > boxes[k, 5] + best + radius:
+                continue
+            u = boxes[k, 6] * dx + boxes[k, 7] * dy
+            v = boxes[k, 6] * dy - boxes[k, 7] * dx
+            best = min(best, _box_distance(u, v, dz, boxes[k, 3], boxes[k, 4], boxes[k, 5]) - radius)
+        for k in range(len(cylinders)):
+            dx, dy, dz = x - cylinders[k, 0], y - cylinders[k, 1], z - cylinders[k, 2]
+            best = min(best, _cylinder_distance(dx, dy, dz, cylinders[k, 3], cylinders[k, 4]) - radius)
+        if best < enough:
+            return best
+    return best

@@ -1,0 +1,154 @@
+"""What an arm can hit, as upright boxes and cylinders read from privileged state.
+
+World frame, metres, radians.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment, ArticulatedPose
+from rearrange.scenes.compile import FRIDGE_HINGE, build_spec
+from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.sim.base import SimState
+
+DRAWERS = tuple(name for name in ARTICULATED_JOINTS if name != "fridge_door")
+FALLEN = 0.9  # cosine of the lean beyond which an object counts as lying
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """Upright solids.
+
+    Attributes:
+        boxes: Centre x, y, z, half sizes x, y, z, cosine and sine of the yaw [B, 8].
+        cylinders: Centre x, y, z, radius, half height [C, 5].
+    """
+
+    boxes: np.ndarray
+    cylinders: np.ndarray
+
+    def near(self, x: float, y: float, reach: float) -> Obstacles:
+        """Those that come within a horizontal distance [m] of a point."""
+        extent = np.hypot(self.boxes[:, 3], self.boxes[:, 4])
+        boxes = np.hypot(self.boxes[:, 0] - x, self.boxes[:, 1] - y) < reach + extent
+        cylinders = self.cylinders
+        close = np.hypot(cylinders[:, 0] - x, cylinders[:, 1] - y) < reach + cylinders[:, 3]
+        return Obstacles(self.boxes[boxes], cylinders[close])
+
+    def between(self, low: float, high: float) -> np.ndarray:
+        """Footprints of what reaches into these heights [M, 6], as in rearrange.navigation."""
+        boxes, cylinders = self.boxes, self.cylinders
+        boxes = boxes[(boxes[:, 2] + boxes[:, 5] > low) & (boxes[:, 2] - boxes[:, 5] < high)]
+        inside = (cylinders[:, 2] + cylinders[:, 4] > low) & (cylinders[:, 2] - cylinders[:, 4] < high)
+        cylinders = cylinders[inside]
+        result = np.zeros((len(boxes) + len(cylinders), 6))
+        result[: len(boxes), :4] = boxes[:, [0, 1, 3, 4]]
+        result[: len(boxes), 4] = np.arctan2(boxes[:, 7], boxes[:, 6])
+        result[len(boxes) :, :2] = cylinders[:, :2]
+        result[len(boxes) :, 5] = cylinders[:, 3]
+        return result
+
+
+def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) -> Obstacles:
+    """Everything solid in world i but the robot, one object and parked objects.
+
+    Args:
+        apartment: The apartment of world i.
+        state: State of all worlds.
+        i: World.
+        without: Slot of the object to leave out (to be picked, or held), or NOTHING.
+    """
+    boxes, cylinders = [], []
+    for solid in apartment.solids:
+        if not solid.collides:
+            continue
+        if solid.kind == "box":
+            turn = (math.cos(solid.yaw), math.sin(solid.yaw))
+            boxes.append((*solid.position, *solid.size, *turn))
+        else:
+            cylinders.append((*solid.position, solid.size[0], solid.size[1]))
+    joints = dict(zip(ARTICULATED_JOINTS, state.articulated_joints[i].tolist(), strict=True))
+    boxes += _placed(apartment.fridge, _fridge_boxes(round(joints["fridge_door"], 2)))
+    boxes += _placed(apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS)))
+    cylinders += [
+        _object_cylinder(state, i, slot)
+        for slot in range(len(SLOT_KINDS))
+        if slot != without and _stands_in(apartment, state.object_position[i, slot])
+    ]
+    return Obstacles(np.array(boxes).reshape(-1, 8), np.array(cylinders).reshape(-1, 5))
+
+
+def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
+    x_min, y_min, x_max, y_max = apartment.bounds
+    return bool(x_min < position[0] < x_max and y_min < position[1] < y_max)
+
+
+def _object_cylinder(state: SimState, i: int, slot: int) -> tuple[float, ...]:
+    """Upright cylinder around an object, also when it has fallen over."""
+    kind = OBJECT_KINDS[SLOT_KINDS[slot]]
+    _, qx, qy, _ = state.object_rotation[i, slot].tolist()
+    x, y, z = state.object_position[i, slot].tolist()
+    if 1.0 - 2.0 * (qx * qx + qy * qy) > FALLEN:
+        return x, y, z, kind.footprint_radius, kind.half_height
+    wide = math.hypot(kind.footprint_radius, kind.half_height)
+    return x, y, z, wide, kind.footprint_radius
+
+
+def _placed(
+    pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]
+) -> list[tuple[float, ...]]:
+    """Boxes (x, y, z, half sizes, yaw) of an articulated frame as rows in the world frame."""
+    cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
+    rows = []
+    for x, y, z, half_x, half_y, half_z, yaw in boxes:
+        turn = pose.yaw + yaw
+        rows.append(
+            (
+                pose.position[0] + cosine * x - sine * y,
+                pose.position[1] + sine * x + cosine * y,
+                pose.position[2] + z,
+                half_x,
+                half_y,
+                half_z,
+                math.cos(turn),
+                math.sin(turn),
+            )
+        )
+    return rows
+
+
+@lru_cache(maxsize=1)
+def _parts() -> dict[str, tuple[tuple[float, ...], ...]]:
+    """Boxes (centre, half sizes) of every body of fridge and cabinet, in that body's frame."""
+    spec = build_spec(generate_apartment(0, 0))
+    names = ("fridge", "cabinet", *ARTICULATED_JOINTS)
+    return {
+        name: tuple((*geom.pos.tolist(), *geom.size.tolist()) for geom in spec.body(name).geoms)
+        for name in names
+    }
+
+
+@lru_cache(maxsize=64)
+def _fridge_boxes(angle: float) -> tuple[tuple[float, ...], ...]:
+    """Boxes of the fridge with its door turned by so many radians, fridge frame."""
+    boxes = [(*part, 0.0) for part in _parts()["fridge"]]
+    cosine, sine = math.cos(angle), math.sin(angle)
+    for x, y, z, *half in _parts()["fridge_door"]:
+        turned = (FRIDGE_HINGE[0] + cosine * x - sine * y, FRIDGE_HINGE[1] + sine * x + cosine * y)
+        boxes.append((*turned, z, *half, angle))
+    return tuple(boxes)
+
+
+@lru_cache(maxsize=64)
+def _cabinet_boxes(openings: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
+    """Boxes of the cabinet with its drawers (in the order of DRAWERS) pulled out [m]."""
+    boxes = [(*part, 0.0) for part in _parts()["cabinet"]]
+    for name, opening in zip(DRAWERS, openings, strict=True):
+        boxes += [(x + opening, *rest, 0.0) for x, *rest in _parts()[name]]
+    return tuple(boxes)

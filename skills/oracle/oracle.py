@@ -1,0 +1,257 @@
+"""What the oracles have in common: sensing from privileged state, moving the arm, driving.
+
+An oracle is a generator of actions that is resumed once per step; its local variables are its state machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rearrange.navigation import OccupancyGrid
+from rearrange.robot.kinematics import JOINT_LIMITS, RESTING_ARM
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
+from rearrange.sim.base import NOTHING, SimState
+from skills.oracle.arm_planner import plan_arm
+from skills.oracle.base_planner import BasePlanner
+from skills.oracle.collision import ARM_SPHERES, load_spheres
+from skills.oracle.obstacles import Obstacles, obstacles_of
+from skills.oracle.reach import ARM_MARGIN, Reach
+
+HOLD, RELEASE = 1.0, -1.0
+Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
+
+_LOW, _HIGH = np.array(JOINT_LIMITS).T
+
+
+@dataclass(frozen=True)
+class OracleConfig:
+    """Speeds and tolerances.
+
+    Attributes:
+        arm_step: Largest change of an arm joint target per step [rad].
+        forward_step: Largest base motion per step [m].
+        turn_step: Largest base turn per step [rad].
+        slow_step: Base motion per step with the arm stretched out [m].
+        descent_step: Vertical speed of the hand near things [m per step].
+        target_lead: The simulator's limit on how far targets run ahead of joints [rad].
+        settle_steps: Longest wait for the arm to arrive.
+        settle_error: Joint error that counts as arrived [rad].
+        drift: Deviation from a drive's plan that ends it [m, rad].
+        attempts: Plans that are tried before the oracle gives up.
+    """
+
+    arm_step: float = 0.0375
+    forward_step: float = 0.0833
+    turn_step: float = 0.0833
+    slow_step: float = 0.06
+    descent_step: float = 0.012
+    target_lead: float = 0.15
+    settle_steps: int = 15
+    settle_error: float = 0.015
+    drift: float = 0.02
+    attempts: int = 5
+
+
+class Oracle:
+    """Base of the three oracles; acts in one world at a time."""
+
+    def __init__(self, grid: OccupancyGrid, config: OracleConfig | None = None) -> None:
+        """Make an oracle for an apartment.
+
+        Args:
+            grid: Floor of the apartment (it names the apartment too).
+            config: Speeds and tolerances.
+        """
+        self.grid = grid
+        self.config = config or OracleConfig()
+        self.failure = ""  # why the oracle gave up, empty if it did not
+        self._steps: Actions | None = None
+        self._state: SimState | None = None
+        self._world = 0
+        self._targets = np.zeros(7)
+        self._finished = True
+
+    # --- driven from outside --------------------------------------------------------------------
+
+    def act(self, state: SimState, i: int) -> np.ndarray:
+        """Next action of world i.
+
+        Returns:
+            [10]: seven joint target changes [rad], grip, forward [m], turn [rad].
+        """
+        self._state, self._world = state, i
+        if self._steps is not None and not self._finished:
+            try:
+                return next(self._steps)
+            except StopIteration:
+                self._finished = True
+        return self._command()
+
+    def done(self, state: SimState, i: int) -> bool:
+        """True once nothing is left to do, be it by success or by giving up (see `failure`)."""
+        return self._finished
+
+    def _begin(self, state: SimState, i: int, steps: Actions) -> None:
+        self._state, self._world, self._steps = state, i, steps
+        self._targets = np.array(state.arm_joints[i], dtype=float)
+        self._finished, self.failure = False, ""
+
+    # --- sensing --------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> SimState:
+        """State of all worlds at the last call."""
+        assert self._state is not None, "reset() comes first"
+        return self._state
+
+    @property
+    def base_pose(self) -> np.ndarray:
+        """x, y, yaw [3], a copy."""
+        return np.array(self.state.base_pose[self._world], dtype=float)
+
+    @property
+    def joints(self) -> np.ndarray:
+        """Measured arm joints [7], a copy."""
+        return np.array(self.state.arm_joints[self._world], dtype=float)
+
+    @property
+    def held(self) -> int:
+        """Slot in the gripper or NOTHING."""
+        return int(self.state.held_object[self._world])
+
+    def obstacles(self, without: int) -> Obstacles:
+        """Everything solid now, but one object."""
+        return obstacles_of(self.grid.apartment, self.state, self._world, without)
+
+    def object_pose(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
+        """Position [3] and rotation (world from object) [3, 3] of an object."""
+        position = np.array(self.state.object_position[self._world, slot], dtype=float)
+        return position, _matrix(self.state.object_rotation[self._world, slot])
+
+    def load_in_hand(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
+        """Position [3] and rotation [3, 3] of an object in the end-effector frame."""
+        position, rotation = self.object_pose(slot)
+        hand = np.array(self.state.end_effector_rotation[self._world], dtype=float)
+        tip = np.array(self.state.end_effector_position[self._world], dtype=float)
+        return hand.T @ (position - tip), hand.T @ rotation
+
+    def spheres(self) -> np.ndarray:
+        """Arm and what it holds [S, 5]."""
+        if self.held == NOTHING:
+            return ARM_SPHERES
+        return np.vstack([ARM_SPHERES, load_spheres(kind_of(self.held), *self.load_in_hand(self.held))])
+
+    # --- acting ---------------------------------------------------------------------------------
+
+    def _command(
+        self,
+        arm: np.ndarray | None = None,
+        forward: float = 0.0,
+        turn: float = 0.0,
+        grip: float | None = None,
+    ) -> np.ndarray:
+        """One action; remembers the joint targets exactly as the simulator does."""
+        action = np.zeros(10)
+        if arm is not None:
+            action[:7] = np.clip(arm, -self.config.arm_step, self.config.arm_step)
+        action[7] = grip if grip is not None else (HOLD if self.held != NOTHING else RELEASE)
+        action[8], action[9] = forward, turn
+        lead, measured = self.config.target_lead, self.joints
+        targets = np.clip(self._targets + action[:7], measured - lead, measured + lead)
+        self._targets = np.clip(targets, _LOW, _HIGH)
+        return action
+
+    def _follow(self, path: np.ndarray, speed: float = 1.0, settle: bool = True) -> Actions:
+        """Move the arm along way points [K, 7] that are joined by straight lines."""
+        step = self.config.arm_step * speed
+        for first, second in zip(path[:-1], path[1:], strict=True):
+            count = max(1, math.ceil(float(np.abs(second - first).max()) / step))
+            for k in range(1, count + 1):
+                reference = first + (second - first) * (k / count)
+                yield self._command(reference - self._targets)
+                for _ in range(3):  # the arm lags: let it catch up
+                    if np.abs(reference - self._targets).max() < 0.02:
+                        break
+                    yield self._command(reference - self._targets)
+        if settle:
+            return (yield from self._settle(path[-1]))
+        return True
+
+    def _settle(self, goal: np.ndarray) -> Actions:
+        """Wait for the arm to arrive, and push if it does not; True if it did."""
+        for k in range(self.config.settle_steps):
+            error = goal - self.joints
+            if np.abs(error).max() < self.config.settle_error:
+                return True
+            push = 0.3 * error if k > 4 else 0.0
+            yield self._command(goal - self._targets if k <= 4 else push)
+        return bool(np.abs(goal - self.joints).max() < 3 * self.config.settle_error)
+
+    def _drive(self, actions: np.ndarray) -> Actions:
+        """Carry out base actions [K, 2]; False as soon as the base is not where it should be."""
+        expected = self.base_pose
+        for forward, turn in actions:
+            yield self._command(forward=float(forward), turn=float(turn))
+            heading = expected[2] + 0.5 * turn
+            expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
+            gap = self.base_pose - expected
+            gap[2] = math.remainder(gap[2], 2 * math.pi)
+            if np.abs(gap).max() > self.config.drift:
+                return False
+        return True
+
+    def _straight(self, length: float) -> Actions:
+        """Drive straight by so many metres, slowly."""
+        if abs(length) < 1e-6:
+            return True
+        count = math.ceil(abs(length) / self.config.slow_step)
+        return (yield from self._drive(np.array([(length / count, 0.0)] * count).reshape(-1, 2)))
+
+    def _go_to(self, planner: BasePlanner, pose: np.ndarray) -> Actions:
+        """Drive to a pose (x, y, yaw); False if there is no way or it was left."""
+        for _ in range(self.config.attempts):
+            gap = pose - self.base_pose
+            gap[2] = math.remainder(gap[2], 2 * math.pi)
+            if np.abs(gap).max() < 0.005:
+                return True
+            actions = planner.plan(self.base_pose, pose)
+            if actions is None:
+                return False
+            if (yield from self._drive(actions)):
+                return True
+        return False
+
+    def _fold(self, reach: Reach | None, without: int) -> Actions:
+        """Bring the arm back to rest, from farther away if it cannot be done here."""
+        for attempt in range(4):
+            base = self.base_pose
+            local = self.obstacles(without).near(base[0], base[1], 1.4)
+            margin = ARM_MARGIN if attempt < 2 else 0.0
+            path = plan_arm(
+                self.joints, np.array(RESTING_ARM), base, self.spheres(), local.boxes, local.cylinders, margin
+            )
+            if path is not None:
+                return (yield from self._follow(path))
+            yield from self._straight(-0.2)
+        return False
+
+
+def kind_of(slot: int) -> ObjectKind:
+    """What stands in a slot."""
+    return OBJECT_KINDS[SLOT_KINDS[slot]]
+
+
+def _matrix(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix of a quaternion wxyz."""
+    w, x, y, z = (float(value) for value in quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

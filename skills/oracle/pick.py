@@ -1,0 +1,98 @@
+"""Pick with privileged state: stage, unfold, drive in, come down on the object, lift, back out, fold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rearrange.sim.base import NOTHING, SimState
+from skills.oracle.collision import load_spheres
+from skills.oracle.oracle import HOLD, RELEASE, Actions, Oracle, kind_of
+from skills.oracle.reach import RISE_STEP, Reach, ReachPlanner, Tool
+
+OVERSHOOT = 0.03  # [m] below the expected contact
+UPRIGHT = 0.9  # cosine of the lean up to which an object stands
+
+
+class PickOracle(Oracle):
+    """Takes one object with the suction cup and brings the hand back to rest."""
+
+    def reset(self, state: SimState, i: int, slot: int) -> None:
+        """Begin in world i.
+
+        Args:
+            state: State of all worlds.
+            i: World.
+            slot: Object to pick.
+        """
+        self.slot = slot
+        self._begin(state, i, self._run())
+
+    def _run(self) -> Actions:
+        for attempt in range(self.config.attempts):
+            if self.held == NOTHING:
+                reach = yield from self._approach(attempt)
+                if reach is None:
+                    continue
+                taken = yield from self._take(reach)
+                yield from self._follow(reach.heights, settle=False)
+                yield from self._straight(-reach.retreat)
+                if not taken:
+                    yield from self._fold(reach, NOTHING)
+                    continue
+            if (yield from self._fold(None, self.slot)) and self.held == self.slot:
+                return True
+        self.failure = self.failure or "pick: gave up"
+        return False
+
+    def _approach(self, attempt: int):  # noqa: ANN202
+        """Go to the stage, unfold and drive in; returns the Reach or None."""
+        planner, target = pick_planner(self, self.slot)
+        reach = planner.find(self.base_pose, target, effort=60 + 60 * attempt, skip=attempt // 2)
+        if reach is None:
+            self.failure = "pick: no reach"
+            return None
+        if not (yield from self._go_to(planner.base, reach.stage)):
+            self.failure = "pick: no way"
+            return None
+        yield from self._follow(reach.unfold)
+        yield from self._straight(reach.retreat)
+        return reach
+
+    def _take(self, reach: Reach) -> Actions:
+        """Come down until the cup touches the object, and hold it; True if it is held."""
+        yield from self._settle(reach.heights[-1])
+        down = reach.heights[::-1]
+        below = down[-1] + (down[-1] - down[-2]) * (OVERSHOOT / RISE_STEP)
+        for first, second in zip(down, [*down[1:], below], strict=True):
+            rise = OVERSHOOT if second is below else RISE_STEP
+            count = math.ceil(rise / self.config.descent_step * (2.0 if rise > RISE_STEP else 1.0))
+            for k in range(1, count + 1):
+                reference = first + (second - first) * (k / count)
+                touches = int(self.state.touched_object[self._world]) == self.slot
+                grip = HOLD if touches or self.held == self.slot else RELEASE
+                if self.held == self.slot:
+                    return True
+                yield self._command(reference - self._targets if not touches else None, grip=grip)
+        for _ in range(5):
+            touches = int(self.state.touched_object[self._world]) == self.slot
+            yield self._command(grip=HOLD if touches or self.held == self.slot else RELEASE)
+            if self.held == self.slot:
+                return True
+        self.failure = "pick: no contact"
+        return False
+
+
+def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
+    """Planner for taking an object from above, and the point to touch, world frame [3], m."""
+    kind = kind_of(slot)
+    position, rotation = oracle.object_pose(slot)
+    stands = rotation[2, 2] > UPRIGHT
+    top = kind.half_height if stands else min(kind.half_height, kind.footprint_radius)
+    # Under a hand that points down: the object's z is the hand's -x.
+    hanging = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    load = load_spheres(kind, np.array([top, 0.0, 0.0]), hanging)
+    tool = Tool(np.zeros(3), np.array([1.0, 0.0, 0.0]), load)
+    planner = ReachPlanner(oracle.grid, oracle.obstacles(slot), oracle.joints, tool, loaded=False)
+    return planner, position + (0.0, 0.0, top)

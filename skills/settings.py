@@ -1,0 +1,109 @@
+"""Everything that can be set for training a skill, and the environments it makes.
+
+Imports no torch: environment workers unpickle `SkillEnvironments` from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, make_dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from rearrange.env import RearrangeEnv
+from rearrange.errors import UserError
+from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.tasks import default_config
+from ver import TrainerConfig
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CONFIGS = REPOSITORY / "configs"
+CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
+TRAINABLE = ("pick",)
+
+
+@dataclass
+class TrainingSettings:
+    """One training run of a skill."""
+
+    skill: str = ""  # what is trained
+    run: str = ""  # run directory; empty: runs/<skill>
+    split: str = "train"  # apartments to train in
+    camera_size: int = 64  # height and width of the depth image [pixels]
+    slide: bool = True  # [False] the base slides along obstacles instead of stopping
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
+
+
+def check_skill(skill: str) -> str:
+    """Return the skill's name or raise a UserError that lists those that can be trained."""
+    if skill not in TRAINABLE:
+        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(TRAINABLE)}")
+    return skill
+
+
+@lru_cache
+def settings_type(skill: str) -> type[TrainingSettings]:
+    """TrainingSettings with the task's own config in the field `task`."""
+    task_type = type(default_config(check_skill(skill)))
+    return make_dataclass(
+        "TrainingSettings",
+        [("task", task_type, field(default_factory=task_type))],
+        bases=(TrainingSettings,),
+    )
+
+
+@dataclass(frozen=True)
+class SkillEnvironments:
+    """Makes the environments of a skill; picklable.
+
+    Attributes:
+        skill: Task to make.
+        task: The task's config as plain values.
+        split: Apartments.
+        camera_size: Depth image [pixels].
+        slide: Whether the base slides.
+    """
+
+    skill: str
+    task: dict[str, Any]
+    split: str
+    camera_size: int
+    slide: bool
+
+    @classmethod
+    def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
+        """The environments that these settings ask for."""
+        return cls(
+            settings.skill,
+            asdict(settings.task),
+            split or settings.split,
+            settings.camera_size,
+            settings.slide,
+        )
+
+    @classmethod
+    def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
+        """The environments in which a checkpoint was trained, in another split's apartments."""
+        names = ("skill", "task", "camera_size", "slide")
+        return cls(split=split, **{name: metadata[name] for name in names})
+
+    def metadata(self) -> dict[str, Any]:
+        """Plain values for a checkpoint; `from_metadata` reads them."""
+        return asdict(self)
+
+    def task_config(self) -> Any:
+        """The task's config as its dataclass."""
+        schema = OmegaConf.structured(default_config(self.skill))
+        return OmegaConf.to_object(OmegaConf.merge(schema, self.task))
+
+    def simulator_config(self) -> SimulatorConfig:
+        """Settings of the simulator."""
+        return SimulatorConfig(camera_size=self.camera_size, slide=self.slide)
+
+    def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
+        """One environment."""
+        return RearrangeEnv(
+            self.skill, self.task_config(), self.split, self.simulator_config(), seed=seed
+        )

@@ -1,0 +1,43 @@
+"""`python -m skills.train SKILL [key=value ...]`: train a skill with VER.
+
+Settings come from configs/<skill>.yaml and then from the command line, e.g.
+`python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from skills.command import OneLineParser, run_command
+from skills.settings import CONFIGS, REPOSITORY, SkillEnvironments, check_skill, settings_type
+from ver import Trainer, merge_config
+
+
+def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
+    """Settings of a skill's training: defaults, then its YAML file, then overrides."""
+    schema = settings_type(skill)
+    settings = merge_config(schema(), [CONFIGS / f"{skill}.yaml"], overrides)
+    settings.skill = check_skill(skill)
+    return settings
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Train until the steps are used up or a signal asks to stop; both leave a checkpoint."""
+    parser = OneLineParser(prog="skills.train", description=__doc__)
+    parser.add_argument("skill", help="what to train")
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
+    options = parser.parse_args(arguments)
+    settings = load_settings(options.skill, options.overrides)
+    environments = SkillEnvironments.from_settings(settings)
+    run = Path(settings.run) if settings.run else REPOSITORY / "runs" / settings.skill
+    trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
+    trainer.train()
+    print(f"policy: {run / 'policy.safetensors'}  ({trainer.steps:,} steps)", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

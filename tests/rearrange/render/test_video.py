@@ -1,0 +1,51 @@
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from rearrange.render import VideoWriter
+
+
+def frames(count: int, height: int = 50, width: int = 70):
+    for n in range(count):
+        frame = np.full((height, width, 3), 60, np.uint8)
+        frame[10:20, n : n + 10] = (250, 40, 40)
+        yield frame
+
+
+def test_a_video_has_every_frame_at_its_size(tmp_path):
+    path = tmp_path / "clips" / "run.mp4"
+    with VideoWriter(path, fps=20) as writer:
+        for frame in frames(15, 51, 71):
+            writer.write(frame)
+        assert not path.exists()
+    assert imageio_ffmpeg.count_frames_and_secs(str(path))[0] == 15
+    reader = imageio_ffmpeg.read_frames(str(path))
+    facts = next(reader)
+    assert facts["size"] == (70, 50)
+    assert facts["codec"] == "h264"
+    assert facts["pix_fmt"].startswith("yuv420p")
+    assert facts["fps"] == 20
+    first = np.frombuffer(next(reader), np.uint8).reshape(50, 70, 3)
+    reader.close()
+    assert abs(int(first[40, 40, 0]) - 60) < 12
+    assert [entry.name for entry in path.parent.iterdir()] == ["run.mp4"]
+
+
+def test_a_failure_leaves_no_file(tmp_path):
+    path = tmp_path / "run.mp4"
+    writer = VideoWriter(path)
+    writer.__enter__()
+    writer.write(next(frames(1)))
+    writer.__exit__(RuntimeError, RuntimeError("stop"), None)
+    with VideoWriter(path):
+        pass  # no frames, no file
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_frames_of_another_size_or_kind_are_refused(tmp_path):
+    with VideoWriter(tmp_path / "run.mp4") as writer:
+        writer.write(next(frames(1)))
+        with pytest.raises(ValueError, match="first frame"):
+            writer.write(next(frames(1, 40)))
+        with pytest.raises(ValueError, match="uint8"):
+            writer.write(np.zeros((50, 70, 3)))

@@ -1,0 +1,172 @@
+"""The MuJoCo side: one topology for all apartments, things that stay at rest and fall asleep."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from rearrange.scenes import (
+    ARTICULATED_JOINTS,
+    OBJECT_BIT,
+    OBJECT_BODIES,
+    ROBOT_BIT,
+    ROBOT_COLLIDES_WITH,
+    SLOT_KINDS,
+    STATIC_BIT,
+    Apartment,
+    build_spec,
+    footprint_radius,
+    generate_apartment,
+    half_height,
+    parked_position,
+)
+
+SAMPLE = [(0, 0), (1, 9), (2, 14), (3, 5), (4, 20)]
+
+
+def compiled(name: tuple[int, int]) -> mujoco.MjModel:
+    return build_spec(generate_apartment(*name)).compile()
+
+
+def topology(model: mujoco.MjModel) -> tuple:
+    names = [model.geom(i).name for i in range(model.ngeom)]
+    names += [model.body(i).name for i in range(model.nbody)]
+    names += [model.joint(i).name for i in range(model.njnt)]
+    arrays = (
+        model.geom_type,
+        model.geom_bodyid,
+        model.body_parentid,
+        model.jnt_type,
+        model.jnt_bodyid,
+    )
+    return tuple(names), tuple(a.tobytes() for a in arrays)
+
+
+def stand_objects(
+    apartment: Apartment, model: mujoco.MjModel, data: mujoco.MjData
+) -> dict[int, np.ndarray]:
+    """Put up to three objects on each receptacle, footprints inside the rectangle; slot -> pose."""
+    rng = np.random.default_rng(0)
+    placed: dict[int, np.ndarray] = {}
+    free = list(range(len(SLOT_KINDS)))
+    for receptacle in apartment.receptacles.values():
+        taken: list[tuple[np.ndarray, float]] = []
+        for _ in range(60):
+            if not free or len(taken) == 3:
+                break
+            slot = int(rng.choice(free))
+            radius, half = footprint_radius(SLOT_KINDS[slot]), half_height(SLOT_KINDS[slot])
+            room = np.array(receptacle.half_extents) - radius
+            if (room < 0).any() or 2 * half > receptacle.clearance:
+                continue
+            spot = rng.uniform(-1, 1, 2) * room
+            if any(np.hypot(*(spot - other)) < radius + r + 0.005 for other, r in taken):
+                continue
+            taken.append((spot, radius))
+            c, s = np.cos(receptacle.yaw), np.sin(receptacle.yaw)
+            x, y, z = receptacle.position
+            qpos = data.joint(OBJECT_BODIES[slot]).qpos
+            qpos[:3] = (x + c * spot[0] - s * spot[1], y + s * spot[0] + c * spot[1], z + half)
+            qpos[3:] = (np.cos(receptacle.yaw / 2), 0, 0, np.sin(receptacle.yaw / 2))
+            placed[slot] = qpos.copy()
+            free.remove(slot)
+        assert taken, receptacle.name
+    return placed
+
+
+def test_all_apartments_share_one_topology():
+    first = topology(compiled(SAMPLE[0]))
+    for name in SAMPLE[1:]:
+        assert topology(compiled(name)) == first
+
+
+@pytest.mark.slow
+def test_all_105_share_one_topology():
+    first = topology(compiled((0, 0)))
+    for layout in range(5):
+        for variation in range(21):
+            assert topology(compiled((layout, variation))) == first
+
+
+def test_names_and_order():
+    model = compiled((0, 0))
+    first = model.body(OBJECT_BODIES[0]).id
+    assert [model.body(first + i).name for i in range(len(SLOT_KINDS))] == list(OBJECT_BODIES)
+    for joint in ARTICULATED_JOINTS:
+        assert model.joint(joint).range[0] == 0.0
+        assert model.geom_bodyid[model.geom(f"handle_{joint}").id] == model.body(joint).id
+    assert model.nu == 0
+
+
+def test_statics_never_collide_with_each_other():
+    model = compiled((3, 2))
+    static = model.body_weldid[model.geom_bodyid] == 0
+    assert (model.geom_conaffinity[static] == 0).all()
+    assert set(model.geom_contype[static]) <= {0, STATIC_BIT}
+    assert ROBOT_COLLIDES_WITH & STATIC_BIT
+    assert ROBOT_COLLIDES_WITH & OBJECT_BIT
+    assert not ROBOT_COLLIDES_WITH & ROBOT_BIT
+
+
+def test_unused_objects_rest_where_they_are_parked():
+    model = compiled((1, 1))
+    data = mujoco.MjData(model)
+    for _ in range(120):
+        mujoco.mj_step(model, data)
+    for slot, body in enumerate(OBJECT_BODIES):
+        assert np.allclose(data.body(body).xpos, parked_position(slot), atol=2e-3)
+    assert not (data.tree_awake > 0).any()
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_objects_stay_at_rest_and_fall_asleep(name):
+    apartment = generate_apartment(*name)
+    model = build_spec(apartment).compile()
+    data = mujoco.MjData(model)
+    placed = stand_objects(apartment, model, data)
+    assert len(placed) >= 20
+    for step in range(240):
+        mujoco.mj_step(model, data)
+        if step == 60:
+            assert not (data.tree_awake > 0).any()
+    for slot, start in placed.items():
+        qpos = data.joint(OBJECT_BODIES[slot]).qpos
+        assert np.linalg.norm(qpos[:3] - start[:3]) < 2e-3, (slot, SLOT_KINDS[slot])
+        assert abs(qpos[3:] @ start[3:]) > 1 - 1e-5
+
+
+def test_door_and_drawers_move_freely_and_stay_where_left():
+    model = compiled((2, 3))
+    data = mujoco.MjData(model)
+    for name in ARTICULATED_JOINTS:
+        joint = data.joint(name)
+        end = float(model.joint(name).range[1])
+        for _ in range(300):
+            joint.qfrc_applied[:] = 5.0 if name == "fridge_door" else 12.0
+            mujoco.mj_step(model, data)
+        assert joint.qpos[0] > 0.95 * end, name
+        joint.qfrc_applied[:] = 0.0
+        joint.qvel[:] = 0.0
+        joint.qpos[:] = 0.6 * end
+        for _ in range(120):
+            mujoco.mj_step(model, data)
+        assert joint.qpos[0] == pytest.approx(0.6 * end, abs=0.01)
+    assert not (data.tree_awake > 0).any()
+
+
+def test_objects_ride_in_the_drawer():
+    apartment = generate_apartment(0, 4)
+    model = build_spec(apartment).compile()
+    data = mujoco.MjData(model)
+    receptacle = apartment.receptacles["drawer_right_top"]
+    slot = SLOT_KINDS.index("024_bowl")
+    qpos = data.joint(OBJECT_BODIES[slot]).qpos
+    qpos[:3] = receptacle.position
+    qpos[2] += half_height("024_bowl")
+    joint = data.joint("drawer_right_top")
+    for _ in range(240):
+        joint.qfrc_applied[:] = 4.0
+        mujoco.mj_step(model, data)
+    out = np.array([np.cos(receptacle.yaw), np.sin(receptacle.yaw)])
+    moved = (data.body(OBJECT_BODIES[slot]).xpos[:2] - receptacle.position[:2]) @ out
+    assert joint.qpos[0] > 0.4
+    assert abs(moved - joint.qpos[0]) < 0.12  # it may slide, but stays in the drawer

@@ -1,0 +1,212 @@
+"""Apartments: deterministic, furnished without overlap, everything in reach of the robot."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rearrange.errors import UserError
+from rearrange.scenes import (
+    CABINET_FOOTPRINT,
+    CLOSED_RECEPTACLES,
+    FRIDGE_FOOTPRINT,
+    OPEN_RECEPTACLES,
+    VARIATION_COUNT,
+    Apartment,
+    ArticulatedPose,
+    Solid,
+    apartments_of_split,
+    generate_apartment,
+)
+from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT, DRAWER_RANGE
+from rearrange.scenes.placement import FloorGrid, overlap
+
+ALL = [(layout, variation) for layout in range(5) for variation in range(VARIATION_COUNT)]
+SAMPLE = [(layout, variation) for layout in range(5) for variation in (0, 9, 14)]
+RADIUS = 0.32  # [m], what the inflated base needs
+apartments = st.sampled_from(ALL)
+
+
+def vertical(solid: Solid) -> tuple[float, float]:
+    half = solid.size[2] if solid.kind == "box" else solid.size[1]
+    return solid.position[2] - half, solid.position[2] + half
+
+
+def flat(solid: Solid) -> tuple[float, float, float, float, float]:
+    sy = solid.size[1] if solid.kind == "box" else solid.size[0]
+    return (*solid.position[:2], solid.size[0], sy, solid.yaw)
+
+
+def framed(
+    pose: ArticulatedPose, x0: float, y0: float, x1: float, y1: float
+) -> tuple[float, float, float, float, float]:
+    c, s = np.cos(pose.yaw), np.sin(pose.yaw)
+    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    return (
+        pose.position[0] + c * x - s * y,
+        pose.position[1] + s * x + c * y,
+        (x1 - x0) / 2,
+        (y1 - y0) / 2,
+        pose.yaw,
+    )
+
+
+def obstacles(apartment: Apartment) -> list[tuple[float, float, float, float, float]]:
+    """What blocks the base, doors and drawers closed."""
+    boxes = [
+        flat(s)
+        for s in apartment.solids
+        if s.collides and vertical(s)[0] < 1.3 and vertical(s)[1] > 0.02
+    ]
+    boxes.append(framed(apartment.fridge, *FRIDGE_FOOTPRINT))
+    boxes.append(framed(apartment.cabinet, *CABINET_FOOTPRINT))
+    return boxes
+
+
+@lru_cache(maxsize=128)
+def standing(name: tuple[int, int]) -> tuple[FloorGrid, np.ndarray]:
+    apartment = generate_apartment(*name)
+    size = (apartment.bounds[2], apartment.bounds[3])
+    grid = FloorGrid(size, obstacles(apartment))
+    return grid, grid.main_component(RADIUS)
+
+
+def points_on(receptacle) -> np.ndarray:
+    c, s = np.cos(receptacle.yaw), np.sin(receptacle.yaw)
+    u = np.linspace(-1, 1, 7)
+    a, b = np.meshgrid(u * receptacle.half_extents[0], u * receptacle.half_extents[1])
+    x, y, _ = receptacle.position
+    return np.stack([x + c * a - s * b, y + s * a + c * b], -1).reshape(-1, 2)
+
+
+def check_no_overlap(apartment: Apartment) -> None:
+    solids = [s for s in apartment.solids if s.collides and vertical(s)[0] < 2.59]
+    for i, first in enumerate(solids):
+        low, high = vertical(first)
+        for second in solids[i + 1 :]:
+            if first.part == second.part:
+                continue
+            other_low, other_high = vertical(second)
+            if other_low < high - 1e-3 and low < other_high - 1e-3:
+                assert not overlap(flat(first), flat(second), -1e-3), (first, second)
+    # Door swung through its whole range (a sector, here its bounding box) and drawers pulled out.
+    swept = [
+        (framed(apartment.fridge, *FRIDGE_FOOTPRINT), 0.0, 1.76),
+        (framed(apartment.fridge, 0.345, -0.345, 1.0, 0.345), 0.57, 1.76),
+        (framed(apartment.fridge, 0.345, 0.345, 1.0, 0.83), 0.57, 1.76),
+        (framed(apartment.cabinet, -0.30, -0.48, 0.32, 0.48), 0.0, 0.90),
+        (framed(apartment.cabinet, 0.32, -0.475, 0.335 + DRAWER_RANGE[1], 0.475), 0.12, 0.86),
+    ]
+    for area, low, high in swept:
+        for solid in solids:
+            other_low, other_high = vertical(solid)
+            if other_low < high - 1e-3 and low < other_high - 1e-3:
+                assert not overlap(area, flat(solid), -2e-3), (area, solid)
+
+
+def check_reachable(name: tuple[int, int]) -> None:
+    apartment = generate_apartment(*name)
+    grid, cells = standing(name)
+    for receptacle in apartment.receptacles.values():
+        points = points_on(receptacle)
+        assert (points > apartment.bounds[:2]).all()
+        assert (points < apartment.bounds[2:]).all()
+        limit = 0.85 if receptacle.name in CLOSED_RECEPTACLES else 0.72
+        assert grid.nearest(cells, points).max() < limit, receptacle.name
+    # Where the robot opens the fridge and the cabinet (HAB's start region, 0.2 of its size).
+    for pose, x in ((apartment.fridge, (0.9, 1.2)), (apartment.cabinet, (1.15, 1.25))):
+        spot = framed(pose, x[0], -0.15, x[1], 0.15)
+        assert grid.nearest(cells, np.array([spot[:2]]))[0] < 0.06
+    for room, rect in apartment.rooms.items():
+        inside = (grid.x > rect[0]) & (grid.x < rect[2]), (grid.y > rect[1]) & (grid.y < rect[3])
+        assert cells[np.ix_(*inside)].any(), room
+
+
+def check_surfaces(apartment: Apartment) -> None:
+    """Every open receptacle lies on the top of a solid, 6 cm from its edges where things could fall."""
+    for name in OPEN_RECEPTACLES:
+        receptacle = apartment.receptacles[name]
+        tops = [
+            s
+            for s in apartment.solids
+            if s.part == name and abs(vertical(s)[1] - receptacle.position[2]) < 1e-6
+        ]
+        assert tops, name
+        points = points_on(receptacle)
+        margin = 0.0 if name == "sink" else 0.059
+        for top in tops:
+            c, s = np.cos(top.yaw), np.sin(top.yaw)
+            d = points - np.array(top.position[:2])
+            local = np.abs(np.stack([d[:, 0] * c + d[:, 1] * s, -d[:, 0] * s + d[:, 1] * c], -1))
+            if (
+                top.kind == "box"
+                and (local <= np.array(top.size[:2]) - margin * (name != "sofa")).all()
+            ):
+                break
+            if top.kind == "cylinder" and (np.linalg.norm(d, axis=1) <= top.size[0] - margin).all():
+                break
+        else:
+            pytest.fail(f"{name} sticks out of its surface")
+
+
+def test_splits_by_layout():
+    assert [len(apartments_of_split(split)) for split in ("train", "val", "test")] == [63, 21, 21]
+    everything = [a for split in ("train", "val", "test") for a in apartments_of_split(split)]
+    assert sorted(everything) == ALL
+    with pytest.raises(UserError, match="split"):
+        apartments_of_split("training")
+
+
+def test_unknown_apartment_is_named():
+    with pytest.raises(UserError, match="variations 0 to 20"):
+        generate_apartment(0, 21)
+
+
+@pytest.mark.parametrize("name", [(0, 3), (4, 17)])
+def test_same_numbers_give_the_same_apartment(name):
+    first = generate_apartment(*name)
+    generate_apartment.cache_clear()
+    assert generate_apartment(*name) == first
+
+
+def test_variations_differ():
+    sofas = {
+        tuple(np.round(generate_apartment(0, v).receptacles["sofa"].position, 3))
+        for v in range(0, VARIATION_COUNT, 3)
+    }
+    assert len(sofas) == 7
+
+
+@given(apartments)
+@settings(max_examples=20, deadline=None, derandomize=True)
+def test_apartment_is_sound(name):
+    apartment = generate_apartment(*name)
+    assert set(apartment.receptacles) == set(OPEN_RECEPTACLES + CLOSED_RECEPTACLES)
+    assert len({s.part for s in apartment.solids} - {""}) >= 20
+    check_no_overlap(apartment)
+    check_surfaces(apartment)
+    check_reachable(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_every_apartment_is_sound(name):
+    apartment = generate_apartment(*name)
+    assert sum(s.kind == "box" for s in apartment.solids) <= BOX_SLOT_COUNT
+    assert sum(s.kind == "cylinder" for s in apartment.solids) <= CYLINDER_SLOT_COUNT
+    check_no_overlap(apartment)
+    check_surfaces(apartment)
+    check_reachable(name)
+
+
+def test_heights_are_those_of_homes():
+    for name in SAMPLE[::3]:
+        heights = {k: r.position[2] for k, r in generate_apartment(*name).receptacles.items()}
+        assert 0.72 <= heights["table_01"] <= 0.78
+        assert 0.38 <= heights["table_02"] <= 0.50
+        assert 0.40 <= heights["sofa"] <= 0.46
+        assert 0.42 <= heights["chair_01"] <= 0.48
+        assert heights["counter_left"] == heights["counter_right"] == pytest.approx(0.90)
+        assert 0.84 <= heights["sink"] <= 0.90

@@ -12,19 +12,23 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from planner import scenarios
-from planner.executive import Execution, Executive, ExecutiveSettings, Observer
+from planner.executive import Execution, Executive, ExecutiveSettings
 from planner.problem import build_problem
 from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, find_plan
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
+
+if TYPE_CHECKING:
+    from planner.video import EpisodeVideo
 
 
 @dataclass(frozen=True)
@@ -109,13 +113,12 @@ class EpisodeRunner:
         task = build_problem(episode)
         problem_seconds = time.perf_counter() - posed
         plan = find_plan(task.problem, settings.engine, validate=settings.validate_plans)
-        video = self._open_video(index)
-        observer: Observer | None = None if video is None else video.observe
-        try:
-            execution = self._executive.run(self._stage.world, plan, task.arguments, observer)
-        finally:
+        with self._video(index) as video:
+            execution = self._executive.run(
+                self._stage.world, plan, task.arguments, None if video is None else video.observe
+            )
             if video is not None:
-                video.close()
+                video.finish(execution)
         return EpisodeRecord(
             index=index,
             episode=episode,
@@ -133,15 +136,14 @@ class EpisodeRunner:
         """Frees the world."""
         self._stage.world.close()
 
-    def _open_video(self, index: int) -> Any:
+    def _video(self, index: int) -> AbstractContextManager[EpisodeVideo | None]:
         directory = self._settings.video_directory
         if directory is None:
-            return None
-        from planner.video import EpisodeVideo  # numba and ffmpeg only when asked for
+            return nullcontext()
+        from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
 
-        directory.mkdir(parents=True, exist_ok=True)
         path = directory / f"{self._settings.task}_{index:03d}.mp4"
-        return EpisodeVideo(path, self._stage.world, self._settings.task)
+        return EpisodeVideo(path, self._stage.world, self._settings.scenario.title)
 
 
 def run_episodes(settings: EvaluationSettings, workers: int) -> Iterator[EpisodeRecord]:

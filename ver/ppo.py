@@ -114,9 +114,7 @@ class PPO:
                 experience.starts, experience.lengths, config.mini_batches, rng
             )
             self.packing_seconds += time.perf_counter() - begin
-            for batch in batches:
-                if keep_going():
-                    history.append(self.update(buffer, experience, batch))
+            history += [self.update(buffer, experience, batch) for batch in batches if keep_going()]
         # After learning, so that ratios within this rollout compare like with like.
         begin = time.perf_counter()
         self._update_normaliser(buffer, experience)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import random
 import signal
@@ -12,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -320,10 +322,8 @@ def describe_run() -> dict[str, Any]:
     """Lists what is needed to repeat a run: command, commit, versions, machine."""
     packages = {}
     for name in ("torch", "numpy", "gymnasium", "omegaconf", "safetensors", "mujoco-core"):
-        try:
+        with suppress(PackageNotFoundError):
             packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return {
         "command": sys.orig_argv,
         "commit": _git("rev-parse", "HEAD"),
@@ -378,8 +378,6 @@ def _seed_everything(seed: int) -> None:
 
 
 def _cores() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

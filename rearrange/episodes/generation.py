@@ -116,9 +116,9 @@ class Scene:
 def _point_on(
     surface: Receptacle, radius: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """A random point of a receptacle's rectangle; the object's footprint may stick out by half."""
-    half_x = max(surface.half_extents[0] - 0.5 * radius, 0.0)
-    half_y = max(surface.half_extents[1] - 0.5 * radius, 0.0)
+    """A random point of a receptacle's rectangle, the footprint inside where it fits."""
+    half_x = max(surface.half_extents[0] - radius, 0.0)
+    half_y = max(surface.half_extents[1] - radius, 0.0)
     u, v = float(rng.uniform(-half_x, half_x)), float(rng.uniform(-half_y, half_y))
     c, s = math.cos(surface.yaw), math.sin(surface.yaw)
     return surface.position[0] + c * u - s * v, surface.position[1] + s * u + c * v

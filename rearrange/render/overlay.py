@@ -59,16 +59,17 @@ def _stamp(
     """Draw world points [P, 3]; those behind the picture's depth keep `hidden` of their opacity."""
     pixels, depth = view.project(points)
     corner = np.rint(pixels - 0.5 * (thickness - 1)).astype(int)
-    opacity = np.zeros(image.shape[:2])
-    for dy in range(thickness):
-        for dx in range(thickness):
-            x, y = corner[:, 0] + dx, corner[:, 1] + dy
-            good = (depth > 0.01) & (x >= 0) & (y >= 0)
-            good &= (x < image.shape[1]) & (y < image.shape[0])
-            x, y, z = x[good], y[good], depth[good]
-            seen = np.where(z <= view.depth[y, x] * 1.002 + 0.01, 1.0, hidden)
-            np.maximum.at(opacity, (y, x), seen)
-    _blend(image, opacity, np.asarray(colour, float))
+    step = np.arange(thickness)
+    x = (corner[:, 0, None, None] + step[:, None] + 0 * step).ravel()
+    y = (corner[:, 1, None, None] + step + 0 * step[:, None]).ravel()
+    z = np.repeat(depth, thickness * thickness)
+    good = (z > 0.01) & (x >= 0) & (y >= 0) & (x < image.shape[1]) & (y < image.shape[0])
+    x, y, z = x[good], y[good], z[good]
+    share = np.where(z <= view.depth[y, x] * 1.002 + 0.01, 1.0, hidden)
+    order = np.argsort(share, kind="stable")  # the most opaque touch of a pixel comes last
+    x, y, share = x[order], y[order], share[order, None]
+    mixed = image[y, x] * (1.0 - share) + np.asarray(colour, float) * share
+    image[y, x] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
 
 def _blend(image: Array, opacity: Array, colour: Array) -> None:

@@ -20,7 +20,7 @@ Array = NDArray[Any]
 SKY_SIZE = 384  # texels along the side of a sky lamp's shadow image
 KEY = np.array((0.95, 0.86, 0.72))  # light of the sun, linear
 SKY = np.array((0.52, 0.56, 0.62))  # light of the sky on what faces up
-GROUND = np.array((0.40, 0.37, 0.34))  # light from below
+GROUND = np.array((0.47, 0.44, 0.41))  # light from below
 
 _shade = compile_shader(
     hashlib.sha256((Path(__file__).parent / "shading.py").read_bytes()).hexdigest()

@@ -149,9 +149,10 @@ def _lamp_row(spots, count, shadow, axes, eye, reach, offset, soft, total, share
         total[k] += cosine
         lit = 1.0
         if size > 0:
-            x = spots[POINT, k] + offset * nx - eye[0]
-            y = spots[POINT + 1, k] + offset * ny - eye[1]
-            z = spots[POINT + 2, k] + offset * nz - eye[2]
+            lift = offset * (2.5 - 1.5 * cosine)  # more where light grazes, against false shade
+            x = spots[POINT, k] + lift * nx - eye[0]
+            y = spots[POINT + 1, k] + lift * ny - eye[1]
+            z = spots[POINT + 2, k] + lift * nz - eye[2]
             inverse = -1.0 / (x * ax + y * ay + z * az)
             scale = 0.5 * size * inverse / reach
             u = (x * axes[0, 0] + y * axes[1, 0] + z * axes[2, 0]) * scale + 0.5 * size - 0.5

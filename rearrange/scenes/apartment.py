@@ -91,8 +91,8 @@ class ArticulatedPose:
     """Where the fridge or the drawer cabinet stands.
 
     Attributes:
-        position: Centre of its footprint, on the floor [m]; the front is half its depth further along +x.
-        yaw: Direction of +x, out of its front [rad].
+        position: Centre of its footprint, on the floor [m]; the front is half its depth further
+        along +x. yaw: Direction of +x, out of its front [rad].
     """
 
     position: tuple[float, float, float]

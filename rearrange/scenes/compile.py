@@ -1,14 +1,15 @@
 """From an `Apartment` to a MuJoCo spec whose topology is the same for every apartment.
 
-Bodies, joints and geoms (their names, types and order) never differ between apartments; only sizes, poses,
-colours, groups and collision bits do. Slots that an apartment does not need are parked below the floor.
+Bodies, joints and geoms (their names, types and order) never differ between apartments; only
+sizes, poses, colours, groups and collision bits do. Slots that an apartment does not need are
+parked below the floor.
 
-Order of the bodies: world, `fridge`, `fridge_door`, `cabinet`, four drawers, `object_00` to `object_29`.
-Order of the geoms on the world: `floor`, `box_000` ..., `cylinder_000` ....
+Order of the bodies: world, `fridge`, `fridge_door`, `cabinet`, four drawers, `object_00` to
+`object_29`. Order of the geoms on the world: `floor`, `box_000` ..., `cylinder_000` ....
 
-Collision bits: furniture and the building are only of the type STATIC_BIT and collide with whoever asks for
-it, so statics never meet statics or doors. Objects ask for everything. A robot geom should get
-`contype=ROBOT_BIT, conaffinity=ROBOT_COLLIDES_WITH`; it then meets all but itself.
+Collision bits: furniture and the building are only of the type STATIC_BIT and collide with whoever
+asks for it, so statics never meet statics or doors. Objects ask for everything. A robot geom
+should get `contype=ROBOT_BIT, conaffinity=ROBOT_COLLIDES_WITH`; it then meets all but itself.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ OBJECT_COLLIDES_WITH = STATIC_BIT | OBJECT_BIT | ROBOT_BIT | ARTICULATED_BIT
 ROBOT_COLLIDES_WITH = STATIC_BIT | OBJECT_BIT | ARTICULATED_BIT
 
 BOX_SLOT_COUNT = 160  # static boxes on the world body
-CYLINDER_SLOT_COUNT = 60  # static cylinders on the world body
+CYLINDER_SLOT_COUNT = 68  # static cylinders on the world body
 OBJECT_BODIES = tuple(f"object_{slot:02d}" for slot in range(len(SLOT_KINDS)))
 
 TIMESTEP = 1.0 / 120.0  # [s]
@@ -78,7 +79,7 @@ APARTMENT_FIELDS = (
 
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
-_TYPES = {"box": _BOX, "cylinder": _CYLINDER, "sphere": mujoco.mjtGeom.mjGEOM_SPHERE}
+_TYPES = {"box": _BOX, "cylinder": _CYLINDER}
 _DEFAULT_COLOR = (0.85, 0.85, 0.85, 1.0)
 
 
@@ -337,6 +338,4 @@ def _add_objects(spec: mujoco.MjSpec) -> None:
 def _volume(kind: str, size: tuple[float, float, float]) -> float:
     if kind == "box":
         return 8 * size[0] * size[1] * size[2]
-    if kind == "cylinder":
-        return 2 * np.pi * size[0] ** 2 * size[1]
-    return 4 / 3 * np.pi * size[0] ** 3
+    return 2 * np.pi * size[0] ** 2 * size[1]

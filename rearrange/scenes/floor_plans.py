@@ -1,6 +1,7 @@
 """The five macro layouts: rooms, walls with door openings, and where groups of furniture may go.
 
-Nominal coordinates of a 10 x 8 m apartment, x to the right and y up; `FloorPlan.stretched` resizes and mirrors.
+Nominal coordinates of a 10 x 8 m apartment, x to the right and y up; `FloorPlan.stretched` resizes
+and mirrors.
 """
 
 from __future__ import annotations
@@ -156,7 +157,8 @@ _LAYOUT_1 = FloorPlan(
     doors=(Spot((5.0, 0.0, 7.4, 2.0), "S"), Spot((6.5, 6.0, 8.0, 8.0), "N")),
 )
 
-# 2: living room in the north-west behind a wide opening, bedroom in the south-west, kitchen and dining east.
+# 2: living room in the north-west behind a wide opening, bedroom in the south-west, kitchen and
+# dining east.
 _LAYOUT_2 = FloorPlan(
     size=(10.0, 8.0),
     rooms={
@@ -179,7 +181,7 @@ _LAYOUT_2 = FloorPlan(
     doors=(Spot((4.0, 0.0, 5.6, 3.0), "S"),),
 )
 
-# 3 (validation): bedroom in the middle of the south, study in the south-east, kitchen along the west.
+# 3 (validation): bedroom in the middle of the south, study south-east, kitchen along the west.
 _LAYOUT_3 = FloorPlan(
     size=(10.0, 8.0),
     rooms={

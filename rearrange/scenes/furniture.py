@@ -1,7 +1,7 @@
 """Furniture as a few primitives: one builder per kind, in its own frame.
 
-Frame of a piece: z = 0 on the floor, +x out of its front. Pieces that stand against a wall have their origin
-at the middle of their back; tables, rugs and plants have it in their centre.
+Frame of a piece: z = 0 on the floor, +x out of its front. Pieces that stand against a wall have
+their origin at the middle of their back; tables, rugs and plants have it in their centre.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Piece:
     areas: tuple[tuple[float, float, float, float, float], ...] = ()
 
     def footprints(self) -> list[tuple[float, float, float, float, float]]:
-        """What it covers of the floor, in its own frame: one rectangle, or two if it has a corner."""
+        """What it covers of the floor, in its own frame: one rectangle, two with a corner."""
         if self.areas:
             return list(self.areas)
         low, high = np.full(2, np.inf), np.full(2, -np.inf)
@@ -173,11 +173,11 @@ def _legs(x: float, y: float, top: float, radius: float, color: Color) -> list[S
     return [cylinder(sx * x, sy * y, (0.0, top), radius, color) for sx in (-1, 1) for sy in (-1, 1)]
 
 
-# --- tables and seats -------------------------------------------------------------------------------------
+# --- tables and seats ----------------------------------------------------------------------------
 
 
 def dining_table(p: Palette, length: float, depth: float, height: float, side: int) -> Piece:
-    """Table along y. `side` 0: usable all over; +1 or -1: the half towards that x, chairs on the other."""
+    """Table along y; `side` 0: usable all over, +1 or -1: the half towards that x."""
     top = box((-depth / 2, depth / 2), (-length / 2, length / 2), (height - 0.04, height), p.wood)
     legs = _legs(depth / 2 - 0.06, length / 2 - 0.08, height - 0.04, 0.03, p.wood_dark)
     near, far = depth / 2 - EDGE, depth / 2 - EDGE
@@ -333,7 +333,7 @@ def tv_stand(p: Palette, length: float, height: float, tv_length: float) -> Piec
     )
 
 
-# --- kitchen ----------------------------------------------------------------------------------------------
+# --- kitchen -------------------------------------------------------------------------------------
 
 COUNTER_DEPTH = 0.62
 COUNTER_HEIGHT = 0.90
@@ -441,7 +441,7 @@ def bin_(p: Palette) -> Piece:
     )
 
 
-# --- bedroom, study, bathroom -----------------------------------------------------------------------------
+# --- bedroom, study, bathroom --------------------------------------------------------------------
 
 
 def bed(p: Palette, width: float) -> Piece:
@@ -575,7 +575,7 @@ def washbasin(p: Palette) -> Piece:
     return Piece("washbasin", solids, (), (keepout(0.48, 1.0, -0.4, 0.4),))
 
 
-# --- small things -----------------------------------------------------------------------------------------
+# --- small things --------------------------------------------------------------------------------
 
 
 def console(p: Palette, width: float) -> Piece:

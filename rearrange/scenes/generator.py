@@ -1,9 +1,10 @@
-"""Furnish a floor plan: five macro layouts, twenty-one variations each, the same for the same numbers.
+"""Furnish a floor plan: five macro layouts, 21 variations each, the same for the same numbers.
 
-A variation resizes, mirrors and recolours the plan of its layout and then places furniture by rejection
-sampling: first what tasks need (kitchen, table, sofa, TV, chair), then bedroom, study and bath, then
-decoration. A piece that would block the way is left out; an apartment whose receptacles cannot all be reached
-is thrown away and drawn again with the next attempt number, so the result is valid by construction.
+A variation resizes, mirrors and recolours the plan of its layout and then places furniture by
+rejection sampling: first what tasks need (kitchen, table, sofa, TV, chair), then bedroom, study
+and bath, then decoration. A piece that would block the way is left out; an apartment whose
+receptacles cannot all be reached is thrown away and drawn again with the next attempt number, so
+the result is valid by construction.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _YAW = {"S": pi / 2, "N": -pi / 2, "W": 0.0, "E": pi}
 Part = tuple[Piece, float, float, float]  # piece, x, y, yaw in the frame of its group
 
 
-class _Rejected(Exception):
+class _RejectedError(Exception):
     """This draw cannot be furnished."""
 
 
@@ -78,14 +79,15 @@ def generate_apartment(layout: int, variation: int) -> Apartment:
     """
     if not 0 <= layout < len(FLOOR_PLANS) or not 0 <= variation < VARIATION_COUNT:
         raise UserError(
-            f"apartment ({layout}, {variation}) does not exist: layouts are 0 to {len(FLOOR_PLANS) - 1}, "
+            f"apartment ({layout}, {variation}) does not exist: "
+            f"layouts are 0 to {len(FLOOR_PLANS) - 1}, "
             f"variations 0 to {VARIATION_COUNT - 1}"
         )
     for attempt in range(ATTEMPTS):
         rng = np.random.default_rng([layout, variation, attempt])
         try:
             return _Furnisher(layout, variation, rng).furnish()
-        except _Rejected:
+        except _RejectedError:
             continue
     raise RuntimeError(f"no valid apartment for layout {layout}, variation {variation}")
 
@@ -110,7 +112,7 @@ class _Furnisher:
         self.fridge = self.cabinet = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
         self.names: dict[str, int] = {}
 
-    # --- the order of the work ----------------------------------------------------------------------------
+    # --- the order of the work -------------------------------------------------------------------
 
     def furnish(self) -> Apartment:
         self._build_walls()
@@ -159,7 +161,7 @@ class _Furnisher:
             },
         )
 
-    # --- building -----------------------------------------------------------------------------------------
+    # --- building --------------------------------------------------------------------------------
 
     def _build_walls(self) -> None:
         p = self.palette
@@ -255,7 +257,7 @@ class _Furnisher:
             rect[3] - (half if rect[3] < self.bounds[3] - 0.01 else 0.0),
         )
 
-    # --- placing ------------------------------------------------------------------------------------------
+    # --- placing ---------------------------------------------------------------------------------
 
     def _try(
         self, parts: Sequence[Part], x: float, y: float, yaw: float, room: Rect | None = None
@@ -322,7 +324,7 @@ class _Furnisher:
         return False
 
     def _around(self, rect: Rect) -> list[Spot]:
-        """The stretches of real wall around a room; sides where it is open to the next are left out."""
+        """The stretches of real wall around a room; open sides are left out."""
         spots = []
         for x, y, length, yaw in self.runs:
             side = next(name for name, angle in _YAW.items() if angle == yaw)
@@ -344,7 +346,7 @@ class _Furnisher:
             if place(spots[int(index)]):
                 return
         if required:
-            raise _Rejected
+            raise _RejectedError
 
     def _optional(self, place: Callable[[], bool]) -> bool:
         """Place something that the apartment can do without; undo it where it blocks the way."""
@@ -357,7 +359,7 @@ class _Furnisher:
             del items[mark:]
         return False
 
-    # --- groups that tasks need ---------------------------------------------------------------------------
+    # --- groups that tasks need ------------------------------------------------------------------
 
     def _place_front_door(self, spot: Spot) -> bool:
         piece = furniture.front_door(self.palette)
@@ -392,11 +394,11 @@ class _Furnisher:
             parts.append((unit, x, y + unit.half_width, 0.0))
             y += 2 * unit.half_width + 0.002
         if not self._on_wall(parts, self.plan.kitchen, ends=0.7):
-            raise _Rejected
+            raise _RejectedError
         if not in_line and not self._on_wall(
             [(_cabinet_piece(), CABINET_SIZE[0] / 2 + 0.005, 0.0, 0.0)], self.plan.cabinet
         ):
-            raise _Rejected
+            raise _RejectedError
         for piece in self.pieces:
             if piece.name == "fridge":
                 self.fridge = _pose_of(piece)
@@ -431,7 +433,7 @@ class _Furnisher:
             (carpet, (sofa_x - 0.5 + 0.95) / 2, 0.0, 0.0),
         ]
         if not self._on_wall(parts, self.plan.television, ends=0.0):
-            raise _Rejected
+            raise _RejectedError
         self.living = (*self.pieces[-3].solids[0].position[:2], self.pieces[-2].receptacles[0].yaw)
         self.coffee_half = (table_depth / 2, table_length / 2)
 
@@ -467,7 +469,7 @@ class _Furnisher:
             if self._try(parts, x, y, pi / 2 if turned else 0.0) and self._reachable():
                 return
             self._forget({"table_01"} | {part[0].name for part in parts})
-        raise _Rejected
+        raise _RejectedError
 
     def _forget(self, names: set[str]) -> None:
         """Take back the last group, if it was placed."""
@@ -476,7 +478,7 @@ class _Furnisher:
             del self.footprints[len(self.footprints) - len(piece.footprints()) :]
 
     def _place_chair(self) -> None:
-        """chair_01: an armchair or a plain chair near the coffee table, or in a corner of a room."""
+        """chair_01: an armchair or a plain chair near the coffee table or along a wall."""
         p, rng = self.palette, self.rng
         marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
         for attempt in range(40):
@@ -505,9 +507,9 @@ class _Furnisher:
                 (self.pieces, self.footprints, self.keepouts), marks, strict=True
             ):
                 del items[mark:]
-        raise _Rejected
+        raise _RejectedError
 
-    # --- other rooms and decoration -----------------------------------------------------------------------
+    # --- other rooms and decoration --------------------------------------------------------------
 
     def _name(self, kind: str) -> str:
         self.names[kind] = self.names.get(kind, 1) + 1
@@ -556,7 +558,7 @@ class _Furnisher:
             (
                 furniture.office_chair(p),
                 0.82,
-                float(rng.uniform(-0.2, 0.1)),
+                -0.18 + float(rng.uniform(-0.08, 0.08)),
                 pi + float(rng.uniform(-0.5, 0.5)),
             ),
             ends=0.2,
@@ -579,7 +581,7 @@ class _Furnisher:
         self._add(spots, (furniture.toilet(p), 0.0, 0.0, 0.0), tries=40)
 
     def _furnish_kitchen(self, rect: Rect, spots: list[Spot]) -> None:
-        """An island with two stools or a small round table, where the kitchen is large enough; a bin."""
+        """An island with stools or a small round table where there is room; a bin."""
         p, rng = self.palette, self.rng
         stools = [self._name("stool"), self._name("stool")]
         if rng.uniform() < 0.5:
@@ -669,7 +671,7 @@ class _Furnisher:
     def _wall_is_free(
         self, point: tuple[float, float], yaw: float, width: float, z: tuple[float, float]
     ) -> bool:
-        """Whether nothing stands or hangs in front of that stretch of wall, and no wall ends on it."""
+        """Whether nothing stands or hangs there, and no other wall ends there."""
         area: Box2 = (*_ahead(point, yaw, 0.16), 0.15, width / 2 + 0.12, yaw)
         solids = [s for s in self.building if s.collides]
         solids += [s for piece in self.pieces for s in piece.solids if piece.name != "pendant"]
@@ -682,13 +684,13 @@ class _Furnisher:
                 return False
         return True
 
-    # --- validity -----------------------------------------------------------------------------------------
+    # --- validity --------------------------------------------------------------------------------
 
     def _grid(self) -> FloorGrid:
         return FloorGrid(self.plan.size, self.footprints)
 
     def _reachable(self) -> bool:
-        """Whether every receptacle placed so far is in reach of a place where the robot can get to."""
+        """Whether every receptacle placed so far is in reach of where the robot can get to."""
         grid = self._grid()
         easy = grid.main_component(EASY_RADIUS)
         if not easy.any() or not self._rooms_connected(grid, easy):
@@ -713,7 +715,7 @@ class _Furnisher:
 
     def _check(self) -> None:
         if not self._reachable():
-            raise _Rejected
+            raise _RejectedError
 
 
 def _flat(x: tuple[float, float], y: tuple[float, float]) -> Box2:
@@ -757,7 +759,7 @@ def _fridge_piece() -> Piece:
 
 
 def _cabinet_piece() -> Piece:
-    """The space that the cabinet needs, with its receptacle; the body itself is built in compile.py."""
+    """The space that the cabinet needs, with its receptacle; compile.py builds the body."""
     dx, dy, dz = CABINET_SIZE
     body = furniture.box(
         (-dx / 2, dx / 2 + 0.02), (-dy / 2, dy / 2), (0.0, dz), (1.0, 1.0, 1.0, 1.0)
@@ -775,7 +777,7 @@ def _cabinet_piece() -> Piece:
 
 
 def _pose_of(piece: Piece) -> ArticulatedPose:
-    """Frame of a placed fridge or cabinet; its ghost may lie off the origin, so it comes from the receptacle."""
+    """Frame of a placed fridge or cabinet, worked out from its receptacle."""
     receptacle = piece.receptacles[0]
     x0, x1, y0, y1 = FRIDGE_SHELF_RECT if piece.name == "fridge" else DRAWER_RECT
     px, py = (x0 + x1) / 2, (y0 + y1) / 2

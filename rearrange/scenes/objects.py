@@ -15,13 +15,13 @@ class ObjectPart:
 
     Attributes:
         kind: MuJoCo primitive.
-        size: Half sizes: box (x, y, z), cylinder (radius, half height, 0), sphere (radius, 0, 0) [m].
+        size: Half sizes [m]: box (x, y, z), cylinder (radius, half height, 0).
         height: z of its centre [m].
         color: RGBA in [0, 1].
         collides: False for what is only seen.
     """
 
-    kind: Literal["box", "cylinder", "sphere"]
+    kind: Literal["box", "cylinder"]
     size: tuple[float, float, float]
     color: tuple[float, float, float, float]
     height: float = 0.0
@@ -79,7 +79,7 @@ def _apple() -> ObjectKind:
 
 
 # Sizes and masses: YCB object set (Calli et al. 2015). Cartons stand as they do on a shelf, except
-# pudding, gelatin and potted meat, which stand on their broad side, as HAB shows them.
+# pudding and gelatin, which lie on their broad side.
 OBJECT_KINDS: dict[str, ObjectKind] = {
     kind.name: kind
     for kind in (
@@ -96,7 +96,7 @@ OBJECT_KINDS: dict[str, ObjectKind] = {
     )
 }
 
-# Three of each YCB item of HAB (27 clutter objects and targets of Tidy House and Prepare Groceries), then the
+# Three of each YCB item of HAB (clutter and targets of Tidy House and Prepare Groceries), then the
 # apple and the bowl that Set Table asks for, and one more soup can to make thirty.
 SLOT_KINDS: tuple[str, ...] = (
     *(name for name in OBJECT_KINDS if name != "013_apple" for _ in range(3)),

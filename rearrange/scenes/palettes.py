@@ -24,7 +24,8 @@ def _palette(**colors: str) -> Palette:
     )
 
 
-# wall, accent wall, floor, tile, wood, dark wood, fronts, worktop, fabric, cushion, rug, bedding, metal, fridge
+# wall, accent wall, floor, tile, wood, dark wood, fronts, worktop, fabric, cushion, rug, bedding,
+# metal, fridge
 _SCHEMES = (
     _palette(  # Scandinavian: pale oak, white and sage
         wall="EFEDE7",

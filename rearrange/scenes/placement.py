@@ -1,4 +1,4 @@
-"""Plane geometry for furnishing: rectangles that must not overlap, and where a round robot can stand."""
+"""Plane geometry for furnishing: rectangles that must not overlap, where a robot can stand."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class FloorGrid:
         np.minimum(window, np.hypot(u, v), out=window)
 
     def main_component(self, radius: float) -> np.ndarray:
-        """Cells where a disc of that radius can stand, of the largest connected piece [nx, ny] bool."""
+        """The largest connected set of cells where a disc of that radius can stand [nx, ny]."""
         labels: np.ndarray = ndimage.label(self.distance > radius)[0]  # type: ignore[index]
         if not labels.any():
             return np.zeros_like(self.distance, dtype=bool)

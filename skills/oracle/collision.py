@@ -14,7 +14,7 @@ import numpy as np
 
 from rearrange.robot import kinematics
 from rearrange.robot.kinematics import TORSO_LIFT, link_frames
-from rearrange.scenes.objects import ObjectKind
+from rearrange.scenes.objects import ObjectKind, ObjectPart
 
 LINK_RADII = (0.06, 0.055, 0.05, 0.05, 0.045, 0.045, 0.04)  # [m], as in robot.fetch
 LOAD_RADIUS = 0.008  # [m]
@@ -48,19 +48,29 @@ def load_spheres(
         position: Its centre in the end-effector frame [3], m.
         rotation: End effector from object [3, 3].
     """
-    angles = np.arange(8) * (math.pi / 4)
-    radius, height = kind.footprint_radius - LOAD_RADIUS, kind.half_height - LOAD_RADIUS
-    points = [
-        (radius * math.cos(angle), radius * math.sin(angle), level)
-        for level in (-height, 0.0, height)
-        for angle in angles
-    ]
-    points.append((0.0, 0.0, -height))
+    points = np.vstack([_surface_points(part) for part in kind.parts if part.collides])
     spheres = np.empty((len(points), 5))
     spheres[:, 0] = 8
-    spheres[:, 1:4] = position + np.array(points) @ rotation.T
+    spheres[:, 1:4] = position + points @ rotation.T
     spheres[:, 4] = LOAD_RADIUS
     return spheres
+
+
+def _surface_points(part: ObjectPart) -> np.ndarray:
+    """Points LOAD_RADIUS under the surface of a primitive, in the object's frame [P, 3], m."""
+    if part.kind == "box":
+        grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
+        points = grid[np.abs(grid).sum(axis=1) >= 2] * (np.array(part.size) - LOAD_RADIUS)
+    else:
+        radius = part.size[0] - LOAD_RADIUS
+        half = (part.size[1] if part.kind == "cylinder" else part.size[0]) - LOAD_RADIUS
+        levels = (-half, 0.0, half) if half > 0.02 else (-half, half)
+        angles = np.arange(8) * (math.pi / 4)
+        points = np.array(
+            [(radius * math.cos(a), radius * math.sin(a), z) for z in levels for a in angles]
+            + [(0.0, 0.0, -half)]
+        )
+    return points + (0.0, 0.0, part.height)
 
 
 def place_spheres(

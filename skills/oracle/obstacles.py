@@ -76,11 +76,9 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
     joints = dict(zip(ARTICULATED_JOINTS, state.articulated_joints[i].tolist(), strict=True))
     boxes += _placed(apartment.fridge, _fridge_boxes(round(joints["fridge_door"], 2)))
     boxes += _placed(apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS)))
-    cylinders += [
-        _object_cylinder(state, i, slot)
-        for slot in range(len(SLOT_KINDS))
-        if slot != without and _stands_in(apartment, state.object_position[i, slot])
-    ]
+    for slot in range(len(SLOT_KINDS)):
+        if slot != without and _stands_in(apartment, state.object_position[i, slot]):
+            _add_object(state, i, slot, boxes, cylinders)
     return Obstacles(np.array(boxes).reshape(-1, 8), np.array(cylinders).reshape(-1, 5))
 
 
@@ -89,15 +87,21 @@ def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
     return bool(x_min < position[0] < x_max and y_min < position[1] < y_max)
 
 
-def _object_cylinder(state: SimState, i: int, slot: int) -> tuple[float, ...]:
-    """Upright cylinder around an object, also when it has fallen over."""
+def _add_object(
+    state: SimState, i: int, slot: int, boxes: list[tuple], cylinders: list[tuple]
+) -> None:
+    """Add the upright box or cylinder that contains an object, also when it has fallen over."""
     kind = OBJECT_KINDS[SLOT_KINDS[slot]]
-    _, qx, qy, _ = state.object_rotation[i, slot].tolist()
+    w, qx, qy, qz = state.object_rotation[i, slot].tolist()
     x, y, z = state.object_position[i, slot].tolist()
-    if 1.0 - 2.0 * (qx * qx + qy * qy) > FALLEN:
-        return x, y, z, kind.footprint_radius, kind.half_height
-    wide = math.hypot(kind.footprint_radius, kind.half_height)
-    return x, y, z, wide, kind.footprint_radius
+    if 1.0 - 2.0 * (qx * qx + qy * qy) < FALLEN:
+        wide = math.hypot(kind.footprint_radius, kind.half_height)
+        cylinders.append((x, y, z, wide, kind.footprint_radius))
+    elif kind.parts[0].kind == "box":
+        yaw = math.atan2(2.0 * (w * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+        boxes.append((x, y, z, *kind.parts[0].size, math.cos(yaw), math.sin(yaw)))
+    else:
+        cylinders.append((x, y, z, kind.footprint_radius, kind.half_height))
 
 
 def _placed(

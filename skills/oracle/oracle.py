@@ -6,8 +6,9 @@ An oracle is a generator of actions that is resumed once per step; its local var
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from skills.oracle.arm_planner import plan_arm
 from skills.oracle.base_planner import BasePlanner
 from skills.oracle.collision import ARM_SPHERES, load_spheres
 from skills.oracle.obstacles import Obstacles, obstacles_of
-from skills.oracle.reach import ARM_MARGIN, Reach
+from skills.oracle.reach import ARM_MARGIN, RISE_STEP, Reach
 
 HOLD, RELEASE = 1.0, -1.0
 Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
@@ -168,7 +169,7 @@ class Oracle:
     def _follow(self, path: np.ndarray, speed: float = 1.0, settle: bool = True) -> Actions:
         """Move the arm along way points [K, 7] that are joined by straight lines."""
         step = self.config.arm_step * speed
-        for first, second in zip(path[:-1], path[1:], strict=True):
+        for first, second in pairwise(path):
             count = max(1, math.ceil(float(np.abs(second - first).max()) / step))
             for k in range(1, count + 1):
                 reference = first + (second - first) * (k / count)
@@ -180,6 +181,15 @@ class Oracle:
         if settle:
             return (yield from self._settle(path[-1]))
         return True
+
+    def _slowly(self, heights: np.ndarray) -> Iterator[np.ndarray]:
+        """References [7] along postures RISE_STEP apart [K, 7], at the speed of descents."""
+        least = math.ceil(RISE_STEP / self.config.descent_step)
+        for first, second in pairwise(heights):
+            swing = float(np.abs(second - first).max())
+            count = max(least, math.ceil(swing / (0.7 * self.config.arm_step)))
+            for k in range(1, count + 1):
+                yield first + (second - first) * (k / count)
 
     def _settle(self, goal: np.ndarray) -> Actions:
         """Wait for the arm to arrive, and push if it does not; True if it did."""

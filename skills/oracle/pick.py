@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from rearrange.sim.base import NOTHING, SimState
@@ -11,8 +9,10 @@ from skills.oracle.collision import load_spheres
 from skills.oracle.oracle import HOLD, RELEASE, Actions, Oracle, kind_of
 from skills.oracle.reach import RISE_STEP, Reach, ReachPlanner, Tool
 
+PATIENCE = 15  # steps of waiting for contact at the lowest point
 OVERSHOOT = 0.03  # [m] below the expected contact
-UPRIGHT = 0.9  # cosine of the lean up to which an object stands
+# End effector from world for a hand that points down: its x is the world's -z.
+HANGING = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
 
 
 class PickOracle(Oracle):
@@ -65,34 +65,33 @@ class PickOracle(Oracle):
         yield from self._settle(reach.heights[-1])
         down = reach.heights[::-1]
         below = down[-1] + (down[-1] - down[-2]) * (OVERSHOOT / RISE_STEP)
-        for first, second in zip(down, [*down[1:], below], strict=True):
-            rise = OVERSHOOT if second is below else RISE_STEP
-            count = math.ceil(rise / self.config.descent_step * (2.0 if rise > RISE_STEP else 1.0))
-            for k in range(1, count + 1):
-                reference = first + (second - first) * (k / count)
-                touches = int(self.state.touched_object[self._world]) == self.slot
-                grip = HOLD if touches or self.held == self.slot else RELEASE
-                if self.held == self.slot:
-                    return True
-                yield self._command(reference - self._targets if not touches else None, grip=grip)
-        for _ in range(5):
-            touches = int(self.state.touched_object[self._world]) == self.slot
-            yield self._command(grip=HOLD if touches or self.held == self.slot else RELEASE)
-            if self.held == self.slot:
+        for reference in self._slowly(np.vstack([down, below])):
+            if (yield from self._grasp_if_touching(reference)):
+                return True
+        for _ in range(PATIENCE):
+            if (yield from self._grasp_if_touching(below)):
                 return True
         self.failure = "pick: no contact"
         return False
+
+    def _grasp_if_touching(self, reference: np.ndarray) -> Actions:
+        """One step towards a posture, or of holding on where the cup touches; True if it holds."""
+        if self.held == self.slot:
+            return True
+        if int(self.state.touched_object[self._world]) == self.slot:
+            yield self._command(grip=HOLD)
+        else:
+            yield self._command(reference - self._targets, grip=RELEASE)
+        return self.held == self.slot
 
 
 def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for taking an object from above, and the point to touch, world frame [3], m."""
     kind = kind_of(slot)
     position, rotation = oracle.object_pose(slot)
-    stands = rotation[2, 2] > UPRIGHT
-    top = kind.half_height if stands else min(kind.half_height, kind.footprint_radius)
-    # Under a hand that points down: the object's z is the hand's -x.
-    hanging = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-    load = load_spheres(kind, np.array([top, 0.0, 0.0]), hanging)
+    upright = load_spheres(kind, np.zeros(3), rotation)
+    top = float((upright[:, 3] + upright[:, 4]).max())
+    load = load_spheres(kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
     tool = Tool(np.zeros(3), np.array([1.0, 0.0, 0.0]), load)
     planner = ReachPlanner(oracle.grid, oracle.obstacles(slot), oracle.joints, tool, loaded=False)
     return planner, position + (0.0, 0.0, top)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.oracle import RELEASE, Actions, Oracle, kind_of
-from skills.oracle.reach import RISE_STEP, Reach, ReachPlanner, Tool
+from skills.oracle.reach import Reach, ReachPlanner, Tool
 
 DROP = 0.004  # [m], height over the goal at which the object is let go
 TOUCHDOWN = 15.0  # [N], contact force on the load that means it stands
@@ -60,14 +58,11 @@ class PlaceOracle(Oracle):
         """Lower the object to just over the goal, or until it touches down, and let go."""
         yield from self._settle(reach.heights[-1])
         down = reach.heights[::-1]
-        count = math.ceil(RISE_STEP / self.config.descent_step)
-        for number, (first, second) in enumerate(zip(down[:-1], down[1:], strict=True)):
-            near = number >= len(down) - 3
-            for k in range(1, count + 1):
-                reference = first + (second - first) * (k / count)
-                if near and self.state.contact_force[self._world] > TOUCHDOWN:
-                    break
-                yield self._command(reference - self._targets)
+        for reference in self._slowly(down):
+            near = np.abs(self.joints - down[-1]).max() < 0.1
+            if near and self.state.contact_force[self._world] > TOUCHDOWN:
+                break
+            yield self._command(reference - self._targets)
         yield from self._settle(down[-1])
         for _ in range(4):
             yield self._command(grip=RELEASE)

@@ -19,10 +19,10 @@ from skills.oracle.base_planner import FORWARD_STEP, BasePlanner
 from skills.oracle.collision import ARM_SPHERES, arm_clearance
 from skills.oracle.obstacles import Obstacles
 
-STAND_DISTANCES = (0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.8)  # base to target, horizontal [m]
+STAND_DISTANCES = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.8)  # base to target, horizontal [m]
 STAND_BEARINGS = 36
 BEST_DISTANCE = 0.6  # [m]
-TILTS = (0.0, 0.35, 0.7, 1.0)  # of a picking hand, forwards from straight down [rad]
+TILTS = (0.6, 0.3, 0.9, 0.0)  # of a picking hand, forwards from straight down [rad]
 RISE_STEP = 0.02  # [m]
 LARGEST_RISE = 0.24  # [m]
 SMALLEST_RISE = 0.06  # [m]
@@ -33,7 +33,7 @@ LOAD_FREE_RISE = 0.03  # [m], below which a load may touch what it stands on
 READY_MARGIN = 0.012  # [m]
 ARM_MARGIN = 0.02  # [m]
 IK_ERROR = 3e-3  # [m]
-LARGEST_JUMP = 0.35  # [rad], between neighbouring heights
+LARGEST_JUMP = 0.15  # [rad], between neighbouring heights
 SEEDS = (
     RESTING_ARM,
     (0.0, -0.5, 0.0, 1.3, 0.0, 0.77, 0.0),  # elbow up
@@ -48,7 +48,8 @@ class Tool:
     Attributes:
         point: End-effector frame [3], m.
         axis: Axis whose direction matters, end-effector frame [3].
-        load: Spheres of what is or will be held [S, 5], or None if that follows from the contact.
+        load: Spheres of what is held [S, 5]; before a pick, as it would hang under a hand that points
+            straight down.
     """
 
     point: np.ndarray
@@ -189,7 +190,7 @@ class ReachPlanner:
         local: Obstacles,
     ) -> np.ndarray:
         """Postures straight up from the contact as far as arm and load stay clear [K, 7]."""
-        spheres = np.vstack([ARM_SPHERES, self._load_at(contact)])
+        load = self._load_at(contact)
         heights = [contact]
         for k in range(1, round(LARGEST_RISE / RISE_STEP) + 1):
             rise = k * RISE_STEP
@@ -198,9 +199,12 @@ class ReachPlanner:
             )
             if error > IK_ERROR or np.abs(joints - heights[-1]).max() > LARGEST_JUMP:
                 break
-            moving = spheres if rise >= LOAD_FREE_RISE else ARM_SPHERES
-            if arm_clearance(joints, stand, moving, local.boxes, local.cylinders) < CONTACT_MARGIN:
+            if self._arm_clearance(joints, stand, local) < CONTACT_MARGIN:
                 break
+            if rise >= LOAD_FREE_RISE:
+                gap = arm_clearance(joints, stand, load, local.boxes, local.cylinders)
+                if gap < 0.0:
+                    break
             heights.append(joints)
         return np.array(heights)
 

@@ -8,7 +8,7 @@ from gymnasium import spaces
 
 
 class RememberCue(gymnasium.Env):
-    """A cue of -1 or 1 is shown at the first step only; every later action must repeat its sign."""
+    """A cue of -1 or 1 is shown at the first step only; every action must share its sign."""
 
     def __init__(self, length: int = 6):
         self.length = length
@@ -24,7 +24,7 @@ class RememberCue(gymnasium.Env):
 
     def step(self, action):
         self.t += 1
-        reward = float(action[0]) * self.cue / self.length
+        reward = float(np.sign(action[0])) * self.cue / self.length
         self.total += reward
         terminated = self.t >= self.length
         info = {"metrics": {"success": float(self.total > 0.8)}} if terminated else {}

@@ -230,7 +230,7 @@ def _gather(source: np.ndarray, rows: np.ndarray, target: Tensor) -> None:
 
 
 class SharedWeights:
-    """Moves a policy's parameters and buffers into shared memory, so that all processes see updates.
+    """Keeps a policy's parameters and buffers in shared memory: all processes see updates.
 
     Args:
         policy: Gives names, shapes and, once, values.

@@ -13,6 +13,8 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import sys
+from contextlib import suppress
 from typing import Any
 
 from ver.collect.shared_memory import anonymous_file, duplicate_for_child
@@ -39,10 +41,8 @@ class Doorbell:
 
     def ring(self) -> None:
         """Wakes a waiter, or the next one to wait."""
-        try:
-            os.write(self._writer, b"\1\0\0\0\0\0\0\0")
-        except BlockingIOError:
-            pass  # so many unread rings that one more says nothing new
+        with suppress(BlockingIOError):  # so many unread rings that one more says nothing new
+            os.write(self._writer, (1).to_bytes(8, sys.byteorder))
 
     def wait(self, timeout_s: float) -> bool:
         """Waits for a ring and takes it; returns whether there was one."""

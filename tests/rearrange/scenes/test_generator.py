@@ -125,7 +125,7 @@ def check_reachable(name: tuple[int, int]) -> None:
 
 
 def check_surfaces(apartment: Apartment) -> None:
-    """Every open receptacle lies on the top of a solid, 6 cm from its edges where things could fall."""
+    """Every open receptacle lies on the top of a solid, 6 cm from edges where things could fall."""
     for name in OPEN_RECEPTACLES:
         receptacle = apartment.receptacles[name]
         tops = [

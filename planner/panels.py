@@ -1,0 +1,153 @@
+"""The side panel of the videos: what the robot sees, where it went, and how far the plan is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from planner.interactions import SkillCall
+from rearrange.episodes import Episode
+from rearrange.navigation import OccupancyGrid, draw_map
+from rearrange.render import colour_depth
+from rearrange.scenes.objects import SLOT_KINDS
+
+Picture = NDArray[np.uint8]
+Color = tuple[int, int, int]
+
+BACKGROUND: Color = (24, 27, 33)
+TEXT: Color = (232, 234, 238)
+FAINT: Color = (132, 138, 150)
+DONE: Color = (102, 204, 122)
+NOW: Color = (255, 196, 84)
+FAILED: Color = (232, 96, 84)
+ROBOT: Color = (20, 40, 90)
+PATH: Color = (35, 105, 215)
+START: Color = (214, 60, 40)
+GOAL: Color = (40, 150, 70)
+ROBOT_RADIUS = 0.3  # [m]
+
+
+def font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
+    """Pillow's own font: the same on every machine."""
+    return ImageFont.load_default(size)
+
+
+def object_title(slot: int) -> str:
+    """For example "cracker box" for a slot that holds 003_cracker_box."""
+    return SLOT_KINDS[slot].partition("_")[2].replace("_", " ")
+
+
+def receptacle_title(name: str) -> str:
+    """For example "table 1" for table_01."""
+    return name.replace("_0", " ").replace("_", " ").replace("tvstand", "TV stand")
+
+
+def depth_panel(depth: NDArray[np.float32], size: int) -> Picture:
+    """Depth image [H, W] in colour, as a square [size, size, 3]."""
+    picture = Image.fromarray(colour_depth(depth, 0.0, 5.0))
+    return np.asarray(picture.resize((size, size), Image.Resampling.NEAREST))
+
+
+class MapPanel:
+    """The apartment from above, with where the robot has been."""
+
+    def __init__(self, grid: OccupancyGrid, width: int, height: int) -> None:
+        extent = np.asarray(grid.clearance.shape) * grid.cell
+        self._scale = float(min(width / extent[0], height / extent[1]))
+        self._origin = grid.origin
+        self._floor = Image.fromarray(draw_map(grid, pixels_per_metre=self._scale))
+        self._trail: list[tuple[float, float]] = []
+
+    def draw(
+        self,
+        base_pose: tuple[float, float, float],
+        start: Sequence[float] | None,
+        goal: Sequence[float] | None,
+    ) -> Picture:
+        """The map now; the robot's position is added to its trail.
+
+        Args:
+            base_pose: x, y, yaw.
+            start: Where the current object stood, or None.
+            goal: Where it shall go, or None.
+        """
+        x, y, yaw = base_pose
+        self._trail.append(self._pixel(x, y))
+        image = self._floor.copy()
+        draw = ImageDraw.Draw(image)
+        if len(self._trail) > 1:
+            draw.line(self._trail, fill=PATH, width=2)
+        if start is not None:
+            self._disc(draw, start, 0.13, START, None)
+        if goal is not None:
+            self._disc(draw, goal, 0.17, None, GOAL)
+        self._disc(draw, (x, y), ROBOT_RADIUS, ROBOT, (255, 255, 255))
+        nose = self._pixel(x + ROBOT_RADIUS * math.cos(yaw), y + ROBOT_RADIUS * math.sin(yaw))
+        draw.line([self._pixel(x, y), nose], fill=(255, 255, 255), width=2)
+        return np.asarray(image)
+
+    def _pixel(self, x: float, y: float) -> tuple[float, float]:
+        column = (x - self._origin[0]) * self._scale
+        return column, self._floor.height - (y - self._origin[1]) * self._scale
+
+    def _disc(
+        self,
+        draw: ImageDraw.ImageDraw,
+        center: Sequence[float],
+        radius: float,
+        fill: Color | None,
+        outline: Color | None,
+    ) -> None:
+        column, row = self._pixel(center[0], center[1])
+        r = max(radius * self._scale, 3.0)
+        box = (column - r, row - r, column + r, row + r)
+        draw.ellipse(box, fill=fill, outline=outline, width=1 if fill else 3)
+
+
+def draw_plan(
+    draw: ImageDraw.ImageDraw,
+    episode: Episode,
+    calls: Sequence[SkillCall],
+    plan_index: int,
+    failed: bool,
+    top: int,
+    left: int,
+    right: int,
+) -> None:
+    """One line per target, with a dot for each of its plan steps.
+
+    Args:
+        draw: The panel.
+        episode: Names objects and goals.
+        calls: The plan.
+        plan_index: The step that is being done; len(calls) once all are done.
+        failed: The step `plan_index` ended the episode.
+        top: Row of the first line [pixels].
+        left: Left edge [pixels].
+        right: Right edge [pixels].
+    """
+    for line, (target, steps) in enumerate(_steps_of_targets(calls).items()):
+        row = top + 22 * line
+        current = plan_index in steps
+        colour = TEXT if current else DONE if plan_index > steps[-1] else FAINT
+        what = episode.targets[target]
+        name = f"{object_title(what.slot)} to {receptacle_title(what.goal_receptacle)}"
+        draw.text((left, row), name, font=font(12), fill=colour)
+        for dot, step in enumerate(steps):
+            x = right - 11 * (len(steps) - dot) + 2
+            fill = DONE if step < plan_index else None
+            if step == plan_index:
+                fill = FAILED if failed else NOW
+            draw.ellipse((x, row + 4, x + 7, row + 11), fill=fill, outline=fill or FAINT)
+
+
+def _steps_of_targets(calls: Sequence[SkillCall]) -> dict[int, list[int]]:
+    """Target -> its plan steps, in the order of the plan."""
+    steps: dict[int, list[int]] = {}
+    for index, call in enumerate(calls):
+        steps.setdefault(call.argument.target_index, []).append(index)
+    return steps

@@ -1,0 +1,226 @@
+"""Videos of episodes, as in the VER paper's supplement.
+
+A third-person view follows the robot; beside it the head camera's depth, the map and the plan. The
+object to be picked is boxed in white, a translucent ghost stands where it shall go, and a grey
+sphere marks where Navigate is sent.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from planner.chase import ChaseCamera, Cutaway
+from planner.executive import Execution, Moment
+from planner.interactions import held_slot
+from planner.panels import (
+    BACKGROUND,
+    FAILED,
+    FAINT,
+    TEXT,
+    MapPanel,
+    Picture,
+    depth_panel,
+    draw_plan,
+    font,
+    object_title,
+    receptacle_title,
+)
+from rearrange.env import RearrangeEnv
+from rearrange.render import (
+    Camera,
+    RgbOptions,
+    VideoWriter,
+    View,
+    draw_box,
+    draw_ghost_box,
+    draw_ghost_sphere,
+    render_rgb,
+)
+from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
+from rearrange.sim.mujoco import MujocoSimulator
+
+FPS = 30
+STRIDE = 3  # every third step is drawn: three times real time
+SCENE = Camera(height=540, width=680, horizontal_fov=62.0)
+PANEL_WIDTH = 280
+MARGIN = 10
+DEPTH_SIZE = 176
+MAP_HEIGHT = 168
+# The sky's soft shadows cost more than all the rest; a chase view does not miss them.
+LIGHT = RgbOptions(samples=1, shadow_size=1024, sky_lamps=0, outline=0.2)
+GHOST = (120, 220, 140)
+SPHERE = (165, 168, 176)
+LAST_FRAMES = 45  # how long the result stands still
+
+VERBS = {
+    "navigate": "driving to",
+    "pick": "picking up",
+    "place": "placing on",
+    "reset_arm": "folding the arm",
+    "wait": "waiting before the stop",
+}
+
+
+class EpisodeVideo:
+    """Writes one episode to an mp4, as an observer of the executive and a context manager."""
+
+    def __init__(self, path: Path, world: RearrangeEnv, title: str) -> None:
+        """Prepare the video of the episode that the world was just reset to.
+
+        Args:
+            path: The mp4; it appears once it is complete.
+            world: The world.
+            title: Name of the task, for people.
+        """
+        if not isinstance(world.simulator, MujocoSimulator) or world.simulator.worlds[0] is None:
+            raise ValueError("videos are drawn from the MuJoCo simulator after a reset")
+        self.path = path
+        self._title = title
+        apartment = world.simulator.worlds[0]
+        self._writer = VideoWriter(path, FPS, quality=26)
+        self._chase = ChaseCamera()
+        self._cutaway = Cutaway(apartment.model)
+        self._map = MapPanel(apartment.grid, PANEL_WIDTH - 2 * MARGIN, MAP_HEIGHT)
+        self._last: tuple[RearrangeEnv, Moment] | None = None
+
+    def __enter__(self) -> EpisodeVideo:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.__exit__(kind, error, trace)
+
+    def observe(self, world: RearrangeEnv, moment: Moment) -> None:
+        """Draws every STRIDE-th step."""
+        self._last = (world, moment)
+        if world.elapsed_steps % STRIDE == 1:
+            self._writer.write(self.frame(world, moment))
+
+    def finish(self, execution: Execution) -> None:
+        """Lets the last picture stand with the result on it."""
+        if self._last is None:
+            return
+        picture = self.frame(*self._last, execution)
+        for _ in range(LAST_FRAMES):
+            self._writer.write(picture)
+
+    def frame(
+        self, world: RearrangeEnv, moment: Moment, execution: Execution | None = None
+    ) -> Picture:
+        """One picture [540, 960, 3]."""
+        scene = self._scene(world, moment)
+        canvas = Image.new("RGB", (SCENE.width + PANEL_WIDTH, SCENE.height), BACKGROUND)
+        canvas.paste(Image.fromarray(scene), (0, 0))
+        self._caption(canvas, world, moment, execution)
+        self._panel(canvas, world, moment, execution)
+        return np.asarray(canvas)
+
+    def _scene(self, world: RearrangeEnv, moment: Moment) -> Picture:
+        simulator = world.simulator
+        assert isinstance(simulator, MujocoSimulator)
+        data = simulator.data[0]
+        assert data is not None
+        x, y, yaw = (float(v) for v in world.state.base_pose[0])
+        self._chase.follow((x, y, yaw))
+        eye, rotation = self._chase.position, self._chase.rotation
+        table = self._cutaway.table(data, eye, (x, y, yaw))
+        depth = np.empty((SCENE.height, SCENE.width), np.float32)
+        picture = render_rgb(
+            table, data.geom_xpos, data.geom_xmat, SCENE, eye, rotation, LIGHT, depth
+        )
+        self._mark(picture, View(SCENE, eye, rotation, depth), world, moment)
+        return picture
+
+    def _mark(self, picture: Picture, view: View, world: RearrangeEnv, moment: Moment) -> None:
+        """Box, ghost and sphere of what is being done."""
+        target = world.episode.targets[_target_index(moment)]
+        kind = SLOT_KINDS[target.slot]
+        radius, height = footprint_radius(kind), half_height(kind)
+        state = world.state
+        draw_ghost_box(picture, view, target.goal, (radius, radius, height), None, GHOST, 0.5)
+        if moment.skill == "navigate" and moment.argument is not None:
+            above = np.add(moment.argument.position, (0.0, 0.0, 0.35))
+            draw_ghost_sphere(picture, view, above, 0.12, SPHERE, 0.8)
+        placed = moment.plan_index > _first_place(moment)
+        if held_slot(state) != target.slot and not placed:
+            center = state.object_position[0, target.slot]
+            draw_box(picture, view, center, (radius + 0.02, radius + 0.02, height + 0.02), None,
+                     hidden=0.35)  # fmt: skip
+
+    def _caption(
+        self, canvas: Image.Image, world: RearrangeEnv, moment: Moment, execution: Execution | None
+    ) -> None:
+        draw = ImageDraw.Draw(canvas, "RGBA")
+        draw.rectangle((0, SCENE.height - 44, SCENE.width, SCENE.height), fill=(12, 14, 18, 190))
+        row = SCENE.height - 33
+        text, colour = _caption(world, moment), TEXT
+        if execution is not None:
+            done = sum(result.once for result in execution.interactions)
+            count = len(execution.interactions)
+            text = f"Done: {done} of {count} interactions"
+            if execution.failure is not None:
+                text = f"Failed, {execution.failure}: {done} of {count} interactions"
+                colour = FAILED
+        draw.text((16, row), text, font=font(19), fill=colour)
+        clock = f"step {world.elapsed_steps}, {STRIDE}x speed"
+        draw.text((SCENE.width - 16, row + 3), clock, font=font(14), fill=FAINT, anchor="ra")
+
+    def _panel(
+        self, canvas: Image.Image, world: RearrangeEnv, moment: Moment, execution: Execution | None
+    ) -> None:
+        draw = ImageDraw.Draw(canvas)
+        left, right = SCENE.width + MARGIN, SCENE.width + PANEL_WIDTH - MARGIN
+        draw.text((left, 8), self._title, font=font(17), fill=TEXT)
+        draw.text((right, 12), "head camera, depth", font=font(12), fill=FAINT, anchor="ra")
+        depth = depth_panel(world.simulator.render_depth()[0], DEPTH_SIZE)
+        canvas.paste(Image.fromarray(depth), (left + (right - left - DEPTH_SIZE) // 2, 34))
+        target = world.episode.targets[_target_index(moment)]
+        x, y, yaw = (float(v) for v in world.state.base_pose[0])
+        chart = Image.fromarray(self._map.draw((x, y, yaw), target.start, target.goal))
+        top = 34 + DEPTH_SIZE + MARGIN
+        canvas.paste(chart, (left + (right - left - chart.width) // 2, top))
+        ended = execution is not None and execution.failure is None
+        draw_plan(
+            draw,
+            world.episode,
+            moment.calls,
+            len(moment.calls) if ended else moment.plan_index,
+            failed=execution is not None and not ended,
+            top=top + MAP_HEIGHT + MARGIN + 6,
+            left=left,
+            right=right,
+        )
+
+
+def _target_index(moment: Moment) -> int:
+    return moment.calls[moment.plan_index].argument.target_index
+
+
+def _first_place(moment: Moment) -> int:
+    """Plan step that places the object that is being handled."""
+    target = _target_index(moment)
+    for index, call in enumerate(moment.calls):
+        if call.skill == "place" and call.argument.target_index == target:
+            return index
+    return len(moment.calls)
+
+
+def _caption(world: RearrangeEnv, moment: Moment) -> str:
+    call = moment.calls[moment.plan_index]
+    number = f"{moment.plan_index + 1}/{len(moment.calls)}"
+    verb = VERBS.get(moment.skill, moment.skill.replace("_", " "))
+    if moment.argument is None or moment.skill == "reset_arm":
+        return f"{number}  {verb}"
+    target = world.episode.targets[call.argument.target_index]
+    if call.argument.kind == "object":
+        return f"{number}  {verb} the {object_title(target.slot)}"
+    return f"{number}  {verb} the {receptacle_title(target.goal_receptacle)}"

@@ -1,0 +1,92 @@
+import os
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from safetensors.torch import save_file
+
+from ver import checkpoint
+from ver.checkpoint import load_policy, save_policy, space_from_json, space_to_json
+from ver.config import NetworkConfig
+from ver.errors import UserError
+from ver.networks.policy import ActorCritic
+
+
+def make_policy(hidden: int = 16) -> ActorCritic:
+    observation = spaces.Dict(
+        {
+            "depth": spaces.Box(0, 10, (64, 64, 1), np.float16),
+            "x": spaces.Box(-np.inf, np.inf, (3,), np.float32),
+        }
+    )
+    config = NetworkConfig(hidden_size=hidden, log_std="state")
+    return ActorCritic(observation, spaces.MultiDiscrete([3, 4]), config)
+
+
+def test_policy_round_trip(tmp_path):
+    policy = make_policy()
+    policy.normaliser.update(torch.randn(50, 3) * 4 + 2)
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, policy, {"seed": 3}, {"skill": "pick"})
+    loaded = load_policy(path)
+    assert loaded.config == {"seed": 3}
+    assert loaded.metadata == {"skill": "pick"}
+    assert loaded.observation_space == policy.observation_space
+    observations = {"depth": torch.rand(2, 64, 64, 1).half() * 10, "x": torch.randn(2, 3)}
+    arguments = (observations, torch.randn(2, 32), policy.initial_actions(2), torch.ones(2))
+    with torch.no_grad():
+        one = policy.act(*arguments, deterministic=True)
+        two = loaded.act(*arguments, deterministic=True)
+    for left, right in zip(one, two, strict=True):
+        torch.testing.assert_close(left, right)
+    assert path.stat().st_size < 10e6
+
+
+def test_missing_file_is_a_user_error(tmp_path):
+    with pytest.raises(UserError, match="No checkpoint at"):
+        load_policy(tmp_path / "none.safetensors")
+
+
+def test_foreign_files_are_user_errors_of_one_line(tmp_path):
+    text = tmp_path / "text.safetensors"
+    text.write_text("hello, this is not a checkpoint")
+    foreign = tmp_path / "foreign.safetensors"
+    save_file({"a": torch.zeros(2)}, foreign)
+    for path in (text, foreign):
+        with pytest.raises(UserError, match="expected a ver-policy-1") as caught:
+            load_policy(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_mismatching_shapes_say_what_was_expected_and_found():
+    with pytest.raises(UserError, match=r"expected .*, found \("):
+        checkpoint.load_weights(make_policy(16), make_policy(8).state_dict(), "here")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, make_policy())
+    before = path.read_bytes()
+
+    def fail(*arguments):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        save_policy(path, make_policy())
+    assert path.read_bytes() == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["policy.json", "policy.safetensors"]
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([1.0, 2.0], np.float32)),
+        spaces.Box(0, 255, (4, 4, 3), np.uint8),
+        spaces.Discrete(4, start=1),
+        spaces.MultiDiscrete([2, 3]),
+    ],
+)
+def test_spaces_round_trip(space):
+    assert space_from_json(space_to_json(space)) == space

@@ -1,0 +1,61 @@
+from dataclasses import dataclass, field
+
+import pytest
+
+from ver.config import (
+    NetworkConfig,
+    TrainerConfig,
+    config_from_dict,
+    config_to_dict,
+    merge_config,
+)
+from ver.errors import UserError
+
+
+@dataclass
+class Task:
+    name: str = "pick"
+
+
+@dataclass
+class Nested:
+    task: Task = field(default_factory=Task)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+
+
+def test_overrides_win_over_files(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("trainer:\n  seed: 5\n  ppo: {epochs: 7, clip: 0.1}\n")
+    config = merge_config(Nested, [file], ["trainer.ppo.epochs=9", "task.name=place"])
+    assert isinstance(config.trainer, TrainerConfig)
+    assert (config.trainer.seed, config.trainer.ppo.epochs) == (5, 9)
+    assert (config.trainer.ppo.clip, config.task.name) == (0.1, "place")
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("trainer.ppo.epoch=3", ["trainer.ppo.epoch", "trainer.ppo.epochs"]),
+        ("trainr.seed=3", ["trainr", "trainer"]),
+        ("trainer.ppo.epochs=many", ["many", "epochs"]),
+        ("trainer.ppo", ["key=value"]),
+    ],
+)
+def test_mistakes_are_one_line_that_helps(override, words):
+    with pytest.raises(UserError) as caught:
+        merge_config(Nested, [], [override])
+    assert "\n" not in str(caught.value)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_missing_file():
+    with pytest.raises(UserError, match=r"none\.yaml"):
+        merge_config(Nested, ["none.yaml"])
+
+
+def test_dictionary_round_trip():
+    config = NetworkConfig(hidden_size=7)
+    assert config_from_dict(NetworkConfig, config_to_dict(config)) == config
+    with pytest.raises(UserError, match="valid keys"):
+        config_from_dict(NetworkConfig, {"hiden": 1})

@@ -1,0 +1,204 @@
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
+from ver.rollout import (
+    RolloutBuffer,
+    compute_advantages,
+    cut_mini_batches,
+    find_sequences,
+    importance_weights,
+    make_experience,
+    pack,
+)
+
+OBSERVATIONS = spaces.Dict({"x": spaces.Box(-1, 1, (2,), np.float32)})
+ACTIONS = spaces.Box(-1, 1, (1,), np.float32)
+
+
+def gae(rewards, values, outcomes, final_values, counts, gamma=0.5, gae_lambda=0.5):
+    return compute_advantages(
+        np.array(rewards, np.float32),
+        np.array(values, np.float32),
+        np.array(outcomes),
+        np.array(final_values, np.float32),
+        np.array(counts),
+        gamma,
+        gae_lambda,
+    )
+
+
+def test_advantages_bootstrap_from_the_newest_slot_at_a_rollout_cut():
+    # delta1 = 3 + .5*8 - 4 = 3; delta0 = 1 + .5*4 - 2 = 1; A0 = 1 + .25*3
+    result = gae([1, 3, 0], [2, 4, 8], [CONTINUES] * 3, [0, 0, 0], [3])
+    np.testing.assert_allclose(result, [1.75, 3, 0])
+
+
+def test_advantages_see_nothing_beyond_a_termination():
+    # delta0 = 1 - 2 = -1, whatever the next episode is worth; delta1 = 3 + .5*8 - 4
+    result = gae([1, 3, 0], [2, 4, 8], [TERMINATED, CONTINUES, CONTINUES], [99, 0, 0], [3])
+    np.testing.assert_allclose(result, [-1, 3, 0])
+
+
+def test_advantages_take_the_final_observations_value_at_a_truncation():
+    # delta0 = 1 + .5*10 - 2 = 4, and the recursion stops there
+    result = gae([1, 3, 0], [2, 4, 8], [TRUNCATED, CONTINUES, CONTINUES], [10, 0, 0], [3])
+    np.testing.assert_allclose(result, [4, 3, 0])
+
+
+def test_advantages_keep_environments_of_different_lengths_apart():
+    together = gae(
+        [1, 3, 0, 5, 0, 7],
+        [2, 4, 8, 1, 6, 9],
+        [CONTINUES] * 6,
+        [0] * 6,
+        [3, 2, 1],
+    )
+    np.testing.assert_allclose(together, [1.75, 3, 0, 5 + 0.5 * 6 - 1, 0, 0])
+
+
+def test_importance_weights_turn_fast_environments_down_and_leave_slow_ones():
+    weights = importance_weights(np.array([10, 5, 20]), length=9, maximum=1.0)
+    np.testing.assert_allclose(weights, [1.0, 1.0, 0.5])
+    np.testing.assert_allclose(importance_weights(np.array([10, 5]), 9, 3.0), [1.0, 2.0])
+    np.testing.assert_allclose(importance_weights(np.array([10, 5]), 9, 0.0), [1.0, 1.0])
+
+
+def fill(buffer: RolloutBuffer, order: list[int], ends: set[int], clock: dict[int, int]) -> None:
+    """Plays collection: `order` says whose request comes next; states name their step."""
+    for environment in order:
+        slot = int(buffer.pointer[0])
+        previous = buffer.newest[environment]
+        ended = previous >= 0 and clock[environment] in ends
+        if previous >= 0:
+            buffer.outcomes[previous] = TERMINATED if ended else CONTINUES
+        first = previous < 0 or ended
+        clock[environment] = clock.get(environment, 0) + 1
+        buffer.first[slot] = first
+        buffer.environments[slot] = environment
+        buffer.steps[slot] = clock[environment]
+        buffer.outcomes[slot] = CONTINUES
+        # An episode starts from a zero state; other steps from one that names the step.
+        label = 0.0 if first else environment * 1000.0 + clock[environment]
+        buffer.states[slot] = label
+        buffer.observations["x"][slot] = environment * 1000.0 + clock[environment]
+        buffer.newest[environment] = slot
+        buffer.pointer[0] += 1
+        buffer.written[0] += 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_every_step_is_learned_from_once_per_epoch_and_starts_from_its_stored_state(data):
+    n = data.draw(st.integers(1, 4), label="environments")
+    length = data.draw(st.integers(2, 12), label="length")
+    batches = data.draw(st.integers(1, 3), label="mini-batches")
+    longest = data.draw(st.sampled_from([0, 1, 3, 7]), label="longest")
+    ends = data.draw(st.sets(st.integers(1, 30)), label="episode ends")
+    rng = np.random.default_rng(data.draw(st.integers(0, 999), label="seed"))
+    buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, n, length, 1)
+    clock: dict[int, int] = {}
+    seen: list[tuple[int, int]] = []
+    for _ in range(2):  # the second rollout starts with carried slots
+        buffer.begin()
+        free = buffer.capacity - int(buffer.pointer[0])
+        everyone = list(range(n)) if not clock else []
+        order = everyone + list(rng.choice(n, free - len(everyone), p=_speeds(n)))
+        fill(buffer, order, ends, clock)
+        assert buffer.full
+        experience = make_experience(buffer, 0.9, 0.9, 1.0, longest)
+        assert len(experience.slots) == n * length
+        parts = cut_mini_batches(experience.starts, experience.lengths, batches, rng)
+        sizes = [len(part.positions) for part in parts]
+        assert max(sizes) - min(sizes) <= 1
+        everything = np.concatenate([part.positions for part in parts])
+        assert sorted(everything) == list(range(n * length))
+        for part in parts:
+            for shard in part.shards(2):
+                _check_pack(buffer, experience, shard)
+        slots = experience.slots
+        seen += list(zip(buffer.environments[slots], buffer.steps[slots], strict=True))
+    # Over rollouts too: nothing twice, and no gap in any environment's steps.
+    assert len(set(seen)) == len(seen)
+    for environment in range(n):
+        steps = sorted(step for owner, step in seen if owner == environment)
+        assert steps == list(range(1, len(steps) + 1))
+
+
+def _speeds(n: int) -> np.ndarray:
+    speed = np.arange(1, n + 1, dtype=float)
+    return speed / speed.sum()
+
+
+def _check_pack(buffer, experience, batch) -> None:
+    """Replays the packed layout: each column must be one contiguous run of one episode."""
+    assert batch.batch_sizes.sum() == len(batch.positions)
+    assert (np.diff(batch.batch_sizes) <= 0).all()
+    offsets = np.concatenate([[0], np.cumsum(batch.batch_sizes)])
+    for column, head in enumerate(batch.heads):
+        length = int((batch.batch_sizes > column).sum())
+        rows = [experience.slots[batch.positions[offsets[t] + column]] for t in range(length)]
+        assert rows[0] == experience.slots[head]
+        owner, step = buffer.environments[rows[0]], buffer.steps[rows[0]]
+        expected = 0.0 if buffer.first[rows[0]] else owner * 1000.0 + step
+        assert float(buffer.states[rows[0], 0]) == expected
+        for t, row in enumerate(rows):
+            assert buffer.environments[row] == owner
+            assert buffer.steps[row] == step + t
+            assert float(buffer.observations["x"][row, 0]) == owner * 1000.0 + step + t
+            assert t == 0 or not buffer.first[row]
+
+
+def test_carried_slots_keep_all_that_was_stored():
+    buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 2, 2, 1)
+    clock: dict[int, int] = {}
+    buffer.begin()
+    fill(buffer, [0, 1, 1, 1, 1, 0], set(), clock)
+    buffer.log_probs[:] = np.arange(6)
+    buffer.values[:] = np.arange(6) * 10
+    buffer.actions[:, 0] = torch.arange(6) * 100.0
+    newest = buffer.newest.copy()
+    assert list(newest) == [5, 4]
+    buffer.begin()
+    assert list(buffer.newest) == [0, 1]
+    assert buffer.pointer[0] == 2
+    np.testing.assert_allclose(buffer.log_probs[:2], [5, 4])
+    np.testing.assert_allclose(buffer.values[:2], [50, 40])
+    np.testing.assert_allclose(buffer.actions[:2, 0], [500, 400])
+    np.testing.assert_allclose(buffer.states[:2, 0], [2, 1004])
+    np.testing.assert_allclose(buffer.observations["x"][:2, 0], [2, 1004])
+
+
+def test_sequences_are_maximal_runs_cut_to_the_longest_length():
+    environments = np.array([0, 0, 0, 0, 0, 1, 1])
+    first = np.array([False, False, True, False, False, False, True])
+    starts, lengths = find_sequences(environments, first, 0)
+    assert list(zip(starts, lengths, strict=True)) == [(0, 2), (2, 3), (5, 1), (6, 1)]
+    starts, lengths = find_sequences(environments, first, 2)
+    assert list(zip(starts, lengths, strict=True)) == [(0, 2), (2, 2), (4, 1), (5, 1), (6, 1)]
+
+
+def test_packing_is_time_major_and_longest_first():
+    batch = pack(np.array([10, 20, 30]), np.array([1, 3, 2]))
+    assert list(batch.positions) == [20, 30, 10, 21, 31, 22]
+    assert list(batch.batch_sizes) == [3, 2, 1]
+    assert list(batch.heads) == [20, 30, 10]
+
+
+def test_shuffling_differs_between_epochs():
+    starts, lengths = np.arange(50) * 2, np.full(50, 2)
+    rng = np.random.default_rng(0)
+    one = cut_mini_batches(starts, lengths, 2, rng)[0].positions
+    two = cut_mini_batches(starts, lengths, 2, rng)[0].positions
+    assert sorted(one) != sorted(two)
+
+
+def test_a_gpu_rollout_cannot_be_pickled():
+    buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 1, 2, 0)
+    buffer.device = torch.device("cuda")
+    with pytest.raises(RuntimeError, match="CPU"):
+        buffer.__getstate__()

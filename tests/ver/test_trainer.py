@@ -1,0 +1,219 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import toy_environments
+
+from ver.checkpoint import load_policy
+from ver.collect.environment_worker import to_environment_action
+from ver.collect.ver import VERCollector, probe_spaces
+from ver.config import TrainerConfig, merge_config
+from ver.errors import UserError, WorkerCrashError
+from ver.networks.policy import ActorCritic
+from ver.trainer import Trainer
+
+ROOT = Path(__file__).parents[2]
+SMALL = [
+    "tensorboard=false",
+    "learner_threads=1",
+    "network.hidden_size=16",
+    "collect.num_environments=4",
+    "collect.environments_per_worker=2",
+    "collect.rollout_length=16",
+]
+
+
+def settings(*overrides: str) -> TrainerConfig:
+    return merge_config(TrainerConfig, [], [*SMALL, *overrides])
+
+
+def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
+    config = settings(
+        "collect.num_environments=16",
+        "collect.environments_per_worker=8",
+        "collect.rollout_length=64",
+        "total_steps=80000",
+        "ppo.learning_rate=0.003",
+        "ppo.schedule=constant",
+        "ppo.gamma=0.9",
+        "network.hidden_size=32",
+    )
+    trainer = Trainer(
+        config,
+        toy_environments.make_cue,
+        tmp_path,
+        {"skill": "remember"},
+        after_update=lambda _, row: row["episode/episode_return"] > 0.93,
+    )
+    row = trainer.train()
+    assert row["episode/episode_return"] > 0.9
+    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert rows[-1] == row
+    assert {"episode/success", "time/overhead", "loss/entropy_coefficient"} <= set(row)
+    for name in ("config.yaml", "run.json", "policy.json"):
+        assert (tmp_path / name).is_file()
+
+    policy = load_policy(tmp_path / "policy.safetensors")
+    assert policy.metadata["skill"] == "remember"
+    env = toy_environments.RememberCue()
+    total = 0.0
+    for seed in range(20):
+        observation, _ = env.reset(seed=seed)
+        state, previous, mask = policy.initial_state(1), policy.initial_actions(1), torch.zeros(1)
+        done = False
+        while not done:
+            inputs = {key: torch.as_tensor(value)[None] for key, value in observation.items()}
+            with torch.no_grad():
+                out = policy.act(inputs, state, previous, mask, deterministic=True)
+            action = to_environment_action(env.action_space, out.actions[0].numpy())
+            observation, reward, done, _, _ = env.step(action)
+            state, previous, mask = out.state, out.actions, torch.ones(1)
+            total += reward
+    assert total / 20 > 0.95
+
+
+@pytest.mark.parametrize("inference_workers", [1, 2])
+def test_collected_experience_is_what_the_environments_did(inference_workers):
+    config = settings(f"collect.num_inference_workers={inference_workers}")
+    torch.manual_seed(0)
+    policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
+    collector = VERCollector(config, toy_environments.make_reach, policy, 0)
+    buffer = collector.buffer
+    try:
+        for version in range(4):
+            assert collector.collect(version)
+            assert sorted(np.unique(buffer.environments)) == [0, 1, 2, 3]
+            for environment in range(4):
+                slots = np.flatnonzero(buffer.environments == environment)
+                assert buffer.newest[environment] == slots[-1]
+                _check_reach(buffer, slots)
+            _check_on_policy(policy, buffer, version)
+            # A change of weights reaches helpers, and held-back actions are decided anew.
+            with torch.no_grad():
+                policy.critic.bias += 1.0
+        assert collector.environment_steps == (4 * 16 + 1) * 4
+        assert all(episode["episode_length"] == 20 for episode in collector.drain_episodes())
+    finally:
+        collector.close()
+
+
+def _check_reach(buffer, slots) -> None:
+    """Follows one environment: positions, rewards, previous actions and truncations agree."""
+    x = buffer.observations["x"][:, 0].numpy()
+    for now, after in zip(slots, slots[1:], strict=False):
+        if buffer.steps[now] == 19:
+            assert buffer.outcomes[now] == 2
+            assert buffer.first[after]
+            assert buffer.final_values[now] != 0
+            assert not buffer.states[after].any()
+            continue
+        assert buffer.outcomes[now] == 0
+        assert buffer.steps[after] == buffer.steps[now] + 1
+        moved = x[now] + 0.1 * (int(buffer.actions[now, 0]) - 1)
+        assert x[after] == pytest.approx(moved, abs=1e-5)
+        assert buffer.rewards[now] == pytest.approx(-abs(moved), abs=1e-5)
+        assert buffer.previous_actions[after, 0] == buffer.actions[now, 0]
+
+
+def _check_on_policy(policy, buffer, version) -> None:
+    """Steps of this rollout carry this policy's values and probabilities."""
+    rows = np.flatnonzero(buffer.versions == version)
+    assert len(rows) >= buffer.capacity - buffer.num_environments
+    with torch.no_grad():
+        output, _ = policy.core.step(
+            policy.features(
+                {"x": buffer.observations["x"][rows]},
+                buffer.previous_actions[rows],
+                torch.as_tensor(~buffer.first[rows]).float(),
+            ),
+            buffer.states[rows],
+        )
+        values = policy.critic(output)[:, 0]
+        log_probs = policy.head(output).log_prob(buffer.actions[rows])
+    np.testing.assert_allclose(values, buffer.values[rows], rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(log_probs, buffer.log_probs[rows], rtol=1e-3, atol=1e-4)
+
+
+def test_resume_restores_everything(tmp_path):
+    trainer = Trainer(settings("total_steps=120"), toy_environments.make_cue, tmp_path)
+    trainer.train()
+    expected = {name: value.clone() for name, value in trainer.policy.state_dict().items()}
+    draws = (random.random(), np.random.random(), torch.rand(1), trainer.rng.random())  # noqa: NPY002
+    again = Trainer(settings("total_steps=240"), toy_environments.make_cue, tmp_path)
+    # The trainer saved before we drew; drawing again must give the same.
+    assert (random.random(), np.random.random(), torch.rand(1), again.rng.random()) == draws  # noqa: NPY002
+    for name, value in again.policy.state_dict().items():
+        assert torch.equal(value, expected[name])
+    assert again.steps == trainer.steps == 128
+    assert again.episodes == trainer.episodes > 0
+    assert again.ppo.updates == trainer.ppo.updates == 12
+    assert again.ppo.entropy.value == trainer.ppo.entropy.value != 1e-3
+    for old, new in (
+        (trainer.ppo.optimizer, again.ppo.optimizer),
+        (trainer.ppo.entropy_optimizer, again.ppo.entropy_optimizer),
+    ):
+        left, right = old.state_dict()["state"], new.state_dict()["state"]
+        assert left.keys() == right.keys() != set()
+        for key in left:
+            for name in left[key]:
+                assert torch.equal(left[key][name], right[key][name])
+    again.train()
+    assert again.steps == 256
+    assert len(list((tmp_path / "checkpoints").iterdir())) == 2
+    with pytest.raises(UserError, match="already holds a run"):
+        Trainer(settings("resume=false"), toy_environments.make_cue, tmp_path)
+    with pytest.raises(UserError, match="expected"):
+        Trainer(settings("network.hidden_size=8"), toy_environments.make_cue, tmp_path)
+
+
+def test_a_crashing_worker_is_reported_by_name_after_a_checkpoint(tmp_path, capsys):
+    trainer = Trainer(settings(), toy_environments.make_crashing, tmp_path)
+    with pytest.raises(WorkerCrashError, match="environment worker 0.*the gears jammed"):
+        trainer.train()
+    assert "Traceback" in capsys.readouterr().out
+    assert list((tmp_path / "checkpoints").iterdir())
+
+
+def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
+    with pytest.raises(UserError, match="importable module"):
+        Trainer(settings(), lambda i, s: toy_environments.RememberCue(), tmp_path).train()
+
+
+@pytest.mark.parametrize(
+    "override", ["system=dreams", "collect.num_environments=0", "device=cuda", "network.core=gru"]
+)
+def test_impossible_settings_are_user_errors(tmp_path, override):
+    if override == "device=cuda" and torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(UserError):
+        Trainer(settings(override), toy_environments.make_cue, tmp_path)
+
+
+def test_sigterm_saves_and_leaves_no_process(tmp_path):
+    script = (
+        "import sys; sys.path.insert(0, 'tests/ver')\n"
+        "import toy_environments\n"
+        "from ver import Trainer, merge_config, TrainerConfig\n"
+        f"config = merge_config(TrainerConfig, [], {[*SMALL, 'log_interval_s=0']!r})\n"
+        f"trainer = Trainer(config, toy_environments.make_cue, {str(tmp_path)!r})\n"
+        "trainer.train(); print('interrupted', trainer.interrupted)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert "steps" in process.stdout.readline()
+    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(process.pid, signal.SIGTERM)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "interrupted True" in output
+    assert len(list((tmp_path / "checkpoints").iterdir())) == 1
+    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]

@@ -28,7 +28,7 @@ DEPTH_KEY = "head_depth"
 
 def to_physical(config: ActionConfig, action: np.ndarray) -> np.ndarray:
     """Actions in [-1, 1] [N, >= 10] as the simulator wants them: rad, grip, m, rad [N, 10]."""
-    physical = np.clip(action[:, :PHYSICAL_ACTION_SIZE], -1.0, 1.0)
+    physical = np.minimum(np.maximum(action[:, :PHYSICAL_ACTION_SIZE], -1.0), 1.0)
     physical[:, ARM] *= config.arm_step
     physical[:, BASE] *= (config.forward_step, config.turn_step)
     return physical
@@ -100,7 +100,9 @@ class _Worlds:
         if not self.reward_names:
             self.reward_names = list(outcome.rewards)
             self.reward_sums = np.zeros((len(self.reward_names), len(self.steps)))
-        terms = np.stack(list(outcome.rewards.values()))
+        terms = np.empty_like(self.reward_sums)
+        for row, term in enumerate(outcome.rewards.values()):
+            terms[row] = term
         self.reward_sums += terms
         self.steps += 1
         self.success_once |= outcome.success

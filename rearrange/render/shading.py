@@ -23,22 +23,22 @@ BEVEL = 0.012  # metres of a box's face over which the normal bends towards its 
 
 
 @numba.njit(**FAST)
-def _box_normal(x, y, z, sx, sy, sz):
+def _box_normal(x, y, z, sx, sy, sz, bend):
     """Normal at a point on a box, bent near the edges as if they were rounded."""
     bevel = min(BEVEL, 0.4 * min(sx, min(sy, sz)))
     fx, fy, fz = (abs(x) - sx) / bevel + 1.0, (abs(y) - sy) / bevel + 1.0, (abs(z) - sz) / bevel + 1
     top = max(fx, max(fy, fz))
-    fx = 1.0 if fx == top else max(fx, 0.0) ** 2 * 0.9
-    fy = 1.0 if fy == top else max(fy, 0.0) ** 2 * 0.9
-    fz = 1.0 if fz == top else max(fz, 0.0) ** 2 * 0.9
+    fx = 1.0 if fx == top else max(fx, 0.0) ** 2 * bend
+    fy = 1.0 if fy == top else max(fy, 0.0) ** 2 * bend
+    fz = 1.0 if fz == top else max(fz, 0.0) ** 2 * bend
     return math.copysign(fx, x), math.copysign(fy, y), math.copysign(fz, z)
 
 
 @numba.njit(**FAST)
-def _local_normal(kind, x, y, z, sx, sy, sz):
+def _local_normal(kind, x, y, z, sx, sy, sz, bend):
     """Outward normal, of any length, at a point on a geom, both in the geom's frame."""
     if kind == BOX:
-        return _box_normal(x, y, z, sx, sy, sz)
+        return _box_normal(x, y, z, sx, sy, sz, bend)
     if kind == PLANE:
         return 0.0, 0.0, 1.0
     if kind == CAPSULE:
@@ -48,16 +48,19 @@ def _local_normal(kind, x, y, z, sx, sy, sz):
         bevel = min(BEVEL, 0.4 * min(sx, sz))
         side, cap = (rho - sx) / bevel + 1.0, (abs(z) - sz) / bevel + 1.0
         if side > cap:
-            side, cap = 1.0, max(cap, 0.0) ** 2 * 0.9
+            side, cap = 1.0, max(cap, 0.0) ** 2 * bend
         else:
-            side, cap = max(side, 0.0) ** 2 * 0.9, 1.0
+            side, cap = max(side, 0.0) ** 2 * bend, 1.0
         return side * x / max(rho, 1e-9), side * y / max(rho, 1e-9), math.copysign(cap, z)
     return x / (sx * sx), y / (sy * sy), z / (sz * sz)
 
 
 @numba.njit(**FAST)
-def _normal(n, geoms, point, view):
-    """Unit world normal at a world point on visible geom n, turned towards the viewer."""
+def _normal(n, geoms, point, view, pixel):
+    """Unit world normal at a world point on visible geom n, turned towards the viewer.
+
+    Edges look rounded where their roundness is wider than a pixel, `pixel` metres wide there.
+    """
     kinds, sizes, xpos, m = geoms
     x, y, z = point[0] - xpos[n, 0], point[1] - xpos[n, 1], point[2] - xpos[n, 2]
     a, b, c = _local_normal(
@@ -68,6 +71,7 @@ def _normal(n, geoms, point, view):
         sizes[n, 0],
         sizes[n, 1],
         sizes[n, 2],
+        0.9 * min(max(BEVEL / pixel - 1.0, 0.0), 1.0),
     )
     x = m[n, 0] * a + m[n, 1] * b + m[n, 2] * c
     y = m[n, 3] * a + m[n, 4] * b + m[n, 5] * c
@@ -187,10 +191,10 @@ def _outlined(buffer, tags, i, j, width):
 def _gather_row(i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, owners, spot_of):
     """Find what must be shaded on row i: one spot per pixel, and more where its samples differ."""
     columns, rows = width * samples, tags.shape[0]
-    count = 0
+    count, pixel = 0, 2.0 * lens[0] / width
     for sample in range(columns * samples):
-        pixel, s = sample // (samples * samples), sample % (samples * samples)
-        row, column = i * samples + s // samples, pixel * samples + s % samples
+        j, s = sample // (samples * samples), sample % (samples * samples)
+        row, column = i * samples + s // samples, j * samples + s % samples
         u = ((column + 0.5) * 2.0 / columns - 1.0) * lens[0]
         v = (1.0 - (row + 0.5) * 2.0 / rows) * lens[1]
         scale = 1.0 / math.sqrt(1.0 + u * u + v * v)
@@ -202,7 +206,7 @@ def _gather_row(i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, 
         if n >= 0:
             depth = 1.0 / (buffer[row, column] * scale)
             x, y, z = eye[0] + depth * vx, eye[1] + depth * vy, eye[2] + depth * vz
-            nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz))
+            nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz), pixel * depth)
         if s > 0 and owners[count - 1] == n:
             k = count - 1
             a, b, c = spots[NORMAL, k], spots[NORMAL + 1, k], spots[NORMAL + 2, k]

@@ -27,6 +27,10 @@ ARMATURE = (0.15, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03)  # [kg m2], reflected rotor 
 LINK_MASSES = (2.56, 2.66, 2.33, 2.1, 1.66, 1.73, 0.14)  # [kg]
 GRIPPER_MASS = 1.5  # [kg]
 
+# Contacts of the robot are softer than those between things: the base is teleported, and a stiff contact
+# answers a jump of 2 cm with kilonewtons. (time constant [s], damping ratio)
+SOFTNESS = (0.05, 1.0)
+
 # Head depth camera (habitat-lab's Fetch): fixed to the base, about 22 degrees down.
 CAMERA_POSITION = (0.25, 0.0, 1.2)  # base frame [m]
 CAMERA_TARGET = (0.75, 0.0, 1.0)  # base frame [m]
@@ -117,6 +121,8 @@ def _geom(
         contype=bits,
         conaffinity=meets,
         group=1,
+        priority=1,
+        solref=SOFTNESS,
         **fields,
     )
 

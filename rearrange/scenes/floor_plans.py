@@ -171,7 +171,7 @@ _LAYOUT_2 = FloorPlan(
     walls=(
         InnerWall("y", 4.0, 0.0, 3.7, ((2.1, 3.2, True),)),
         InnerWall("x", 3.7, 0.0, 4.0),
-        InnerWall("y", 5.4, 5.0, 8.0, ((5.0, 6.6, False),)),
+        InnerWall("y", 5.4, 6.4, 8.0),
     ),
     kitchen=(Spot((5.4, 3.2, 10.0, 8.0), "E"), Spot((5.4, 2.2, 10.0, 7.0), "E")),
     cabinet=(Spot((5.4, 4.0, 10.0, 8.0), "N"), Spot((5.6, 0.0, 10.0, 2.4), "E")),

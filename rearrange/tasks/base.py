@@ -97,6 +97,7 @@ class ForceMeter:
         self.config, self.xp = config, xp
         self.accumulated = xp.zeros(world_count)
         self.previous = xp.zeros(world_count)
+        self._largest_penalty = xp.full(world_count, config.largest_penalty)
 
     def reset(self, world_ids: Sequence[int]) -> None:
         """Forget the force of these worlds."""
@@ -112,26 +113,31 @@ class ForceMeter:
         """
         xp, config = self.xp, self.config
         added = force - self.previous
-        added = xp.where(added > config.noise_floor, added, xp.zeros_like(added))
+        added = added * (added > config.noise_floor)
         self.accumulated = self.accumulated + added
-        self.previous = xp.asarray(force, copy=True)
+        self.previous[:] = force
         exceeded = (self.accumulated > config.accumulated_limit) | (force > config.instant_limit)
-        penalty = xp.clip(config.penalty * added, 0.0, config.largest_penalty)
+        penalty = xp.minimum(config.penalty * added, self._largest_penalty)
         return -(penalty + config.end_penalty * exceeded), exceeded
 
 
 def resting_offset(xp: Any, state: SimState) -> Array:
     """Resting target minus end effector, base frame [N, 3] m."""
     tip = geometry.to_base_frame(xp, state.base_pose, state.end_effector_position)
-    return xp.asarray(kinematics.RESTING_END_EFFECTOR) - tip
+    for axis, place in enumerate(kinematics.RESTING_END_EFFECTOR):
+        tip[:, axis] = place - tip[:, axis]
+    return tip
 
 
 def gps_compass(xp: Any, start: Array, base_pose: Array) -> Array:
     """Pose relative to the episode's start [N, 4]: x, y [m] in the start frame, cos and sin of the turn."""
-    cos, sin = xp.cos(start[:, 2]), xp.sin(start[:, 2])
-    dx, dy = base_pose[:, 0] - start[:, 0], base_pose[:, 1] - start[:, 1]
-    turn = base_pose[:, 2] - start[:, 2]
-    return xp.stack([cos * dx + sin * dy, cos * dy - sin * dx, xp.cos(turn), xp.sin(turn)], axis=-1)
+    offset = geometry.to_base_frame(xp, start, base_pose)
+    turn = offset[:, 2] - start[:, 2]
+    result = xp.empty((start.shape[0], 4), dtype=start.dtype)
+    result[:, :2] = offset[:, :2]
+    result[:, 2] = xp.cos(turn)
+    result[:, 3] = xp.sin(turn)
+    return result
 
 
 def box(size: int) -> spaces.Box:

@@ -71,6 +71,7 @@ class Pick:
         self.base_start = xp.zeros((world_count, 3))
         self.was_holding = xp.zeros(world_count, dtype=xp.bool)
         self.previous_distance = xp.zeros(world_count)
+        self.slack = xp.full(world_count, -self.config.slack)
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Vector observations of one world."""
@@ -122,7 +123,7 @@ class Pick:
         dropped = self.was_holding & ~holding
         distances = self._distances(state)
         # Taking or losing the object changes what is measured, so such a step brings no progress.
-        progress = xp.where(picked | dropped, 0.0 * distances, self.previous_distance - distances)
+        progress = (self.previous_distance - distances) * ~(picked | dropped)
         force_reward, exceeded = self.force.update(state.contact_force)
         success = holding & (distances < config.rest_threshold)
         rewards = {
@@ -132,7 +133,7 @@ class Pick:
             "drop": -config.drop_penalty * dropped,
             "force": force_reward,
             "success": config.success_bonus * success,
-            "slack": xp.full_like(distances, -config.slack),
+            "slack": self.slack,
         }
         self.previous_distance, self.was_holding = distances, holding
         failures = {"wrong_object": wrong, "dropped": dropped, "force_limit": exceeded}

@@ -82,6 +82,7 @@ class TidyHouse:
         self.picked = xp.zeros((world_count, TARGET_COUNT), dtype=xp.bool)
         self.placed = xp.zeros((world_count, TARGET_COUNT), dtype=xp.bool)
         self.previous_distance = xp.zeros(world_count)
+        self.slack = xp.full(world_count, -self.config.slack)
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Vector observations of one world."""
@@ -137,7 +138,7 @@ class TidyHouse:
         self.picked, self.placed = self.picked | picked, self.placed | placed
         distance = self._distance(state, to_goal)
         changed = xp.any(picked | placed, axis=-1)
-        progress = xp.where(changed, 0.0 * distance, self.previous_distance - distance)
+        progress = (self.previous_distance - distance) * ~changed
         self.previous_distance = distance
         force_reward, exceeded = self.force.update(state.contact_force)
         stop = action[:, STOP] > 0
@@ -149,7 +150,7 @@ class TidyHouse:
             "place": config.place_bonus * xp.sum(placed, axis=-1),
             "force": force_reward,
             "success": config.success_bonus * success,
-            "slack": xp.full_like(distance, -config.slack),
+            "slack": self.slack,
         }
         failures = {"stopped_early": stop & ~done, "force_limit": exceeded}
         return Outcome(rewards, stop | exceeded, success, failures)

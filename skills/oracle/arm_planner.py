@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -43,25 +45,34 @@ def plan_arm(
         Way points [K, 7] from start to goal, to be joined by straight lines, or None.
     """
     start, goal = np.ascontiguousarray(start, float), np.ascontiguousarray(goal, float)
-    world = (np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
-    return _plan(start, goal, *world, margin, seed)[0]
+    world = World(np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
+    return _plan(start, goal, world, margin, np.random.default_rng(seed))
+
+
+class World(NamedTuple):
+    """Arguments of `collision.arm_clearance` that stay the same during a search."""
+
+    base_pose: np.ndarray
+    spheres: np.ndarray
+    boxes: np.ndarray
+    cylinders: np.ndarray
 
 
 @numba.njit(cache=True)
 def line_is_clear(
     start: np.ndarray,
     goal: np.ndarray,
-    base_pose: np.ndarray,
-    spheres: np.ndarray,
-    boxes: np.ndarray,
-    cylinders: np.ndarray,
+    world: World,
     margin: float,
 ) -> bool:
-    """True if the straight line between two postures keeps `margin` [m]; the start is not checked."""
+    """True if the straight line to a posture keeps `margin` [m]; the start is not checked."""
     count = int(np.ceil(np.abs(goal - start).max() / CHECK_STEP))
     for k in range(1, count + 1):
         joints = start + (goal - start) * (k / count)
-        if _clearance(joints, base_pose, spheres, boxes, cylinders, margin) < margin:
+        if (
+            _clearance(joints, world.base_pose, world.spheres, world.boxes, world.cylinders, margin)
+            < margin
+        ):
             return False
     return True
 
@@ -93,32 +104,25 @@ def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
 
 @numba.njit(cache=True)
 def _shorten(
-    path: np.ndarray,
-    base_pose: np.ndarray,
-    spheres: np.ndarray,
-    boxes: np.ndarray,
-    cylinders: np.ndarray,
-    margin: float,
+    path: np.ndarray, world: World, margin: float, generator: np.random.Generator
 ) -> np.ndarray:
     """Replace random stretches of a path [K, 7] by straight lines where these are clear."""
     for _ in range(SHORTCUTS):
         count = len(path)
         if count <= 2:
             break
-        first, last = np.random.randint(0, count - 1), np.random.randint(1, count)
-        a, b = np.random.random(), np.random.random()
+        first, last = generator.integers(0, count - 1), generator.integers(1, count)
         if last <= first + 1:
             continue
-        head = path[first] + a * (path[first + 1] - path[first])
-        tail = path[last - 1] + b * (path[last] - path[last - 1])
-        if line_is_clear(head, tail, base_pose, spheres, boxes, cylinders, margin):
-            kept = np.empty((first + 1 + 2 + count - last, 7))
+        head = path[first] + generator.random() * (path[first + 1] - path[first])
+        tail = path[last - 1] + generator.random() * (path[last] - path[last - 1])
+        if first + 3 + count - last <= count + 1 and line_is_clear(head, tail, world, margin):
+            kept = np.empty((first + 3 + count - last, 7))
             kept[: first + 1] = path[: first + 1]
             kept[first + 1] = head
             kept[first + 2] = tail
             kept[first + 3 :] = path[last:]
-            if len(kept) <= count + 1:
-                path = kept
+            path = kept
     return path
 
 
@@ -126,58 +130,51 @@ def _shorten(
 def _plan(
     start: np.ndarray,
     goal: np.ndarray,
-    base_pose: np.ndarray,
-    spheres: np.ndarray,
-    boxes: np.ndarray,
-    cylinders: np.ndarray,
+    world: World,
     margin: float,
-    seed: int,
-) -> tuple:
-    """Path [K, 7] or None, and the number of nodes."""
-    np.random.seed(seed)
+    generator: np.random.Generator,
+) -> np.ndarray | None:
+    """Path [K, 7] or None."""
     for end in (start, goal):
-        margin = min(margin, _clearance(end, base_pose, spheres, boxes, cylinders, -1.0) - 1e-3)
-    if line_is_clear(start, goal, base_pose, spheres, boxes, cylinders, margin):
+        gap = _clearance(end, world.base_pose, world.spheres, world.boxes, world.cylinders, -1.0)
+        margin = min(margin, gap - 1e-3)
+    if line_is_clear(start, goal, world, margin):
         direct = np.empty((2, 7))
         direct[0], direct[1] = start, goal
-        return direct, 0
+        return direct
     trees = np.empty((2, TREE_SIZE, 7))
     parents = np.full((2, TREE_SIZE), -1)
     sizes = np.ones(2, dtype=np.int64)
     trees[0, 0], trees[1, 0] = start, goal
     side = 0
     while sizes.max() < TREE_SIZE - 1:
-        target = _LOW + (_HIGH - _LOW) * np.random.random(7)
-        node = _grow(trees[side], parents[side], sizes, side, target, base_pose, spheres, boxes, cylinders, margin, False)
+        target = _LOW + (_HIGH - _LOW) * generator.random(7)
+        node = _grow(trees, parents, sizes, side, target, world, margin, False)
         if node >= 0:
-            other = 1 - side
             tip = trees[side, node].copy()
-            met = _grow(trees[other], parents[other], sizes, other, tip, base_pose, spheres, boxes, cylinders, margin, True)
-            if met >= 0 and np.abs(trees[other, met] - tip).max() < 1e-6:
+            met = _grow(trees, parents, sizes, 1 - side, tip, world, margin, True)
+            if met >= 0 and np.abs(trees[1 - side, met] - tip).max() < 1e-6:
                 ends = (node, met) if side == 0 else (met, node)
                 head = _trace(trees[0], parents[0], ends[0])
                 tail = _trace(trees[1], parents[1], ends[1])[::-1]
-                path = np.concatenate((head, tail[1:]))
-                return _shorten(path, base_pose, spheres, boxes, cylinders, margin), sizes.sum()
+                return _shorten(np.concatenate((head, tail[1:])), world, margin, generator)
         side = 1 - side if sizes[side] > sizes[1 - side] else side
-    return None, sizes.sum()
+    return None
 
 
 @numba.njit(cache=True)
 def _grow(
-    tree: np.ndarray,
+    trees: np.ndarray,
     parents: np.ndarray,
     sizes: np.ndarray,
     side: int,
     target: np.ndarray,
-    base_pose: np.ndarray,
-    spheres: np.ndarray,
-    boxes: np.ndarray,
-    cylinders: np.ndarray,
+    world: World,
     margin: float,
     keep_going: bool,
 ) -> int:
-    """Branch towards a target once, or until it is reached or blocked; last new node or -1."""
+    """Branch a tree towards a target once, or until reached or blocked; last new node or -1."""
+    tree = trees[side]
     node = _nearest(tree, sizes[side], target)
     last = -1
     while sizes[side] < len(tree):
@@ -186,10 +183,10 @@ def _grow(
         if length < 1e-9:
             return node
         point = tree[node] + step * min(1.0, EXTEND_STEP / length)
-        if not line_is_clear(tree[node], point, base_pose, spheres, boxes, cylinders, margin):
+        if not line_is_clear(tree[node], point, world, margin):
             return last
         tree[sizes[side]] = point
-        parents[sizes[side]] = node
+        parents[side, sizes[side]] = node
         node = last = sizes[side]
         sizes[side] += 1
         if not keep_going:

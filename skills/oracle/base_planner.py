@@ -6,6 +6,7 @@ The base is kinematic, so a plan is simply the list of actions that the simulato
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -21,6 +22,7 @@ BASE_RADIUS = 0.303  # [m]
 ARM_MARGIN = 0.03  # [m]
 HEADINGS = 24
 POSITION_BIN = 0.1  # [m]
+LONGEST_REVERSE = 1.0  # [m], of the last straight drive
 GREED = 1.3  # weight of the distance that is left
 # Motion primitives: actions, forward [m] and turn [rad] of each, cost in actions.
 PRIMITIVES = np.array(
@@ -35,13 +37,32 @@ PRIMITIVES = np.array(
 )
 
 
+class Floor(NamedTuple):
+    """What a drive has to keep clear of.
+
+    Attributes:
+        clearance: Of the base, see OccupancyGrid [nx, ny], m.
+        band: Distance to what stands at the height of arm and load [nx, ny], m.
+        origin_x: World position of the lower corner of cell [0, 0] [m].
+        origin_y: Likewise [m].
+        cell: Cell size [m].
+        discs: Arm and load seen from above: x, y in the base frame, radius [S, 3], m.
+    """
+
+    clearance: np.ndarray
+    band: np.ndarray
+    origin_x: float
+    origin_y: float
+    cell: float
+    discs: np.ndarray
+
+
 class BasePlanner:
     """Plans drives in one world with the arm (and load) in a fixed posture.
 
     Attributes:
         grid: Floor of the apartment.
-        discs: Arm and load seen from above: x, y in the base frame, radius [S, 3].
-        band: Distance to what stands at the height of arm and load [nx, ny], m.
+        floor: What the search needs.
     """
 
     def __init__(
@@ -59,23 +80,19 @@ class BasePlanner:
         radii = spheres[:, 4]
         low, high = (centers[:, 2] - radii).min() - 0.02, (centers[:, 2] + radii).max() + 0.02
         self.grid = grid
-        self.discs = np.column_stack([centers[:, :2], radii])
-        self.band = _clearance_field(
+        band = _clearance_field(
             grid.clearance.shape,
             grid.origin,
             grid.cell,
             np.array(grid.apartment.bounds),
             obstacles.between(low, high),
         )
-
-    @property
-    def _world(self) -> tuple:
-        grid = self.grid
-        return grid.clearance, self.band, *grid.origin, grid.cell, self.discs
+        discs = np.column_stack([centers[:, :2], radii])
+        self.floor = Floor(grid.clearance, band, *grid.origin, grid.cell, discs)
 
     def slack(self, pose: np.ndarray) -> tuple[float, float]:
         """Clearance of base and arm beyond what a drive needs at a pose (x, y, yaw) [m]."""
-        return _slack(*self._world, *(float(value) for value in pose))
+        return _slack(self.floor, float(pose[0]), float(pose[1]), float(pose[2]))
 
     def is_free(self, pose: np.ndarray) -> bool:
         """True if base and arm may be driven to this pose."""
@@ -91,28 +108,26 @@ class BasePlanner:
         """
         field = distance_field(self.grid, (float(goal[0]), float(goal[1])))
         start, goal = np.asarray(start, float).copy(), np.asarray(goal, float).copy()
-        return _search(*self._world, field.distance, start, goal, limit)
+        return _search(self.floor, field.distance, start, goal, limit)
 
 
 @numba.njit(cache=True)
 def _slack(
-    clearance: np.ndarray,
-    band: np.ndarray,
-    origin_x: float,
-    origin_y: float,
-    cell: float,
-    discs: np.ndarray,
+    floor: Floor,
     x: float,
     y: float,
     yaw: float,
 ) -> tuple[float, float]:
-    base = interpolate(clearance, origin_x, origin_y, cell, x, y) - BASE_RADIUS
+    geometry = (floor.origin_x, floor.origin_y, floor.cell)
+    base = interpolate(floor.clearance, *geometry, x, y) - BASE_RADIUS
     cosine, sine = math.cos(yaw), math.sin(yaw)
+    discs = floor.discs
     arm = 10.0
     for s in range(len(discs)):
         px = x + cosine * discs[s, 0] - sine * discs[s, 1]
         py = y + sine * discs[s, 0] + cosine * discs[s, 1]
-        arm = min(arm, interpolate(band, origin_x, origin_y, cell, px, py) - discs[s, 2])
+        room = interpolate(floor.band, *geometry, px, py)
+        arm = min(arm, room - discs[s, 2])
     return base, arm - ARM_MARGIN
 
 
@@ -138,9 +153,9 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
     heading = math.atan2(dy, dx) + (math.pi if reverse else 0.0) if length > 1e-3 else goal[2]
     first, last = _wrap(heading - pose[2]), _wrap(goal[2] - heading)
     counts = (
-        int(math.ceil(abs(first) / TURN_STEP)),
-        int(math.ceil(length / FORWARD_STEP)),
-        int(math.ceil(abs(last) / TURN_STEP)),
+        math.ceil(abs(first) / TURN_STEP),
+        math.ceil(length / FORWARD_STEP),
+        math.ceil(abs(last) / TURN_STEP),
     )
     actions = np.zeros((counts[0] + counts[1] + counts[2], 2))
     for k in range(counts[0]):
@@ -154,12 +169,7 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
 
 @numba.njit(cache=True)
 def _drivable(
-    clearance: np.ndarray,
-    band: np.ndarray,
-    origin_x: float,
-    origin_y: float,
-    cell: float,
-    discs: np.ndarray,
+    floor: Floor,
     pose: np.ndarray,
     actions: np.ndarray,
     base_least: float,
@@ -168,9 +178,7 @@ def _drivable(
     """True if actions [K, 2] from a pose keep base and arm clear; moves `pose` to the end."""
     for k in range(len(actions)):
         _advance(pose, actions[k, 0], actions[k, 1])
-        base, arm = _slack(
-            clearance, band, origin_x, origin_y, cell, discs, pose[0], pose[1], pose[2]
-        )
+        base, arm = _slack(floor, pose[0], pose[1], pose[2])
         if base < base_least or arm < arm_least:
             return False
     return True
@@ -227,77 +235,74 @@ def _unroll(
 
 
 @numba.njit(cache=True)
+def _bin(floor: Floor, pose: np.ndarray) -> tuple[int, int, int]:
+    """Bin of a pose in the search: row, column, heading."""
+    heading = int((pose[2] + math.pi) / (2 * math.pi) * HEADINGS) % HEADINGS
+    row = int((pose[0] - floor.origin_x) / POSITION_BIN)
+    return row, int((pose[1] - floor.origin_y) / POSITION_BIN), heading
+
+
+@numba.njit(cache=True)
+def _remaining(floor: Floor, distance: np.ndarray, pose: np.ndarray, goal: np.ndarray) -> float:
+    """Estimate of the way that is left from a pose [m]."""
+    ix = int((pose[0] - floor.origin_x) / floor.cell)
+    iy = int((pose[1] - floor.origin_y) / floor.cell)
+    left = distance[ix, iy]
+    return left if np.isfinite(left) else 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
+
+
+@numba.njit(cache=True)
+def _connect(
+    floor: Floor, here: np.ndarray, goal: np.ndarray, base_least: float, arm_least: float
+) -> tuple[bool, np.ndarray]:
+    """Whether turning, driving straight and turning leads to the goal, and these actions [K, 2]."""
+    actions = _direct(here, goal, False)
+    if _drivable(floor, here.copy(), actions, base_least, arm_least):
+        return True, actions
+    if math.hypot(here[0] - goal[0], here[1] - goal[1]) < LONGEST_REVERSE:
+        actions = _direct(here, goal, True)
+        return _drivable(floor, here.copy(), actions, base_least, arm_least), actions
+    return False, actions
+
+
+@numba.njit(cache=True)
 def _search(
-    clearance: np.ndarray,
-    band: np.ndarray,
-    origin_x: float,
-    origin_y: float,
-    cell: float,
-    discs: np.ndarray,
-    distance: np.ndarray,
-    start: np.ndarray,
-    goal: np.ndarray,
-    limit: int,
-):  # noqa: ANN202 - numba: array or None
+    floor: Floor, distance: np.ndarray, start: np.ndarray, goal: np.ndarray, limit: int
+) -> np.ndarray | None:
     """Weighted hybrid A*; actions [K, 2] or None."""
-    base, arm = _slack(
-        clearance, band, origin_x, origin_y, cell, discs, start[0], start[1], start[2]
-    )
+    base, arm = _slack(floor, start[0], start[1], start[2])
     base_least, arm_least = min(0.0, base - 1e-3), min(0.0, arm - 1e-3)
-    rows = int(math.ceil(distance.shape[0] * cell / POSITION_BIN))
-    columns = int(math.ceil(distance.shape[1] * cell / POSITION_BIN))
+    rows = math.ceil(distance.shape[0] * floor.cell / POSITION_BIN)
+    columns = math.ceil(distance.shape[1] * floor.cell / POSITION_BIN)
     closed = np.zeros((rows, columns, HEADINGS), dtype=np.bool_)
     poses = np.empty((limit, 3))
     parents, moves = np.full(limit, -1), np.zeros(limit, dtype=np.int64)
     costs, keys = np.zeros(limit), np.zeros(limit)
     heap = np.empty(limit, dtype=np.int64)
-    poses[0] = start
-    heap[0] = 0
+    poses[0], heap[0] = start, 0
     waiting, count = 1, 1
     pose, actions = start.copy(), np.empty((3, 2))
     while waiting > 0:
         node = _pop(heap, waiting, keys)
         waiting -= 1
-        here = poses[node]
-        row, column = int((here[0] - origin_x) / POSITION_BIN), int((here[1] - origin_y) / POSITION_BIN)
-        heading = int((here[2] + math.pi) / (2 * math.pi) * HEADINGS) % HEADINGS
-        if closed[row, column, heading]:
+        place = _bin(floor, poses[node])
+        if closed[place]:
             continue
-        closed[row, column, heading] = True
-        for reverse in range(2):
-            if reverse and math.hypot(here[0] - goal[0], here[1] - goal[1]) > 1.0:
-                continue
-            tail = _direct(here, goal, reverse == 1)
-            pose[:] = here
-            if _drivable(
-                clearance, band, origin_x, origin_y, cell, discs, pose, tail, base_least, arm_least
-            ):
-                return _unroll(poses, parents, moves, node, tail)
+        closed[place] = True
+        arrives, tail = _connect(floor, poses[node], goal, base_least, arm_least)
+        if arrives:
+            return _unroll(poses, parents, moves, node, tail)
         for move in range(len(PRIMITIVES)):
             steps, forward, turn, cost = PRIMITIVES[move]
-            pose[:] = here
+            pose[:] = poses[node]
             actions[:, 0], actions[:, 1] = forward, turn
-            if not _drivable(
-                clearance,
-                band,
-                origin_x,
-                origin_y,
-                cell,
-                discs,
-                pose,
-                actions[: int(steps)],
-                base_least,
-                arm_least,
-            ):
+            if not _drivable(floor, pose, actions[: int(steps)], base_least, arm_least):
                 continue
-            ix, iy = int((pose[0] - origin_x) / cell), int((pose[1] - origin_y) / cell)
-            left = distance[ix, iy]
-            if not np.isfinite(left):
-                left = 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
             if count >= limit:
                 return None
             poses[count], parents[count], moves[count] = pose, node, move
             costs[count] = costs[node] + cost
+            left = _remaining(floor, distance, pose, goal)
             keys[count] = costs[count] + GREED * left / FORWARD_STEP
             _push(heap, waiting, keys, count)
             waiting += 1

@@ -1,8 +1,8 @@
 """The arm and its load as spheres, and their distance to obstacles.
 
-Links follow the capsules of rearrange.robot.fetch; each is covered by spheres of its radius. A held object is a
-set of small spheres on its surface. Spheres are rows (frame, x, y, z, radius): frame 0 to 6 are links, 7 the
-gripper, 8 the end effector (see kinematics.link_frames).
+Links follow the capsules of rearrange.robot.fetch; each is covered by spheres of its radius. A
+held object is a set of small spheres on its surface. Spheres are rows (frame, x, y, z, radius):
+frame 0 to 6 are links, 7 the gripper, 8 the end effector (see kinematics.link_frames).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from rearrange.scenes.objects import ObjectKind, ObjectPart
 LINK_RADII = (0.06, 0.055, 0.05, 0.05, 0.045, 0.045, 0.04)  # [m], as in robot.fetch
 LOAD_RADIUS = 0.008  # [m]
 FIRST_WARY_FRAME = 4  # links before this one cannot reach the robot's own body
-# The robot's own body, base frame: boxes (x, y, z, half sizes) and cylinders (x, y, z, radius, half height).
+# The robot's own body, base frame: boxes (x, y, z, half sizes) and cylinders (x, y, z, radius,
+# half height).
 BODY_BOX = (-0.10, 0.0, 0.75, 0.10, 0.15, 0.45)
 BODY_CYLINDER = (0.0, 0.0, 0.19, 0.285, 0.20)
 
@@ -38,9 +39,7 @@ def _arm_spheres() -> np.ndarray:
 ARM_SPHERES = _arm_spheres()
 
 
-def load_spheres(
-    kind: ObjectKind, position: np.ndarray, rotation: np.ndarray
-) -> np.ndarray:
+def load_spheres(kind: ObjectKind, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Spheres [S, 5] on the surface of a held object.
 
     Args:
@@ -70,12 +69,10 @@ def _surface_points(part: ObjectPart) -> np.ndarray:
             [(radius * math.cos(a), radius * math.sin(a), z) for z in levels for a in angles]
             + [(0.0, 0.0, -half)]
         )
-    return points + (0.0, 0.0, part.height)
+    return points + np.array([0.0, 0.0, part.height])
 
 
-def place_spheres(
-    joints: np.ndarray, spheres: np.ndarray
-) -> np.ndarray:
+def place_spheres(joints: np.ndarray, spheres: np.ndarray) -> np.ndarray:
     """Centres [S, 3] of spheres in the base frame, m."""
     positions, rotations = link_frames(joints)
     return _place(positions, rotations, spheres)
@@ -151,7 +148,9 @@ def _clearance(
             near = _box_distance(
                 bx - BODY_BOX[0], by, z - BODY_BOX[2], BODY_BOX[3], BODY_BOX[4], BODY_BOX[5]
             )
-            under = _cylinder_distance(bx, by, z - BODY_CYLINDER[2], BODY_CYLINDER[3], BODY_CYLINDER[4])
+            under = _cylinder_distance(
+                bx, by, z - BODY_CYLINDER[2], BODY_CYLINDER[3], BODY_CYLINDER[4]
+            )
             best = min(best, near - radius, under - radius)
         x = base_pose[0] + cosine * bx - sine * by
         y = base_pose[1] + sine * bx + cosine * by
@@ -161,10 +160,14 @@ def _clearance(
                 continue
             u = boxes[k, 6] * dx + boxes[k, 7] * dy
             v = boxes[k, 6] * dy - boxes[k, 7] * dx
-            best = min(best, _box_distance(u, v, dz, boxes[k, 3], boxes[k, 4], boxes[k, 5]) - radius)
+            best = min(
+                best, _box_distance(u, v, dz, boxes[k, 3], boxes[k, 4], boxes[k, 5]) - radius
+            )
         for k in range(len(cylinders)):
             dx, dy, dz = x - cylinders[k, 0], y - cylinders[k, 1], z - cylinders[k, 2]
-            best = min(best, _cylinder_distance(dx, dy, dz, cylinders[k, 3], cylinders[k, 4]) - radius)
+            best = min(
+                best, _cylinder_distance(dx, dy, dz, cylinders[k, 3], cylinders[k, 4]) - radius
+            )
         if best < enough:
             return best
     return best

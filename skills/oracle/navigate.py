@@ -1,4 +1,4 @@
-"""Navigate with privileged state: drive to where the arm can reach the object or the goal, facing it."""
+"""Navigate with privileged state: drive to where the arm can reach, facing the target."""
 
 from __future__ import annotations
 

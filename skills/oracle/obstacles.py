@@ -45,7 +45,9 @@ class Obstacles:
         """Footprints of what reaches into these heights [M, 6], as in rearrange.navigation."""
         boxes, cylinders = self.boxes, self.cylinders
         boxes = boxes[(boxes[:, 2] + boxes[:, 5] > low) & (boxes[:, 2] - boxes[:, 5] < high)]
-        inside = (cylinders[:, 2] + cylinders[:, 4] > low) & (cylinders[:, 2] - cylinders[:, 4] < high)
+        inside = (cylinders[:, 2] + cylinders[:, 4] > low) & (
+            cylinders[:, 2] - cylinders[:, 4] < high
+        )
         cylinders = cylinders[inside]
         result = np.zeros((len(boxes) + len(cylinders), 6))
         result[: len(boxes), :4] = boxes[:, [0, 1, 3, 4]]
@@ -73,9 +75,13 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
             boxes.append((*solid.position, *solid.size, *turn))
         else:
             cylinders.append((*solid.position, solid.size[0], solid.size[1]))
-    joints = dict(zip(ARTICULATED_JOINTS, state.articulated_joints[i].tolist(), strict=True))
+    joints: dict[str, float] = dict(
+        zip(ARTICULATED_JOINTS, state.articulated_joints[i].tolist(), strict=True)
+    )
     boxes += _placed(apartment.fridge, _fridge_boxes(round(joints["fridge_door"], 2)))
-    boxes += _placed(apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS)))
+    boxes += _placed(
+        apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS))
+    )
     for slot in range(len(SLOT_KINDS)):
         if slot != without and _stands_in(apartment, state.object_position[i, slot]):
             _add_object(state, i, slot, boxes, cylinders)
@@ -104,9 +110,7 @@ def _add_object(
         cylinders.append((x, y, z, kind.footprint_radius, kind.half_height))
 
 
-def _placed(
-    pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]
-) -> list[tuple[float, ...]]:
+def _placed(pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]) -> list[tuple[float, ...]]:
     """Boxes (x, y, z, half sizes, yaw) of an articulated frame as rows in the world frame."""
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
     rows = []

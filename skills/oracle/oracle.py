@@ -1,6 +1,7 @@
 """What the oracles have in common: sensing from privileged state, moving the arm, driving.
 
-An oracle is a generator of actions that is resumed once per step; its local variables are its state machine.
+An oracle is a generator of actions that is resumed once per step; its local variables are its
+state machine.
 """
 
 from __future__ import annotations
@@ -144,7 +145,9 @@ class Oracle:
         """Arm and what it holds [S, 5]."""
         if self.held == NOTHING:
             return ARM_SPHERES
-        return np.vstack([ARM_SPHERES, load_spheres(kind_of(self.held), *self.load_in_hand(self.held))])
+        return np.vstack(
+            [ARM_SPHERES, load_spheres(kind_of(self.held), *self.load_in_hand(self.held))]
+        )
 
     # --- acting ---------------------------------------------------------------------------------
 
@@ -197,8 +200,7 @@ class Oracle:
             error = goal - self.joints
             if np.abs(error).max() < self.config.settle_error:
                 return True
-            push = 0.3 * error if k > 4 else 0.0
-            yield self._command(goal - self._targets if k <= 4 else push)
+            yield self._command(goal - self._targets if k <= 4 else 0.3 * error)
         return bool(np.abs(goal - self.joints).max() < 3 * self.config.settle_error)
 
     def _drive(self, actions: np.ndarray) -> Actions:
@@ -242,7 +244,13 @@ class Oracle:
             local = self.obstacles(without).near(base[0], base[1], 1.4)
             margin = ARM_MARGIN if attempt < 2 else 0.0
             path = plan_arm(
-                self.joints, np.array(RESTING_ARM), base, self.spheres(), local.boxes, local.cylinders, margin
+                self.joints,
+                np.array(RESTING_ARM),
+                base,
+                self.spheres(),
+                local.boxes,
+                local.cylinders,
+                margin,
             )
             if path is not None:
                 return (yield from self._follow(path))

@@ -1,6 +1,8 @@
-"""Pick with privileged state: stage, unfold, drive in, come down on the object, lift, back out, fold."""
+"""Pick with privileged state: stage, unfold, drive in, come down, lift, back out, fold."""
 
 from __future__ import annotations
+
+from collections.abc import Generator
 
 import numpy as np
 
@@ -46,7 +48,7 @@ class PickOracle(Oracle):
         self.failure = self.failure or "pick: gave up"
         return False
 
-    def _approach(self, attempt: int):  # noqa: ANN202
+    def _approach(self, attempt: int) -> Generator[np.ndarray, None, Reach | None]:
         """Go to the stage, unfold and drive in; returns the Reach or None."""
         planner, target = pick_planner(self, self.slot)
         reach = planner.find(self.base_pose, target, effort=60 + 60 * attempt, skip=attempt // 2)
@@ -94,4 +96,4 @@ def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     load = load_spheres(kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
     tool = Tool(np.zeros(3), np.array([1.0, 0.0, 0.0]), load)
     planner = ReachPlanner(oracle.grid, oracle.obstacles(slot), oracle.joints, tool, loaded=False)
-    return planner, position + (0.0, 0.0, top)
+    return planner, position + np.array([0.0, 0.0, top])

@@ -35,7 +35,9 @@ class PlaceOracle(Oracle):
             if self.held != self.slot:
                 break
             planner, target = place_planner(self, self.slot, self.goal)
-            reach = planner.find(self.base_pose, target, effort=60 + 60 * attempt, skip=attempt // 2)
+            reach = planner.find(
+                self.base_pose, target, effort=60 + 60 * attempt, skip=attempt // 2
+            )
             if reach is None:
                 self.failure = "place: no reach"
                 continue
@@ -69,12 +71,10 @@ class PlaceOracle(Oracle):
         return True
 
 
-def place_planner(
-    oracle: Oracle, slot: int, goal: np.ndarray
-) -> tuple[ReachPlanner, np.ndarray]:
+def place_planner(oracle: Oracle, slot: int, goal: np.ndarray) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for setting down what is held, and where its centre has to come [3], m."""
     position, rotation = oracle.load_in_hand(slot)
     load = load_spheres(kind_of(slot), position, rotation)
     tool = Tool(position, rotation[:, 2], load)
     planner = ReachPlanner(oracle.grid, oracle.obstacles(slot), oracle.joints, tool, loaded=True)
-    return planner, np.asarray(goal, float) + (0.0, 0.0, DROP)
+    return planner, np.asarray(goal, float) + np.array([0.0, 0.0, DROP])

@@ -1,7 +1,8 @@
 """Where to stand and how to bring the hand to a point: the plan that all three oracles share.
 
-A reach has two base poses on one line: at the `stage` the arm can unfold from its resting posture and be driven
-about; from there the base goes straight to the `stand`, where the hand comes down on the target from above.
+A reach has two base poses on one line: at the `stage` the arm can unfold from its resting posture
+and be driven about; from there the base goes straight to the `stand`, where the hand comes down
+on the target from above.
 """
 
 from __future__ import annotations
@@ -19,20 +20,34 @@ from skills.oracle.base_planner import FORWARD_STEP, BasePlanner
 from skills.oracle.collision import ARM_SPHERES, arm_clearance
 from skills.oracle.obstacles import Obstacles
 
-STAND_DISTANCES = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.8)  # base to target, horizontal [m]
+STAND_DISTANCES = (
+    0.40,
+    0.45,
+    0.50,
+    0.55,
+    0.60,
+    0.65,
+    0.70,
+    0.75,
+    0.8,
+)  # base to target, horizontal [m]
 STAND_BEARINGS = 36
 BEST_DISTANCE = 0.6  # [m]
-TILTS = (0.6, 0.3, 0.9, 0.0)  # of a picking hand, forwards from straight down [rad]
+# Tilts of a picking hand, forwards from straight down [rad]. What is taken with a tilted hand can
+# be set down upright on high surfaces, which an arm reaching straight down cannot; so those come
+# first.
+TILTS = ((0.6, 0.9), (0.3, 0.0))
+# Error [m] of the inverse kinematics and least rise [m] of a placing hand: first upright, then
+# nearly.
+PLACING = ((3e-3, 0.06), (1.2e-2, 0.04))
 RISE_STEP = 0.02  # [m]
 LARGEST_RISE = 0.24  # [m]
-SMALLEST_RISE = 0.06  # [m]
 STAGE_STEP = 0.1  # [m]
 STAGE_COUNT = 8
 CONTACT_MARGIN = 0.006  # [m], arm to anything but the target while it comes down
 LOAD_FREE_RISE = 0.03  # [m], below which a load may touch what it stands on
 READY_MARGIN = 0.012  # [m]
 ARM_MARGIN = 0.02  # [m]
-IK_ERROR = 3e-3  # [m]
 LARGEST_JUMP = 0.15  # [rad], between neighbouring heights
 SEEDS = (
     RESTING_ARM,
@@ -48,13 +63,29 @@ class Tool:
     Attributes:
         point: End-effector frame [3], m.
         axis: Axis whose direction matters, end-effector frame [3].
-        load: Spheres of what is held [S, 5]; before a pick, as it would hang under a hand that points
+        load: Spheres of what is held [S, 5]; before a pick, as it would hang under a hand that
+        points
             straight down.
     """
 
     point: np.ndarray
     axis: np.ndarray
     load: np.ndarray
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the hand may come down.
+
+    Attributes:
+        directions: Directions of the tool's axis to try, base frame [3] each.
+        error: Largest error of the inverse kinematics [m].
+        rise: Least height from which to come down [m].
+    """
+
+    directions: tuple[tuple[float, float, float], ...]
+    error: float
+    rise: float
 
 
 @dataclass(frozen=True)
@@ -115,19 +146,28 @@ class ReachPlanner:
             effort: Standing places that are tried.
             skip: Feasible reaches to pass over, for another try after a failure.
         """
-        for number, stand in enumerate(self._stands(start, target)):
-            if number >= effort:
-                break
-            local = self.obstacles.near(stand[0], stand[1], 1.3)
-            for heights in self._descents(stand, target, local):
-                stage = self._stage(stand, heights)
-                if stage is None:
-                    continue
-                if skip > 0:
-                    skip -= 1
-                    break
-                return Reach(stand, stage[0], heights, stage[1])
+        stands = self._stands(start, target)[:effort]
+        for way in self._ways():
+            for stand in stands:
+                local = self.obstacles.near(stand[0], stand[1], 1.3)
+                for heights in self._descents(stand, target, local, way):
+                    stage = self._stage(stand, heights)
+                    if stage is None:
+                        continue
+                    if skip > 0:
+                        skip -= 1
+                        break
+                    return Reach(stand, stage[0], heights, stage[1])
         return None
+
+    def _ways(self) -> tuple[Way, ...]:
+        """Ways of holding the hand, best first."""
+        if self.loaded:
+            return tuple(Way(((0.0, 0.0, 1.0),), *limits) for limits in PLACING)
+        return tuple(
+            Way(tuple((math.sin(tilt), 0.0, -math.cos(tilt)) for tilt in tilts), *PLACING[0])
+            for tilts in TILTS
+        )
 
     def _stands(self, start: np.ndarray, target: np.ndarray) -> list[np.ndarray]:
         """Base poses around the target that face it, cheapest first."""
@@ -145,24 +185,25 @@ class ReachPlanner:
                 turn = abs(math.remainder(yaw - start[2], 2 * math.pi)) if away < 1.5 else 0.0
                 cost = away / FORWARD_STEP + 10.0 * turn
                 cost += 80.0 * abs(distance - BEST_DISTANCE) - 40.0 * min(clearance - 0.3, 0.2)
-                ranked.append((cost, len(ranked), np.array([x, y, math.remainder(yaw, 2 * math.pi)])))
+                ranked.append(
+                    (cost, len(ranked), np.array([x, y, math.remainder(yaw, 2 * math.pi)]))
+                )
         return [stand for _, _, stand in sorted(ranked)]
 
     def _descents(
-        self, stand: np.ndarray, target: np.ndarray, local: Obstacles
+        self, stand: np.ndarray, target: np.ndarray, local: Obstacles, way: Way
     ) -> Iterator[np.ndarray]:
-        """Postures from the target upwards [K, 7] for every way of holding the hand that is clear."""
+        """Postures from the target upwards [K, 7] for every way to hold the hand."""
         position = to_base(stand, target)
-        directions = [(0.0, 0.0, 1.0)]
-        if not self.loaded:
-            directions = [(math.sin(tilt), 0.0, -math.cos(tilt)) for tilt in TILTS]
-        for direction in directions:
+        for direction in way.directions:
             for seed in SEEDS:
                 contact, error = self._solve(position, direction, np.array(seed), restarts=2)
-                if error > IK_ERROR or self._arm_clearance(contact, stand, local) < CONTACT_MARGIN:
+                if error > way.error:
                     continue
-                heights = self._rise(contact, stand, position, direction, local)
-                if (len(heights) - 1) * RISE_STEP >= SMALLEST_RISE:
+                if self._arm_clearance(contact, stand, local) < CONTACT_MARGIN:
+                    continue
+                heights = self._rise(contact, stand, position, direction, local, way.error)
+                if (len(heights) - 1) * RISE_STEP >= way.rise - 1e-6:
                     yield heights
 
     def _solve(
@@ -188,6 +229,7 @@ class ReachPlanner:
         position: np.ndarray,
         direction: tuple[float, ...],
         local: Obstacles,
+        largest_error: float,
     ) -> np.ndarray:
         """Postures straight up from the contact as far as arm and load stay clear [K, 7]."""
         load = self._load_at(contact)
@@ -195,9 +237,9 @@ class ReachPlanner:
         for k in range(1, round(LARGEST_RISE / RISE_STEP) + 1):
             rise = k * RISE_STEP
             joints, error = self._solve(
-                position + (0.0, 0.0, rise), direction, heights[-1], restarts=0
+                position + np.array([0.0, 0.0, rise]), direction, heights[-1], restarts=0
             )
-            if error > IK_ERROR or np.abs(joints - heights[-1]).max() > LARGEST_JUMP:
+            if error > largest_error or np.abs(joints - heights[-1]).max() > LARGEST_JUMP:
                 break
             if self._arm_clearance(joints, stand, local) < CONTACT_MARGIN:
                 break

@@ -1,9 +1,11 @@
+import itertools
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +109,7 @@ def test_collected_experience_is_what_the_environments_did(inference_workers):
 def _check_reach(buffer, slots) -> None:
     """Follows one environment: positions, rewards, previous actions and truncations agree."""
     x = buffer.observations["x"][:, 0].numpy()
-    for now, after in zip(slots, slots[1:], strict=False):
+    for now, after in itertools.pairwise(slots):
         if buffer.steps[now] == 19:
             assert buffer.outcomes[now] == 2
             assert buffer.first[after]
@@ -175,7 +177,7 @@ def test_resume_restores_everything(tmp_path):
 
 def test_a_crashing_worker_is_reported_by_name_after_a_checkpoint(tmp_path, capsys):
     trainer = Trainer(settings(), toy_environments.make_crashing, tmp_path)
-    with pytest.raises(WorkerCrashError, match="environment worker 0.*the gears jammed"):
+    with pytest.raises(WorkerCrashError, match=r"environment worker 0.*the gears jammed"):
         trainer.train()
     assert "Traceback" in capsys.readouterr().out
     assert list((tmp_path / "checkpoints").iterdir())
@@ -216,4 +218,8 @@ def test_sigterm_saves_and_leaves_no_process(tmp_path):
     assert process.returncode == 0
     assert "interrupted True" in output
     assert len(list((tmp_path / "checkpoints").iterdir())) == 1
+    # Multiprocessing's own resource tracker ends a moment after the process that it served.
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]

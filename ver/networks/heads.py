@@ -114,9 +114,10 @@ class GaussianHead(nn.Module):
         nn.init.zeros_(self.mean.bias)
         self.log_std_head: nn.Linear | None = None
         if config.log_std == "state":
-            self.log_std_head = nn.Linear(inputs, size)
-            nn.init.orthogonal_(self.log_std_head.weight, 0.01)
-            nn.init.constant_(self.log_std_head.bias, config.initial_log_std)
+            spread = nn.Linear(inputs, size)
+            nn.init.orthogonal_(spread.weight, 0.01)
+            nn.init.constant_(spread.bias, config.initial_log_std)
+            self.log_std_head = spread
         elif config.log_std == "free":
             self.log_std = nn.Parameter(torch.full((size,), config.initial_log_std))
         else:

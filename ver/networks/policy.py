@@ -132,13 +132,13 @@ class ActorCritic(nn.Module):
             raise UserError(f"Images must share one size to be stacked, found {sorted(sizes)}.")
         height, width = sizes.pop()
         channels = sum(box.shape[2] for box in boxes)  # pyright: ignore
-        self.encoder = make_encoder(config.encoder, channels, height, width, config.visual_features)
-        for module in self.encoder.modules():
+        encoder = make_encoder(config.encoder, channels, height, width, config.visual_features)
+        for module in encoder.modules():
             if isinstance(module, (nn.Conv2d, nn.Linear)):
                 nn.init.orthogonal_(module.weight, nn.init.calculate_gain("relu"))
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-        self.encoder.to(memory_format=torch.channels_last)  # pyright: ignore
+        self.encoder = encoder.to(memory_format=torch.channels_last)  # pyright: ignore
         self._image_scales = [_image_scale(box) for box in boxes]
         return config.visual_features
 

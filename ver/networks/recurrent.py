@@ -12,6 +12,8 @@ from torch.nn.utils.rnn import PackedSequence
 
 from ver.errors import UserError
 
+_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
 
 class LSTMCore(nn.Module):
     """An LSTM of one or more layers.
@@ -44,9 +46,18 @@ class LSTMCore(nn.Module):
         Returns:
             Output [N, hidden] and the next state [N, state_size].
         """
-        output, (hidden, cell) = self.lstm(features[None], self._unflatten(state))
-        both = torch.stack([hidden, cell])  # [2, layers, N, hidden]
-        return output[0], both.permute(2, 0, 1, 3).reshape(len(state), self.state_size)
+        # The cell, not nn.LSTM on a sequence of one: on a CPU the latter re-packs its weights in
+        # every call, which takes five times as long as the step itself.
+        both = state.reshape(len(state), 2, self.layers, self.hidden)
+        output, hidden, cell = features, [], []
+        for layer in range(self.layers):
+            weights = [getattr(self.lstm, f"{name}_l{layer}") for name in _WEIGHTS]
+            output, memory = torch.lstm_cell(
+                output, (both[:, 0, layer], both[:, 1, layer]), *weights
+            )
+            hidden.append(output)
+            cell.append(memory)
+        return output, torch.cat([*hidden, *cell], -1)
 
     def packed(self, features: Tensor, batch_sizes: Tensor, state: Tensor) -> Tensor:
         """Runs whole sequences, none of which crosses an episode's start.

@@ -170,3 +170,18 @@ def test_objects_ride_in_the_drawer():
     moved = (data.body(OBJECT_BODIES[slot]).xpos[:2] - receptacle.position[:2]) @ out
     assert joint.qpos[0] > 0.4
     assert abs(moved - joint.qpos[0]) < 0.12  # it may slide, but stays in the drawer
+
+
+def test_a_heap_of_dropped_objects_comes_to_rest():
+    apartment = generate_apartment(0, 0)
+    model = build_spec(apartment).compile()
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(0)
+    x, y, z = apartment.receptacles["table_01"].position
+    for index in range(12):
+        qpos = data.joint(OBJECT_BODIES[index * 7 % 30]).qpos
+        dx, dy = rng.uniform(-0.2, 0.2, 2)
+        qpos[:3] = (x + dx, y + dy, z + 0.1 + 0.12 * index)
+    for _ in range(480):
+        mujoco.mj_step(model, data)
+    assert not (data.tree_awake > 0).any()

@@ -164,6 +164,7 @@ def run_episodes(settings: EvaluationSettings, workers: int) -> Iterator[Episode
         return
     # spawn: forking a process that has run threads (numba, torch) can hang the child.
     context = multiprocessing.get_context("spawn")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per worker: threads only contend
     pool = ProcessPoolExecutor(workers, context, _start_worker, (settings,))
     try:
         futures = [pool.submit(_run_in_worker, index) for index in range(settings.episodes)]
@@ -180,15 +181,19 @@ def worker_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-_runner: EpisodeRunner | None = None  # of this worker process
+_settings: EvaluationSettings | None = None  # of this worker process
+_runner: EpisodeRunner | None = None
 
 
 def _start_worker(settings: EvaluationSettings) -> None:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per worker: threads only contend
-    global _runner
-    _runner = EpisodeRunner(settings)
+    global _settings
+    _settings = settings
 
 
 def _run_in_worker(index: int) -> EpisodeRecord:
-    assert _runner is not None
+    # The runner is made here: what an initializer raises would not reach the parent as it is.
+    global _runner
+    if _runner is None:
+        assert _settings is not None
+        _runner = EpisodeRunner(_settings)
     return _runner.run(index)

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from planner.interactions import SkillCall
 from rearrange.episodes import Episode
-from rearrange.navigation import OccupancyGrid, draw_map
+from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid, draw_map
 from rearrange.render import colour_depth
 from rearrange.scenes.objects import SLOT_KINDS
 
@@ -28,7 +28,6 @@ ROBOT: Color = (20, 40, 90)
 PATH: Color = (35, 105, 215)
 START: Color = (214, 60, 40)
 GOAL: Color = (40, 150, 70)
-ROBOT_RADIUS = 0.3  # [m]
 
 
 def font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
@@ -43,7 +42,9 @@ def object_title(slot: int) -> str:
 
 def receptacle_title(name: str) -> str:
     """For example "table 1" for table_01."""
-    return name.replace("_0", " ").replace("_", " ").replace("tvstand", "TV stand")
+    words = name.replace("_0", " ").replace("tvstand", "TV stand").split("_")
+    # counter_left is the left counter.
+    return " ".join(reversed(words)) if words[-1] in ("left", "right") else " ".join(words)
 
 
 def depth_panel(depth: NDArray[np.float32], size: int) -> Picture:

@@ -7,6 +7,7 @@ sphere marks where Navigate is sent.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from types import TracebackType
 
@@ -15,7 +16,7 @@ from PIL import Image, ImageDraw
 
 from planner.chase import ChaseCamera, Cutaway
 from planner.executive import Execution, Moment
-from planner.interactions import held_slot
+from planner.interactions import OBJECT_AT_DISTANCE, held_slot
 from planner.panels import (
     BACKGROUND,
     FAILED,
@@ -150,9 +151,9 @@ class EpisodeVideo:
         if moment.skill == "navigate" and moment.argument is not None:
             above = np.add(moment.argument.position, (0.0, 0.0, 0.35))
             draw_ghost_sphere(picture, view, above, 0.12, SPHERE, 0.8)
-        placed = moment.plan_index > _first_place(moment)
+        center = state.object_position[0, target.slot]
+        placed = math.dist(center, target.goal) < OBJECT_AT_DISTANCE
         if held_slot(state) != target.slot and not placed:
-            center = state.object_position[0, target.slot]
             draw_box(picture, view, center, (radius + 0.02, radius + 0.02, height + 0.02), None,
                      hidden=0.35)  # fmt: skip
 
@@ -205,15 +206,6 @@ def _target_index(moment: Moment) -> int:
     return moment.calls[moment.plan_index].argument.target_index
 
 
-def _first_place(moment: Moment) -> int:
-    """Plan step that places the object that is being handled."""
-    target = _target_index(moment)
-    for index, call in enumerate(moment.calls):
-        if call.skill == "place" and call.argument.target_index == target:
-            return index
-    return len(moment.calls)
-
-
 def _caption(world: RearrangeEnv, moment: Moment) -> str:
     call = moment.calls[moment.plan_index]
     number = f"{moment.plan_index + 1}/{len(moment.calls)}"
@@ -223,4 +215,6 @@ def _caption(world: RearrangeEnv, moment: Moment) -> str:
     target = world.episode.targets[call.argument.target_index]
     if call.argument.kind == "object":
         return f"{number}  {verb} the {object_title(target.slot)}"
-    return f"{number}  {verb} the {receptacle_title(target.goal_receptacle)}"
+    where = receptacle_title(target.goal_receptacle)
+    article = "" if where[-1].isdigit() else "the "  # the sofa, but table 1
+    return f"{number}  {verb} {article}{where}"

@@ -95,7 +95,7 @@ class _Worlds:
         self, physical: np.ndarray, full_action: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """Advance all worlds; returns reward, terminated, truncated, failures and success [N]."""
-        self.simulator.step(physical)
+        self.simulator.step(self.task.mask(self.state, physical))
         outcome = self.task.evaluate(self.state, full_action)
         if not self.reward_names:
             self.reward_names = list(outcome.rewards)
@@ -125,7 +125,9 @@ class _Worlds:
             "length": float(self.steps[i]),
             "return": float(sums.sum()),
         }
-        told |= {f"reward/{name}": float(x) for name, x in zip(self.reward_names, sums, strict=True)}
+        told |= {
+            f"reward/{name}": float(x) for name, x in zip(self.reward_names, sums, strict=True)
+        }
         reasons = {name: bool(flags[i]) for name, flags in failures.items()}
         reasons["timeout"] = not success and not any(reasons.values())
         return told | {f"failure/{name}": float(x) for name, x in reasons.items()}
@@ -229,7 +231,9 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         worlds = self._worlds
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated, failures, success = worlds.step(physical, worlds.full_action)
+        rewards, terminated, truncated, failures, success = worlds.step(
+            physical, worlds.full_action
+        )
         info: dict[str, Any] = {}
         if terminated[0] or truncated[0]:
             info["metrics"] = worlds.metrics(0, bool(success[0]), failures)
@@ -281,7 +285,9 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         worlds = self._worlds
         worlds.full_action[:, : self.task.action_size] = actions
         physical = to_physical(self.task.action, worlds.full_action)
-        rewards, terminated, truncated, failures, success = worlds.step(physical, worlds.full_action)
+        rewards, terminated, truncated, failures, success = worlds.step(
+            physical, worlds.full_action
+        )
         ended = np.flatnonzero(terminated | truncated)
         infos: dict[str, Any] = {}
         if len(ended):

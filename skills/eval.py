@@ -97,9 +97,7 @@ def untrained_copy(checkpoint: Path, seed: int, folder: str) -> Path:
 
     trained = load_policy(checkpoint)
     torch.manual_seed(seed)
-    fresh = ActorCritic(
-        trained.observation_space, trained.action_space, trained.network_config
-    )
+    fresh = ActorCritic(trained.observation_space, trained.action_space, trained.network_config)
     path = Path(folder) / "untrained.safetensors"
     save_policy(path, fresh, trained.config, trained.metadata)
     return path
@@ -112,7 +110,9 @@ def show(record: dict[str, Any]) -> None:
     table.add_column("value", justify="right")
     for key in ("success_at_end", "success_once"):
         value = record[key]
-        text = f"{100 * value['mean']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+        text = (
+            f"{100 * value['mean']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+        )
         table.add_row(key.replace("_", " "), text)
     for cause, number in record["failures"].items():
         table.add_row(f"failed: {cause}", str(number))
@@ -126,7 +126,9 @@ def parse(arguments: Sequence[str]) -> Any:
     """Read the command line."""
     parser = OneLineParser(prog="skills.eval", description=__doc__)
     parser.add_argument("skill", help="what to evaluate")
-    parser.add_argument("--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights")
+    parser.add_argument(
+        "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
+    )
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--split", default="val", help="train, val or test apartments")
     parser.add_argument("--seed", type=int, default=0)

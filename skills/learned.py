@@ -11,7 +11,7 @@ import torch
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, normalised_depth, to_physical
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task
-from rearrange.tasks.base import GRIP, resting_offset
+from rearrange.tasks.base import resting_offset
 from skills.base import SkillArgument
 from skills.settings import SkillEnvironments
 from ver import UserError, load_policy, to_environment_action
@@ -92,12 +92,13 @@ class LearnedPick:
             key: value[0].astype(np.float32)
             for key, value in self.task.observe(world.state).items()
         }
-        observation[DEPTH_KEY] = normalised_depth(world.simulator.render_depth())[0]
+        observation[DEPTH_KEY] = normalised_depth(
+            world.simulator.render_depth(self.environments.camera_size)
+        )[0]
         full = np.zeros((1, FULL_ACTION_SIZE))
         full[0, : self.task.action_size] = self.runner.act(observation)
-        if world.state.held_object[0] != NOTHING:
-            full[0, GRIP] = 1.0
-        return to_physical(self.task.action, full)[0]
+        physical = to_physical(self.task.action, full)
+        return self.task.mask(world.state, physical)[0]
 
     def done(self, world: RearrangeEnv) -> bool:
         """Something is held and the hand is back at its resting place."""

@@ -138,7 +138,8 @@ class PPO:
         shares = [len(shard.positions) / len(batch.positions) for shard in shards]
         gradients = [gradient * shares[0] for gradient in results[0][0]]
         for share, (more, _) in zip(shares[1:], results[1:], strict=True):
-            torch._foreach_add_(gradients, more, alpha=share)
+            for gradient, addition in zip(gradients, more, strict=True):
+                gradient.add_(addition, alpha=share)
         numbers = {
             name: sum(share * float(result[1][name]) for share, result in zip(shares, results))  # noqa: B905
             for name in results[0][1]

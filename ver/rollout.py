@@ -414,6 +414,7 @@ def cut_mini_batches(
     begins = ends - lengths
     total = int(ends[-1])
     batches = []
+    count = min(count, total)
     for part in range(count):
         low, high = total * part // count, total * (part + 1) // count
         inside = (ends > low) & (begins < high)

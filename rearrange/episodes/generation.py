@@ -26,7 +26,9 @@ OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
 GOAL_GAP = 0.05  # likewise between a goal and objects or other goals [m]
 HEADROOM = 0.03  # free height above an object [m]
 
-Place = tuple[float, float, float, float]  # x, y [m], footprint radius [m], height of the surface [m]
+Place = tuple[
+    float, float, float, float
+]  # x, y [m], footprint radius [m], height of the surface [m]
 
 
 @lru_cache(maxsize=128)
@@ -113,9 +115,7 @@ class Scene:
         )
 
 
-def _point_on(
-    surface: Receptacle, radius: float, rng: np.random.Generator
-) -> tuple[float, float]:
+def _point_on(surface: Receptacle, radius: float, rng: np.random.Generator) -> tuple[float, float]:
     """A random point of a receptacle's rectangle, the footprint inside where it fits."""
     half_x = max(surface.half_extents[0] - radius, 0.0)
     half_y = max(surface.half_extents[1] - radius, 0.0)

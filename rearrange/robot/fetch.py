@@ -89,9 +89,7 @@ def add_fetch(
             damping=1.0,
         )
         _add_link_geom(parent, index)
-        actuator = spec.add_actuator(
-            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT
-        )
+        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         actuator.set_to_position(kp=POSITION_GAINS[index], dampratio=1.0)
         actuator.forcelimited = True
         actuator.forcerange = [-EFFORT_LIMITS[index], EFFORT_LIMITS[index]]
@@ -159,14 +157,10 @@ def _add_link_geom(body: mujoco.MjsBody, index: int) -> None:
 
 def _add_gripper(wrist: mujoco.MjsBody) -> None:
     """The gripper's palm and the suction cup, whose front face is the end effector."""
-    gripper = wrist.add_body(
-        name=GRIPPER_BODY, pos=list(kinematics.GRIPPER_OFFSET), gravcomp=1.0
-    )
+    gripper = wrist.add_body(name=GRIPPER_BODY, pos=list(kinematics.GRIPPER_OFFSET), gravcomp=1.0)
     tip = kinematics.END_EFFECTOR_OFFSET[0]
     sideways = [math.sqrt(0.5), 0, math.sqrt(0.5), 0]  # cylinder axis z turned onto x
-    _arm_geom(
-        gripper, "box", _DARK, size=[0.04, 0.06, 0.035], pos=[-0.05, 0, 0], mass=GRIPPER_MASS
-    )
+    _arm_geom(gripper, "box", _DARK, size=[0.04, 0.06, 0.035], pos=[-0.05, 0, 0], mass=GRIPPER_MASS)
     _geom(
         gripper,
         "cylinder",

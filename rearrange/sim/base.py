@@ -82,8 +82,12 @@ class Simulator(Protocol):
         """
         ...
 
-    def render_depth(self) -> np.ndarray:
-        """Depth along the optical axis of the head camera [N, H, W], metres, float32."""
+    def render_depth(self, size: int | None = None) -> np.ndarray:
+        """Depth along the optical axis of the head camera [N, H, W], metres, float32.
+
+        Args:
+            size: Height and width in pixels; None for the simulator's own setting.
+        """
         ...
 
     def close(self) -> None:

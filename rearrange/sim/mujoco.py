@@ -131,12 +131,9 @@ class MujocoSimulator:
         self.config = config or SimulatorConfig()
         self.world_count = world_count
         self.state = _empty_state(world_count)
-        self.camera = Camera(
-            self.config.camera_size, self.config.camera_size, fetch.CAMERA_FIELD_OF_VIEW
-        )
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
-        self._depth = np.zeros((world_count, self.camera.height, self.camera.width), np.float32)
+        self._cameras: dict[int, tuple[Camera, np.ndarray]] = {}
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
@@ -154,22 +151,16 @@ class MujocoSimulator:
         for i in range(self.world_count):
             self._step_world(i, action[i])
 
-    def render_depth(self) -> np.ndarray:
+    def render_depth(self, size: int | None = None) -> np.ndarray:
         """Head camera depth [N, H, W] in metres; the array is reused by the next call."""
+        camera, depth = self._camera(size or self.config.camera_size)
         for i, (world, data) in enumerate(zip(self.worlds, self.data, strict=True)):
             if world is None or data is None:
                 continue
             position, rotation = self.camera_pose(i)
-            render_depth(
-                world.geoms,
-                data.geom_xpos,
-                data.geom_xmat,
-                self.camera,
-                position,
-                rotation,
-                self._depth[i],
-            )
-        return self._depth
+            xpos, xmat = data.geom_xpos, data.geom_xmat
+            render_depth(world.geoms, xpos, xmat, camera, position, rotation, depth[i])
+        return depth
 
     def close(self) -> None:
         """Drop worlds and data."""
@@ -196,6 +187,13 @@ class MujocoSimulator:
         is_load = (roles == self.state.held_object[i]) & (roles >= 0)
         is_self = np.all(is_robot | is_load, axis=1) if len(roles) else np.zeros(0, bool)
         return bool(np.any(is_robot.any(axis=1) & ~is_self)) if len(roles) else False
+
+    def _camera(self, size: int) -> tuple[Camera, np.ndarray]:
+        """A camera of this size and the images [N, size, size] that it fills."""
+        if size not in self._cameras:
+            images = np.zeros((self.world_count, size, size), np.float32)
+            self._cameras[size] = (Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW), images)
+        return self._cameras[size]
 
     # --- one world -----------------------------------------------------------------------------------
 
@@ -303,9 +301,7 @@ class MujocoSimulator:
             elif self.state.touched_handle[i] != NOTHING:
                 self._attach_handle(i, world, data, int(self.state.touched_handle[i]))
 
-    def _attach_object(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int
-    ) -> None:
+    def _attach_object(self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int) -> None:
         """Weld the object to the gripper where it is."""
         body = world.first_object_body + slot
         rotation = data.xmat[world.gripper_body].reshape(3, 3)
@@ -458,4 +454,9 @@ def _carry(
     if turn:
         c, s = math.cos(0.5 * turn), math.sin(0.5 * turn)
         w, qx, qy, qz = qpos[start + 3 : start + 7].tolist()
-        qpos[start + 3 : start + 7] = (c * w - s * qz, c * qx - s * qy, c * qy + s * qx, c * qz + s * w)
+        qpos[start + 3 : start + 7] = (
+            c * w - s * qz,
+            c * qx - s * qy,
+            c * qy + s * qx,
+            c * qz + s * w,
+        )

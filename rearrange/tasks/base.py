@@ -26,7 +26,9 @@ DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 class ActionConfig:
     """What an action of 1 means. In brackets: habitat-lab v0.3.4."""
 
-    arm_step: float = 0.0375  # [0.0125] change of a joint target per step [rad]; 1.1 rad/s, within Fetch's 1.25
+    arm_step: float = (
+        0.0375  # [0.0125] change of a joint target per step [rad]; 1.1 rad/s, within Fetch's 1.25
+    )
     forward_step: float = 0.0833  # [0.0833] base motion per step [m]
     turn_step: float = 0.0833  # [0.0833] base rotation per step [rad]
 
@@ -78,6 +80,10 @@ class Task(Protocol):
 
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
         """Begin episodes in these worlds: `state` is already that of the start."""
+        ...
+
+    def mask(self, state: SimState, physical: Array) -> Array:
+        """The simulator's action [N, 10] that the task makes of the policy's, which may be changed."""
         ...
 
     def evaluate(self, state: SimState, action: Array) -> Outcome:

@@ -23,6 +23,7 @@ from rearrange import geometry
 from rearrange.episodes import Episode, Target, cluttered_scene, sample_arm
 from rearrange.sim.base import Array, SimState
 from rearrange.tasks.base import (
+    GRIP,
     ActionConfig,
     ForceConfig,
     ForceMeter,
@@ -114,9 +115,15 @@ class Pick:
         self.slot[world] = slot
         self.object_start[world] = self.xp.asarray(position)
 
+    def mask(self, state: SimState, physical: Array) -> Array:
+        """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
+        held = state.held_object >= 0
+        physical[:, GRIP] = self.xp.where(held, self.xp.abs(physical[:, GRIP]), physical[:, GRIP])
+        return physical
+
     def evaluate(self, state: SimState, action: Array) -> Outcome:
         """Reward, success and termination after a step; see PickConfig for the terms."""
-        xp, config = self.xp, self.config
+        config = self.config
         holding = state.held_object == self.slot
         wrong = (state.held_object >= 0) & ~holding
         picked = holding & ~self.was_holding
@@ -160,5 +167,3 @@ class Pick:
         objects = state.object_position[self.worlds, self.slot]
         to_object = geometry.distance(xp, state.end_effector_position, objects)
         return xp.where(state.held_object == self.slot, to_rest, to_object)
-
-

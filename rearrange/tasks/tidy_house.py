@@ -128,6 +128,10 @@ class TidyHouse:
         objects = state.object_position[self.worlds[:, None], self.slots]
         return geometry.distance(self.xp, objects, self.goal)
 
+    def mask(self, state: SimState, physical: Array) -> Array:
+        """Everything is allowed."""
+        return physical
+
     def evaluate(self, state: SimState, action: Array) -> Outcome:
         """Reward, success and termination after a step; see TidyHouseConfig for the terms."""
         xp, config = self.xp, self.config

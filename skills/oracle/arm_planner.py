@@ -13,7 +13,8 @@ from skills.oracle.collision import _clearance
 CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
 EXTEND_STEP = 0.3  # [rad], length of a branch
 TREE_SIZE = 3000
-SHORTCUTS = 60
+TREES = 4  # searches, of which the shortest path counts
+SHORTCUTS = 100
 
 _LOW = np.maximum(np.array(JOINT_LIMITS)[:, 0], -3.3)
 _HIGH = np.minimum(np.array(JOINT_LIMITS)[:, 1], 3.3)
@@ -27,7 +28,6 @@ def plan_arm(
     boxes: np.ndarray,
     cylinders: np.ndarray,
     margin: float,
-    seed: int = 0,
 ) -> np.ndarray | None:
     """A path of the arm that keeps its distance, with the base standing still.
 
@@ -39,14 +39,23 @@ def plan_arm(
         boxes: Obstacles [B, 8].
         cylinders: Obstacles [C, 5].
         margin: Wanted distance to obstacles [m]; less where start or goal have less.
-        seed: Of the random trees.
 
     Returns:
         Way points [K, 7] from start to goal, to be joined by straight lines, or None.
     """
     start, goal = np.ascontiguousarray(start, float), np.ascontiguousarray(goal, float)
     world = World(np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
-    return _plan(start, goal, world, margin, np.random.default_rng(seed))
+    best, shortest = None, np.inf
+    for seed in range(TREES):
+        path = _plan(start, goal, world, margin, np.random.default_rng(seed))
+        if path is None and seed >= 1:
+            break
+        length = np.inf if path is None else float(np.abs(np.diff(path, axis=0)).max(axis=1).sum())
+        if length < shortest:
+            best, shortest = path, length
+        if best is not None and len(best) == 2:
+            break
+    return best
 
 
 class World(NamedTuple):

@@ -36,10 +36,10 @@ BEST_DISTANCE = 0.6  # [m]
 # Tilts of a picking hand, forwards from straight down [rad]. What is taken with a tilted hand can
 # be set down upright on high surfaces, which an arm reaching straight down cannot; so those come
 # first.
-TILTS = ((0.6, 0.9), (0.3, 0.0))
-# Error [m] of the inverse kinematics and least rise [m] of a placing hand: first upright, then
-# nearly.
-PLACING = ((3e-3, 0.06), (1.2e-2, 0.04))
+STEEP_TILTS, FLAT_TILTS = (0.6, 0.9), (0.3, 0.0)
+# Largest error of the inverse kinematics [m], least rise [m] and largest jump of a joint between
+# neighbouring heights [rad]: first exact and smooth, then less so.
+LIMITS = ((3e-3, 0.06, 0.15), (1.2e-2, 0.04, 0.15), (1.2e-2, 0.04, 0.6))
 RISE_STEP = 0.02  # [m]
 LARGEST_RISE = 0.24  # [m]
 STAGE_STEP = 0.1  # [m]
@@ -48,7 +48,8 @@ CONTACT_MARGIN = 0.006  # [m], arm to anything but the target while it comes dow
 LOAD_FREE_RISE = 0.03  # [m], below which a load may touch what it stands on
 READY_MARGIN = 0.012  # [m]
 ARM_MARGIN = 0.02  # [m]
-LARGEST_JUMP = 0.15  # [rad], between neighbouring heights
+SMALL_JUMP = 0.15  # [rad], between neighbouring heights: the hand stays on its line
+LARGEST_SWING = 0.006  # [m]
 SEEDS = (
     RESTING_ARM,
     (0.0, -0.5, 0.0, 1.3, 0.0, 0.77, 0.0),  # elbow up
@@ -81,11 +82,13 @@ class Way:
         directions: Directions of the tool's axis to try, base frame [3] each.
         error: Largest error of the inverse kinematics [m].
         rise: Least height from which to come down [m].
+        jump: Largest change of a joint between neighbouring heights [rad].
     """
 
     directions: tuple[tuple[float, float, float], ...]
     error: float
     rise: float
+    jump: float
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class ReachPlanner:
         self.grid, self.obstacles, self.tool, self.loaded = grid, obstacles, tool, loaded
         self.joints = np.asarray(joints, float).copy()
         self.spheres = np.vstack([ARM_SPHERES, tool.load])
-        self.base = BasePlanner(grid, obstacles, np.array(RESTING_ARM), self.spheres)
+        self.base = BasePlanner(grid, obstacles, self.joints, self.spheres)
 
     def find(
         self, start: np.ndarray, target: np.ndarray, effort: int = 60, skip: int = 0
@@ -163,11 +166,11 @@ class ReachPlanner:
     def _ways(self) -> tuple[Way, ...]:
         """Ways of holding the hand, best first."""
         if self.loaded:
-            return tuple(Way(((0.0, 0.0, 1.0),), *limits) for limits in PLACING)
-        return tuple(
-            Way(tuple((math.sin(tilt), 0.0, -math.cos(tilt)) for tilt in tilts), *PLACING[0])
-            for tilts in TILTS
-        )
+            return tuple(Way(((0.0, 0.0, 1.0),), *limits) for limits in LIMITS)
+        exact, _, loose = LIMITS
+        steep = tuple(_tilted(tilt) for tilt in STEEP_TILTS)
+        flat = tuple(_tilted(tilt) for tilt in FLAT_TILTS)
+        return Way(steep, *exact), Way(flat, *exact), Way((*steep, *flat), *loose)
 
     def _stands(self, start: np.ndarray, target: np.ndarray) -> list[np.ndarray]:
         """Base poses around the target that face it, cheapest first."""
@@ -202,7 +205,7 @@ class ReachPlanner:
                     continue
                 if self._arm_clearance(contact, stand, local) < CONTACT_MARGIN:
                     continue
-                heights = self._rise(contact, stand, position, direction, local, way.error)
+                heights = self._rise(contact, stand, position, direction, local, way)
                 if (len(heights) - 1) * RISE_STEP >= way.rise - 1e-6:
                     yield heights
 
@@ -229,7 +232,7 @@ class ReachPlanner:
         position: np.ndarray,
         direction: tuple[float, ...],
         local: Obstacles,
-        largest_error: float,
+        way: Way,
     ) -> np.ndarray:
         """Postures straight up from the contact as far as arm and load stay clear [K, 7]."""
         load = self._load_at(contact)
@@ -239,7 +242,7 @@ class ReachPlanner:
             joints, error = self._solve(
                 position + np.array([0.0, 0.0, rise]), direction, heights[-1], restarts=0
             )
-            if error > largest_error or np.abs(joints - heights[-1]).max() > LARGEST_JUMP:
+            if error > way.error or self._swings(heights[-1], joints, way.jump):
                 break
             if self._arm_clearance(joints, stand, local) < CONTACT_MARGIN:
                 break
@@ -249,6 +252,18 @@ class ReachPlanner:
                     break
             heights.append(joints)
         return np.array(heights)
+
+    def _swings(self, lower: np.ndarray, upper: np.ndarray, largest: float) -> bool:
+        """True if the hand would leave the straight line between two neighbouring heights."""
+        jump = float(np.abs(upper - lower).max())
+        if jump <= SMALL_JUMP:
+            return False
+        points = [
+            position + rotation @ self.tool.point
+            for position, rotation in (forward(q) for q in (lower, (lower + upper) / 2, upper))
+        ]
+        off = float(np.linalg.norm(points[1] - (points[0] + points[2]) / 2))
+        return jump > largest or off > LARGEST_SWING
 
     def _load_at(self, contact: np.ndarray) -> np.ndarray:
         """Spheres of the load, upright in the contact posture [S, 5]."""
@@ -283,6 +298,11 @@ class ReachPlanner:
             if unfold is not None:
                 return stage, unfold
         return None
+
+
+def _tilted(angle: float) -> tuple[float, float, float]:
+    """Direction of a hand that points down, tilted forwards by an angle [rad], base frame."""
+    return math.sin(angle), 0.0, -math.cos(angle)
 
 
 def to_base(base_pose: np.ndarray, point: np.ndarray) -> np.ndarray:

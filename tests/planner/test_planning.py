@@ -4,6 +4,7 @@ import statistics
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from planner_fakes import make_episode
 from unified_planning.io import PDDLReader
 
 from planner.problem import (
@@ -111,8 +112,6 @@ openings = st.fixed_dictionaries({joint: st.floats(0.0, 1.5) for joint in CLOSAB
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs=receptacle_pairs, articulated=openings)
 def test_plans_are_valid_and_short(pairs, articulated):
-    from conftest import make_episode
-
     episode = with_receptacles(make_episode(len(pairs)), pairs, articulated=articulated)
     plan = find_plan(build_problem(episode).problem, validate=True)
     to_open = {r for pair in pairs for r in pair if r in CLOSABLE} - {

@@ -159,7 +159,8 @@ def test_threads_change_nothing_but_the_time():
 
 def test_first_update_is_on_policy():
     policy, buffer = filled()
-    ppo = PPO(policy, PPOConfig(epochs=1, mini_batches=1))
+    # Pieces of three steps start in mid-episode, so the stored states matter.
+    ppo = PPO(policy, PPOConfig(epochs=1, mini_batches=1, max_sequence_length=3))
     numbers = ppo.learn(buffer, np.random.default_rng(0))
     assert abs(numbers["approximate_kl"]) < 1e-6
     assert numbers["clip_fraction"] == 0.0

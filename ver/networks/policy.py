@@ -57,13 +57,16 @@ class RunningNormaliser(nn.Module):
 
     def __init__(self, size: int):
         super().__init__()
+        self.mean: Tensor
+        self.variance: Tensor
+        self.count: Tensor
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("variance", torch.ones(size))
         self.register_buffer("count", torch.zeros(()))
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalises [N, size], cut to +-10; the floor under the deviation spares constants."""
-        scaled = (x - self.mean) * (self.variance + 1e-4).rsqrt()  # pyright: ignore
+        scaled = (x - self.mean) * (self.variance + 1e-4).rsqrt()
         return scaled.clamp(-10.0, 10.0)
 
     @torch.no_grad()
@@ -74,14 +77,14 @@ class RunningNormaliser(nn.Module):
             return
         x = x.double()
         mean, variance = x.mean(0), x.var(0, unbiased=False)
-        count = float(self.count)  # pyright: ignore
+        count = float(self.count)
         total = count + rows
         delta = mean - self.mean
         combined = (self.variance * count + variance * rows) / total
         combined = combined + delta.square() * count * rows / total**2
-        self.mean.copy_(self.mean + delta * rows / total)  # pyright: ignore
-        self.variance.copy_(combined)  # pyright: ignore
-        self.count.fill_(total)  # pyright: ignore
+        self.mean.copy_(self.mean + delta * rows / total)
+        self.variance.copy_(combined)
+        self.count.fill_(total)
 
 
 class ActorCritic(nn.Module):

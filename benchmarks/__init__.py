@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m benchmarks.<name>`; each prints a table and writes JSON with --json."""

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs what is needed, tidies three homes that no skill was trained in, and films it.
+# Results: runs/demo/ with an mp4 per episode and result.json.
+set -euo pipefail
+arguments=("$@")
+set --
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+"$root/.venv/bin/python" -m planner.eval tidy_house --episodes 3 --split val --skills mixed \
+    --video --output "$root/runs/demo" --json "$root/runs/demo/result.json" "${arguments[@]}"

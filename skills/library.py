@@ -1,0 +1,116 @@
+"""Skills by name, as the planner asks for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import load_layout
+from rearrange.errors import UserError
+from rearrange.robot import kinematics
+from rearrange.sim.base import NOTHING
+from skills.base import Skill, SkillArgument
+from skills.learned import LearnedPick
+from skills.oracle import NavigateOracle, Oracle, PickOracle, PlaceOracle
+from skills.settings import CHECKPOINTS
+
+SKILL_NAMES = ("navigate", "pick", "place")
+MODES = ("oracle", "learned", "mixed")
+ORACLE_TIMEOUT = 600  # steps; oracles move carefully
+RESET_TIMEOUT = 50  # steps (habitat-lab)
+RESET_STEP = 0.0375  # [rad] per step and joint
+RESET_ERROR = 0.05  # [rad] (habitat-lab)
+
+_LEARNED = {"pick": LearnedPick}
+_ORACLES: dict[str, type[NavigateOracle] | type[PickOracle] | type[PlaceOracle]] = {
+    "navigate": NavigateOracle,
+    "pick": PickOracle,
+    "place": PlaceOracle,
+}
+
+
+class OracleSkill:
+    """An oracle behind the interface of a skill."""
+
+    source = "oracle"
+    timeout = ORACLE_TIMEOUT
+
+    def __init__(self, name: str) -> None:
+        """Name one of SKILL_NAMES."""
+        self.name = name
+        self._oracle: Oracle | None = None
+
+    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
+        """Begin in the world's apartment."""
+        grid = load_layout(world.episode.layout, world.episode.variation)[1]
+        oracle = _ORACLES[self.name](grid)
+        if isinstance(oracle, NavigateOracle):
+            goal = argument.position if argument.kind == "goal" else None
+            oracle.reset(world.state, 0, argument.slot, goal)
+        elif isinstance(oracle, PlaceOracle):
+            oracle.reset(world.state, 0, argument.slot, argument.position)
+        else:
+            oracle.reset(world.state, 0, argument.slot)
+        self._oracle = oracle
+
+    def act(self, world: RearrangeEnv) -> np.ndarray:
+        """Next action [10]."""
+        assert self._oracle is not None, "reset() comes first"
+        return self._oracle.act(world.state, 0)
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """Whether the oracle has finished or given up."""
+        return self._oracle is not None and self._oracle.done(world.state, 0)
+
+
+class ResetArm:
+    """Brings the arm to its resting joints without changing what is held; scripted, as in HAB."""
+
+    name = "reset_arm"
+    source = "scripted"
+    timeout = RESET_TIMEOUT
+
+    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
+        """Nothing to prepare."""
+
+    def act(self, world: RearrangeEnv) -> np.ndarray:
+        """A step of every joint towards rest, in proportion, so that all arrive together [10]."""
+        error = np.asarray(kinematics.RESTING_ARM) - world.state.arm_joints[0]
+        action = np.zeros(10)
+        action[:7] = error * min(1.0, RESET_STEP / max(float(np.abs(error).max()), 1e-9))
+        action[7] = 1.0 if world.state.held_object[0] != NOTHING else -1.0
+        return action
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """All joints are near their resting angles."""
+        error = np.asarray(kinematics.RESTING_ARM) - world.state.arm_joints[0]
+        return bool(np.abs(error).max() < RESET_ERROR)
+
+
+def load_skills(mode: str) -> dict[str, Skill]:
+    """All skills that a plan needs, and `reset_arm`.
+
+    Args:
+        mode: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
+            where there is a checkpoint.
+
+    Raises:
+        UserError: Unknown mode, or a checkpoint is missing and `mode` is "learned".
+    """
+    if mode not in MODES:
+        raise UserError(f"unknown skills '{mode}': choose one of {', '.join(MODES)}")
+    skills: dict[str, Skill] = {"reset_arm": ResetArm()}
+    missing = []
+    for name in SKILL_NAMES:
+        path = CHECKPOINTS / f"{name}.safetensors"
+        if mode != "oracle" and name in _LEARNED and path.is_file():
+            skills[name] = _LEARNED[name](path)
+        else:
+            missing.append(name)
+            skills[name] = OracleSkill(name)
+    if mode == "learned" and missing:
+        raise UserError(
+            f"no checkpoint for {', '.join(missing)} in {CHECKPOINTS}: "
+            "train it with scripts/train_skill.sh, or use --skills mixed"
+        )
+    return skills

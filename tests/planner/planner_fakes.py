@@ -1,0 +1,155 @@
+"""A world without physics and skills without brains: what the executive can be tested with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rearrange.episodes.episode import Episode, Target
+from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+
+FIRST_SLOT = 3  # targets do not start at slot 0, so that slots and indices cannot be confused
+
+
+def make_episode(count: int = 5, **changes) -> Episode:
+    receptacles = ["table_01", "sofa", "sink", "counter_left", "chair_01"]
+    targets = tuple(
+        Target(
+            slot=FIRST_SLOT + k,
+            start=(1.0 + k, 0.0, 0.8),
+            goal=(1.0 + k, 4.0, 0.5),
+            start_receptacle=receptacles[k % 5],
+            goal_receptacle=receptacles[(k + 1) % 5],
+        )
+        for k in range(count)
+    )
+    fields = {
+        "episode_id": "val/0",
+        "layout": 3,
+        "variation": 7,
+        "objects": {t.slot: (*t.start, 1.0, 0.0, 0.0, 0.0) for t in targets},
+        "targets": targets,
+        "base_pose": (0.0, 0.0, 0.0),
+        "arm_joints": (0.0,) * 7,
+    }
+    return Episode(**{**fields, **changes})
+
+
+@dataclass
+class FakeWorld:
+    """Holds what the gripper holds while the grip is >= 0, and nothing else ever moves."""
+
+    episode: Episode = field(default_factory=make_episode)
+    force_limit_at: int | None = None
+    actions: list[np.ndarray] = field(default_factory=list)
+    closed: bool = False
+    seeds: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.load(self.episode)
+
+    def reset(self, *, seed: int) -> None:
+        self.seeds.append(seed)
+        self.load(self.episode)
+
+    def load(self, episode: Episode) -> None:
+        self.episode = episode
+        self.elapsed_steps = 0
+        self.actions = []
+        positions = np.full((1, OBJECT_SLOT_COUNT, 3), 100.0)
+        for slot, pose in episode.objects.items():
+            positions[0, slot] = pose[:3]
+        nothing = np.full(1, NOTHING)
+        self.state = SimState(
+            base_pose=np.array([episode.base_pose]),
+            base_blocked=np.zeros(1, bool),
+            arm_joints=np.zeros((1, 7)),
+            arm_velocities=np.zeros((1, 7)),
+            end_effector_position=np.zeros((1, 3)),
+            end_effector_rotation=np.eye(3)[None],
+            object_position=positions,
+            object_rotation=np.zeros((1, OBJECT_SLOT_COUNT, 4)),
+            articulated_joints=np.zeros((1, 5)),
+            handle_position=np.zeros((1, 5, 3)),
+            held_object=nothing.copy(),
+            held_handle=nothing.copy(),
+            touched_object=nothing.copy(),
+            touched_handle=nothing.copy(),
+            hold_violated=np.zeros(1, bool),
+            contact_force=np.zeros(1),
+        )
+
+    def step_physical(self, action: np.ndarray, stop: bool = False):
+        self.actions.append(np.array(action))
+        self.elapsed_steps += 1
+        if action[7] < 0:
+            self.state.held_object[0] = NOTHING
+        exceeded = self.force_limit_at is not None and self.elapsed_steps >= self.force_limit_at
+        info = {"metrics": {"failure/force_limit": 1.0}} if exceeded else {}
+        return 0.0, exceeded, False, info
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class FakeSkill:
+    """Brings about its effect in its third step, then says that it is done.
+
+    Attributes:
+        misses: For these target indices the effect is `wrong` instead.
+        wrong: A function of (world, argument), or None for no effect at all.
+        never_done: For these target indices it never ends by itself.
+    """
+
+    name: str
+    source: str = "fake"
+    timeout: int = 10
+    grip: float = 0.0
+    misses: tuple[int, ...] = ()
+    wrong: object = None
+    never_done: tuple[int, ...] = ()
+    resets: list = field(default_factory=list)
+    hidden: int = 0
+    entered_at: list[int] = field(default_factory=list)
+
+    def reset(self, world, argument) -> None:
+        self.resets.append(argument)
+        self.entered_at.append(world.elapsed_steps)
+        self.hidden = 0
+        self.argument = argument
+
+    def act(self, world) -> np.ndarray:
+        self.hidden += 1
+        if self.hidden == 3:
+            if self.argument.target_index in self.misses:
+                if self.wrong is not None:
+                    self.wrong(world, self.argument)
+            else:
+                self.effect(world, self.argument)
+        action = np.zeros(10)
+        action[7] = self.grip
+        return action
+
+    def effect(self, world, argument) -> None:
+        if self.name == "navigate":
+            world.state.base_pose[0] = (argument.position[0] - 0.6, argument.position[1], 0.0)
+        elif self.name == "pick":
+            world.state.held_object[0] = argument.slot
+        elif self.name == "place":
+            world.state.object_position[0, argument.slot] = argument.position
+            world.state.held_object[0] = NOTHING
+
+    def done(self, world) -> bool:
+        return self.hidden >= 3 and self.argument.target_index not in self.never_done
+
+
+def make_skills() -> dict[str, FakeSkill]:
+    # The grips are those that would break everything without the executive's masks.
+    return {
+        "navigate": FakeSkill("navigate", grip=-1.0),
+        "pick": FakeSkill("pick", grip=-1.0),
+        "place": FakeSkill("place", grip=1.0),
+        "reset_arm": FakeSkill("reset_arm", "scripted", timeout=5, grip=-1.0),
+    }

@@ -1,0 +1,133 @@
+import dataclasses
+import json
+
+import imageio.v3
+import mujoco
+import numpy as np
+import pytest
+
+from planner import eval as command
+from planner import panels, scenarios
+from planner.chase import ChaseCamera, Cutaway
+
+# A robot would stand at the origin; the camera at (-3, 0, 3) looks at it.
+ROOM = """
+<mujoco><worldbody>
+  <geom name="floor" type="plane" size="9 9 1"/>
+  <geom name="rug" type="box" pos="0 0 0" size="2 2 0.01"/>
+  <geom name="in_the_way" type="box" pos="-1 0 1" size="0.05 1 1.2"/>
+  <geom name="wall_beside" type="box" group="2" pos="-1.2 1.3 1" size="0.05 0.5 1.3"/>
+  <geom name="cupboard_beside" type="box" pos="-1.2 -1.3 1" size="0.05 0.5 1.3"/>
+  <geom name="behind" type="box" pos="2 0 1" size="0.1 2 1.5"/>
+  <geom name="ceiling" type="box" group="3" pos="0 0 2.6" size="5 5 0.05"/>
+  <body name="door" pos="-1.5 0 1"><joint/><geom name="door" type="box" size="0.05 1 1"/></body>
+</worldbody></mujoco>
+"""
+EYE = np.array((-3.0, 0.0, 3.0))
+
+
+@pytest.fixture
+def room():
+    model = mujoco.MjModel.from_xml_string(ROOM)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return model, data
+
+
+def shown(model, table):
+    return {model.geom(int(i)).name for i in table.ids}
+
+
+def test_what_stands_before_the_robot_is_left_out(room):
+    model, data = room
+    names = shown(model, Cutaway(model).table(data, EYE, (0.0, 0.0, 0.0)))
+    # Walls are cut more widely than furniture; what moves is never cut, the ceiling always.
+    assert names == {"floor", "rug", "cupboard_beside", "behind", "door"}
+
+
+def test_hidden_things_come_back_after_a_while(room):
+    model, data = room
+    cutaway = Cutaway(model, keep_hidden=3)
+    assert "in_the_way" not in shown(model, cutaway.table(data, EYE, (0.0, 0.0, 0.0)))
+    far = (-3.0, 0.0, 0.0)  # the robot has come out from behind it
+    seen = ["in_the_way" in shown(model, cutaway.table(data, EYE, far)) for _ in range(4)]
+    assert seen == [False, False, True, True]
+
+
+def test_camera_looks_at_the_robot_and_turns_the_short_way():
+    camera = ChaseCamera()
+    camera.follow((1.0, 2.0, 3.0))
+    towards = np.array((1.0, 2.0, 0.65)) - camera.position
+    assert -camera.rotation[:, 2] @ towards / np.linalg.norm(towards) > 0.98
+    before = camera.position.copy()
+    camera.follow((1.0, 2.0, -3.0))  # 0.28 rad further to the left, not 6 to the right
+    assert 0.0 < np.linalg.norm(camera.position - before) < 0.1
+
+
+def test_camera_arrives():
+    camera = ChaseCamera()
+    camera.follow((0.0, 0.0, 0.0))
+    for _ in range(400):
+        camera.follow((4.0, 1.0, 2.0))
+    fresh = ChaseCamera()
+    fresh.follow((4.0, 1.0, 2.0))
+    assert np.allclose(camera.position, fresh.position, atol=1e-3)
+
+
+def test_titles_are_for_people():
+    assert panels.receptacle_title("table_01") == "table 1"
+    assert panels.receptacle_title("counter_left") == "left counter"
+    assert panels.receptacle_title("tvstand") == "TV stand"
+    assert panels.object_title(0) == "master chef can"
+
+
+class Idle:
+    """Stands still until its time-out."""
+
+    source = "idle"
+
+    def __init__(self, name: str, timeout: int) -> None:
+        self.name, self.timeout = name, timeout
+
+    def reset(self, world, argument) -> None:
+        pass
+
+    def act(self, world):
+        return np.zeros(10)
+
+    def done(self, world) -> bool:
+        return False
+
+
+@pytest.mark.slow
+def test_video_of_the_real_world(tmp_path, monkeypatch):
+    def open_stage(scenario, split, skills):
+        world = pytest.importorskip("rearrange.env").RearrangeEnv(scenario.task, split=split)
+        names = ("navigate", "pick", "place", "reset_arm")
+        return scenarios.Stage(world, {name: Idle(name, 12) for name in names})
+
+    monkeypatch.setattr(scenarios, "open_stage", open_stage)
+    arguments = ["tidy_house", "--episodes", "1", "--workers", "1", "--video"]
+    assert command.main([*arguments, "--output", str(tmp_path)]) == 0
+    frames = imageio.v3.imread(tmp_path / "tidy_house_000.mp4")
+    assert frames.shape == (4 + 45, 540, 960, 3)  # every third of 12 steps, then the result
+    assert frames[0, :, :680].std() > 20  # a picture, not a plain colour
+    assert [p.name for p in tmp_path.iterdir()] == ["tidy_house_000.mp4"]
+
+
+@pytest.mark.slow
+def test_worker_processes_find_the_same(tmp_path):
+    pytest.importorskip("skills.library")
+    found = []
+    for workers in ("1", "2"):
+        path = tmp_path / f"{workers}.json"
+        arguments = ["tidy_house", "--episodes", "2", "--skills", "oracle", "--workers", workers]
+        assert command.main([*arguments, "--json", str(path)]) == 0
+        records = json.loads(path.read_text())["records"]
+        kept = {f.name for f in dataclasses.fields(command.EpisodeRecord)}
+        for record in records:
+            for name in ("wall_seconds", "plan_seconds", "problem_seconds"):
+                assert name in kept
+                record.pop(name)
+        found.append(records)
+    assert found[0] == found[1]

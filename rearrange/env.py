@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -136,7 +136,7 @@ class _Worlds:
 class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode."""
 
-    metadata = {"render_modes": [], "render_fps": 30}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render_fps": 30}
 
     def __init__(
         self,
@@ -243,7 +243,11 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
 class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     """N worlds stepped together in one process, restarted in the step in which they end."""
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [], "render_fps": 30}
+    metadata: ClassVar[dict[str, Any]] = {
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": [],
+        "render_fps": 30,
+    }
 
     def __init__(
         self,

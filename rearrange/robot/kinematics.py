@@ -8,6 +8,7 @@ does not move. Offsets and limits: the robot maker's public URDF (facts/hab_and_
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numba
 import numpy as np
@@ -149,14 +150,8 @@ def solve_ik(
     start = np.asarray(seed, dtype=np.float64)
     posture = start if preferred is None else np.asarray(preferred, dtype=np.float64)
     tool = np.array([axis, point], dtype=np.float64)
-    generator = np.random.default_rng(0)
     best, best_error = start, math.inf
-    for attempt in range(restarts + 1):
-        guess = start
-        if attempt == 1:
-            guess = np.asarray(RESTING_ARM)
-        elif attempt > 1:
-            guess = start + generator.normal(0.0, _SPREAD, JOINT_COUNT)
+    for guess in _guesses(start, restarts):
         joints, error = _descend(
             goal,
             direction,
@@ -171,6 +166,16 @@ def solve_ik(
         if best_error <= tolerance:
             break
     return best, best_error
+
+
+def _guesses(seed: np.ndarray, restarts: int) -> Iterator[np.ndarray]:
+    """Postures [7] from which to look for a solution: the seed, rest, then random ones."""
+    yield seed
+    if restarts > 0:
+        yield np.asarray(RESTING_ARM)
+    generator = np.random.default_rng(0)
+    for _ in range(restarts - 1):
+        yield seed + generator.normal(0.0, _SPREAD, JOINT_COUNT)
 
 
 @numba.njit(cache=True)

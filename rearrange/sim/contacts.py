@@ -47,8 +47,8 @@ def scan_contacts(
         first, second = roles[geoms[c, 0]], roles[geoms[c, 1]]
         if second == SUCTION or (second == ROBOT and first != SUCTION):
             first, second = second, first
-        first_is_robot = first == ROBOT or first == SUCTION
-        second_is_robot = second == ROBOT or second == SUCTION
+        first_is_robot = first in (ROBOT, SUCTION)
+        second_is_robot = second in (ROBOT, SUCTION)
         first_is_load = 0 <= first < ROBOT and first == held_object
         second_is_load = 0 <= second < ROBOT and second == held_object
         second_is_held_handle = second >= HANDLE and second - HANDLE == held_handle

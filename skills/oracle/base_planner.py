@@ -22,7 +22,7 @@ BASE_RADIUS = 0.303  # [m]
 ARM_MARGIN = 0.03  # [m]
 HEADINGS = 24
 POSITION_BIN = 0.1  # [m]
-LONGEST_REVERSE = 1.0  # [m], of the last straight drive
+SHORT = 1.0  # [m], straight drives that are tried both forwards and in reverse
 GREED = 1.3  # weight of the distance that is left
 # Motion primitives: actions, forward [m] and turn [rad] of each, cost in actions.
 PRIMITIVES = np.array(
@@ -256,13 +256,15 @@ def _connect(
     floor: Floor, here: np.ndarray, goal: np.ndarray, base_least: float, arm_least: float
 ) -> tuple[bool, np.ndarray]:
     """Whether turning, driving straight and turning leads to the goal, and these actions [K, 2]."""
-    actions = _direct(here, goal, False)
-    if _drivable(floor, here.copy(), actions, base_least, arm_least):
-        return True, actions
-    if math.hypot(here[0] - goal[0], here[1] - goal[1]) < LONGEST_REVERSE:
-        actions = _direct(here, goal, True)
-        return _drivable(floor, here.copy(), actions, base_least, arm_least), actions
-    return False, actions
+    first, second = _direct(here, goal, False), _direct(here, goal, True)
+    near = math.hypot(here[0] - goal[0], here[1] - goal[1]) < SHORT
+    if near and len(second) < len(first):
+        first, second = second, first
+    if _drivable(floor, here.copy(), first, base_least, arm_least):
+        return True, first
+    if near:
+        return _drivable(floor, here.copy(), second, base_least, arm_least), second
+    return False, second
 
 
 @numba.njit(cache=True)

@@ -21,7 +21,7 @@ from skills.oracle.arm_planner import plan_arm
 from skills.oracle.base_planner import BasePlanner
 from skills.oracle.collision import ARM_SPHERES, load_spheres
 from skills.oracle.obstacles import Obstacles, obstacles_of
-from skills.oracle.reach import ARM_MARGIN, RISE_STEP, Reach
+from skills.oracle.reach import ARM_MARGIN, RISE_STEP
 
 HOLD, RELEASE = 1.0, -1.0
 Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
@@ -237,7 +237,7 @@ class Oracle:
                 return True
         return False
 
-    def _fold(self, reach: Reach | None, without: int) -> Actions:
+    def _fold(self, without: int) -> Actions:
         """Bring the arm back to rest, from farther away if it cannot be done here."""
         for attempt in range(4):
             base = self.base_pose

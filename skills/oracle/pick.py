@@ -41,9 +41,9 @@ class PickOracle(Oracle):
                 yield from self._follow(reach.heights, settle=False)
                 yield from self._straight(-reach.retreat)
                 if not taken:
-                    yield from self._fold(reach, NOTHING)
+                    yield from self._fold(NOTHING)
                     continue
-            if (yield from self._fold(None, self.slot)) and self.held == self.slot:
+            if (yield from self._fold(self.slot)) and self.held == self.slot:
                 return True
         self.failure = self.failure or "pick: gave up"
         return False

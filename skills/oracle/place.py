@@ -49,11 +49,11 @@ class PlaceOracle(Oracle):
             yield from self._lower(reach)
             yield from self._follow(reach.heights, settle=False)
             yield from self._straight(-reach.retreat)
-            if (yield from self._fold(reach, NOTHING)):
+            if (yield from self._fold(NOTHING)):
                 self.failure = ""
                 return True
         self.failure = self.failure or "place: lost the object"
-        yield from self._fold(None, self.held)
+        yield from self._fold(self.held)
         return False
 
     def _lower(self, reach: Reach) -> Actions:

@@ -1,0 +1,437 @@
+"""The conformance test of the Simulator contract, which every implementation can run on itself.
+
+    check_simulator(lambda world_count: MySimulator(world_count), episodes)
+
+raises AssertionError and says what is wrong. Each `check_*` function tests one promise and can be run
+alone with the same two arguments. Episodes should come from two apartments or more, each with objects
+that can be reached from above.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rearrange.episodes.episode import Episode
+from rearrange.episodes.generation import load_layout
+from rearrange.navigation import ROBOT_RADIUS
+from rearrange.robot import kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.sim.base import NOTHING, Simulator
+from rearrange.sim.conformance_tools import (
+    ARM_STEP,
+    SECOND,
+    assert_close,
+    assert_hand_follows_kinematics,
+    assert_layout,
+    assert_same,
+    floor_depth,
+    hand_in_base,
+    idle_action,
+    in_base_frame,
+    in_the_open,
+    object_in_hand,
+    one_action,
+    random_actions,
+    repeat,
+    snapshot,
+    trajectory,
+)
+
+MakeSimulator = Callable[[int], Simulator]
+
+DOWN = (0.0, 0.0, -1.0)
+STILL = 0.002  # [m], what rests may move in a second
+FLOOR_TOLERANCE = 0.02  # [m], rugs lie on the floor
+GRASP_REACH = 0.8  # [m], horizontal distance from base to object in the grasp check
+GRASP_ATTEMPTS = 8  # objects that the grasp check tries, of which it must take one
+
+
+def check_simulator(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Run every check.
+
+    Args:
+        make_simulator: Makes a new simulator with this many worlds.
+        episodes: Start states to test with, two or more.
+
+    Raises:
+        AssertionError: The simulator breaks a promise of the contract.
+    """
+    for check in CHECKS:
+        check(make_simulator, episodes)
+
+
+# --- the state and its life -------------------------------------------------------------------------
+
+
+def check_state_layout(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """`state` is one SimState for life, its arrays have the promised shapes, kinds and frames."""
+    count = len(episodes)
+    simulator = make_simulator(count)
+    assert isinstance(simulator, Simulator), f"{type(simulator).__name__} is no Simulator"
+    assert simulator.world_count == count, f"world_count is {simulator.world_count}, not {count}"
+    simulator.reset(range(count), episodes)
+    state = simulator.state
+    action = idle_action(count)
+    before = action.copy()
+    for _ in range(2):
+        assert_layout(state, count)
+        simulator.step(action)
+        assert simulator.state is state, "`state` must stay the same object"
+    assert np.array_equal(action, before), "`step` must not write into the action"
+    simulator.close()
+
+
+def check_reset(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """`reset` puts everything where the episode says."""
+    simulator = make_simulator(1)
+    for episode in episodes:
+        simulator.reset([0], [episode])
+        state = snapshot(simulator.state)
+        assert_close(state["base_pose"][0], episode.base_pose, 1e-5, "base_pose after reset")
+        assert_close(state["arm_joints"][0], episode.arm_joints, 0.02, "arm_joints after reset")
+        for slot, pose in episode.objects.items():
+            if slot != episode.held_slot:
+                where = state["object_position"][0, slot]
+                assert_close(where, pose[:3], STILL, f"object {slot} after reset")
+                same = abs(state["object_rotation"][0, slot] @ np.array(pose[3:]))
+                assert same > 0.999, f"object {slot} is turned after reset (wxyz quaternions?)"
+        joints = [episode.articulated.get(joint, 0.0) for joint in ARTICULATED_JOINTS]
+        assert_close(state["articulated_joints"][0], joints, 0.01, "articulated_joints")
+        held = NOTHING if episode.held_slot is None else episode.held_slot
+        assert state["held_object"][0] == held, f"holds {state['held_object'][0]}, not {held}"
+        assert not state["hold_violated"][0], "hold_violated after reset"
+    simulator.close()
+
+
+def check_reset_leaves_other_worlds(
+    make_simulator: MakeSimulator, episodes: Sequence[Episode]
+) -> None:
+    """Resetting one world changes nothing in the others."""
+    simulator = make_simulator(3)
+    simulator.reset([0, 1, 2], [episodes[k % len(episodes)] for k in range(3)])
+    for action in random_actions(0, 5, 3):
+        simulator.step(action)
+    before = snapshot(simulator.state)
+    simulator.reset([1], [episodes[0]])
+    after = snapshot(simulator.state)
+    for name, values in before.items():
+        same = np.array_equal(values[[0, 2]], after[name][[0, 2]])
+        assert same, f"reset of world 1 changed {name} of another world"
+    assert_close(after["base_pose"][1], episodes[0].base_pose, 1e-5, "base_pose after reset")
+    simulator.close()
+
+
+def check_determinism(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """The same episode and actions give the same trajectory, bit for bit, whatever else happens."""
+    actions = random_actions(1, SECOND, 1)
+    alone = make_simulator(1)
+    expected = trajectory(alone, episodes[0], actions)
+    trajectory(alone, episodes[-1], random_actions(2, 5, 1))
+    assert_same(expected, trajectory(alone, episodes[0], actions), "after another episode")
+    alone.close()
+    fresh = make_simulator(1)
+    assert_same(expected, trajectory(fresh, episodes[0], actions), "in a new simulator")
+    fresh.close()
+    crowd = make_simulator(3)
+    crowd.reset([0, 2], [episodes[-1], episodes[0]])
+    others = random_actions(3, SECOND, 3)
+    others[:, 1] = actions[:, 0]
+    found = trajectory(crowd, episodes[0], others, world=1)
+    assert_same(expected, found, "with other worlds beside")
+    crowd.close()
+
+
+def check_close(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Closing twice is fine, also before any reset."""
+    make_simulator(1).close()
+    simulator = make_simulator(1)
+    simulator.reset([0], episodes[:1])
+    simulator.close()
+    simulator.close()
+
+
+# --- motion -----------------------------------------------------------------------------------------
+
+
+def check_idle(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """With nothing to do the robot stays where it is, and so does what rests."""
+    simulator = make_simulator(1)
+    for episode in map(in_the_open, episodes):
+        simulator.reset([0], [episode])
+        before = snapshot(simulator.state)
+        repeat(simulator, idle_action(), SECOND)
+        after = snapshot(simulator.state)
+        assert np.array_equal(before["base_pose"], after["base_pose"]), "an idle base moves"
+        assert_close(after["arm_joints"], before["arm_joints"], 0.01, "arm_joints of an idle arm")
+        moved = np.linalg.norm(after["object_position"] - before["object_position"], axis=-1)[0]
+        for slot in episode.objects:
+            assert moved[slot] < STILL, f"resting object {slot} moved {moved[slot]:.4f} m in 1 s"
+        assert_close(
+            after["articulated_joints"], before["articulated_joints"], 0.01, "resting doors"
+        )
+        assert after["contact_force"][0] == 0.0, "contact force on a robot in the open"
+    simulator.close()
+
+
+def check_base_motion(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Forward is along +x of the base, turning is counter-clockwise, the hand comes along."""
+    simulator = make_simulator(1)
+    for yaw in (0.4, 3.0):
+        episode = in_the_open(episodes[0], yaw)
+        simulator.reset([0], [episode])
+        hand = hand_in_base(simulator)
+        x, y = episode.base_pose[:2]
+        repeat(simulator, one_action(forward=0.05), 4)
+        expected = (x + 0.2 * math.cos(yaw), y + 0.2 * math.sin(yaw), yaw)
+        assert_close(snapshot(simulator.state)["base_pose"][0], expected, 1e-4, "driving 0.2 m")
+        repeat(simulator, one_action(turn=0.07), 4)
+        turned = math.remainder(yaw + 0.28, 2 * math.pi)
+        expected = (*expected[:2], turned)
+        assert_close(snapshot(simulator.state)["base_pose"][0], expected, 1e-4, "turning left")
+        repeat(simulator, one_action(forward=-0.05), 4)
+        expected = (
+            expected[0] - 0.2 * math.cos(turned),
+            expected[1] - 0.2 * math.sin(turned),
+            turned,
+        )
+        state = snapshot(simulator.state)
+        assert_close(state["base_pose"][0], expected, 1e-4, "driving back 0.2 m")
+        assert not state["base_blocked"][0], "base_blocked in the open"
+        repeat(simulator, idle_action(), 10)
+        assert_close(hand_in_base(simulator), hand, 0.02, "hand in the base frame after driving")
+    simulator.close()
+
+
+def check_obstacles(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Driving on and on ends at an obstacle, says so, and never inside one."""
+    simulator = make_simulator(1)
+    for episode, yaw in zip((episodes[0], episodes[-1]), (0.3, 2.2), strict=True):
+        episode = in_the_open(episode, yaw)
+        grid = load_layout(episode.layout, episode.variation)[1]
+        simulator.reset([0], [episode])
+        blocked = False
+        for _ in range(4 * SECOND):
+            before = snapshot(simulator.state)["base_pose"][0]
+            simulator.step(one_action(forward=0.08))
+            state = snapshot(simulator.state)
+            x, y, _ = state["base_pose"][0]
+            inside = ROBOT_RADIUS - grid.clearance_at(x, y)
+            assert inside < 0.02, f"the base is {inside:.3f} m inside an obstacle"
+            moved = math.hypot(x - before[0], y - before[1])
+            assert moved < 0.081, f"the base moved {moved:.3f} m instead of 0.08 m"
+            if not state["base_blocked"][0]:
+                assert moved > 0.079, f"not base_blocked, yet it moved {moved:.3f} m, not 0.08 m"
+            blocked |= bool(state["base_blocked"][0])
+        assert blocked, "base_blocked never told that the robot met a wall"
+    simulator.close()
+
+
+def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Joint deltas move the joints they name, up to their limits; the hand is where they put it."""
+    simulator = make_simulator(1)
+    simulator.reset([0], [in_the_open(episodes[0])])
+    for joint in range(kinematics.JOINT_COUNT):
+        before = snapshot(simulator.state)["arm_joints"][0]
+        sign = 1.0 if before[joint] < 0.0 else -1.0
+        arm = np.zeros(kinematics.JOINT_COUNT)
+        arm[joint] = sign * 0.03
+        repeat(simulator, one_action(arm), 5)
+        repeat(simulator, idle_action(), 15)
+        before[joint] += sign * 0.15
+        name = kinematics.JOINT_NAMES[joint]
+        assert_close(snapshot(simulator.state)["arm_joints"][0], before, 0.02, f"moving {name}")
+    assert_hand_follows_kinematics(simulator)
+    for joint, sign in ((0, 1.0), (5, -1.0)):
+        limit = kinematics.JOINT_LIMITS[joint][int(sign > 0)]
+        arm = np.zeros(kinematics.JOINT_COUNT)
+        arm[joint] = sign * ARM_STEP
+        repeat(simulator, one_action(arm), 4 * SECOND)
+        reached = float(snapshot(simulator.state)["arm_joints"][0, joint])
+        name = kinematics.JOINT_NAMES[joint]
+        assert abs(reached - limit) < 0.03, f"{name} stops at {reached:.3f}, not at {limit:.3f}"
+        repeat(simulator, one_action(-arm), 10)  # a target that wound up would not come back
+        back = abs(float(snapshot(simulator.state)["arm_joints"][0, joint]) - limit)
+        assert back > 0.1, f"{name} does not come back from its limit"
+    assert_hand_follows_kinematics(simulator)
+    simulator.close()
+
+
+# --- camera -----------------------------------------------------------------------------------------
+
+
+def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Depth is in metres along the optical axis, sees the floor where it is, and moves with the base."""
+    simulator = make_simulator(2)
+    aside = (1.5, *kinematics.RESTING_ARM[1:])
+    starts = [dataclasses.replace(in_the_open(episodes[k]), arm_joints=aside) for k in (0, -1)]
+    simulator.reset([0, 1], starts)
+    depth = np.array(simulator.render_depth())
+    assert depth.dtype == np.float32, f"depth is {depth.dtype}, not float32"
+    assert depth.ndim == 3, f"depth has shape {depth.shape}, not [N, H, W]"
+    assert len(depth) == 2, f"depth has shape {depth.shape} for two worlds"
+    assert np.isfinite(depth).all(), "depth must be finite"
+    assert (depth > 0.0).all(), "depth must be positive"
+    floor = floor_depth(*depth.shape[1:])
+    rows = slice(round(0.85 * depth.shape[1]), None)  # what is nearer than a metre from the base
+    for k, image in enumerate(depth):
+        excess = float((image[rows] - floor[rows]).max())
+        assert excess < FLOOR_TOLERANCE, f"depth of world {k} sees {excess:.3f} m below the floor"
+        agrees = float(np.mean(np.abs(image[rows] - floor[rows]) < FLOOR_TOLERANCE))
+        assert agrees > 0.5, f"depth of world {k} finds the floor in {agrees:.0%} of the lower rows"
+    again = np.array(simulator.render_depth())
+    assert np.array_equal(depth, again), "the same state gives another image"
+    small = np.array(simulator.render_depth(24))
+    assert small.shape == (2, 24, 24), f"depth of size 24 has shape {small.shape}"
+    offset = np.abs(small[:, 21:] - floor_depth(24, 24)[21:])
+    assert np.mean(offset < FLOOR_TOLERANCE) > 0.5, "depth of another size misses the floor"
+    simulator.step(np.concatenate([one_action(turn=0.08), idle_action()]))
+    turned = np.array(simulator.render_depth())
+    assert np.mean(np.abs(turned[0] - depth[0]) > 0.01) > 0.1, "depth stays when the base turns"
+    assert np.mean(np.abs(turned[1] - depth[1]) > 0.01) < 0.02, "depth changes while nothing moves"
+    simulator.close()
+
+
+# --- suction ----------------------------------------------------------------------------------------
+
+
+def check_grasp(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """Grip takes what the cup touches, nothing else; it comes up with the hand; letting go drops it."""
+    simulator = make_simulator(1)
+    simulator.reset([0], [in_the_open(episodes[0])])
+    for _ in range(5):
+        state = snapshot(simulator.state)
+        touched, held = int(state["touched_object"][0]), int(state["held_object"][0])
+        assert touched == NOTHING, f"the cup touches object {touched} in the open"
+        assert held == NOTHING, f"grip takes object {held} without touching it"
+        assert not state["hold_violated"][0], "hold_violated without a hold"
+        simulator.step(one_action(grip=1.0))
+    tried = 0
+    for episode, slot in _graspable(episodes):
+        tried += 1
+        if _take(simulator, episode, slot):
+            _check_lift_and_drop(simulator, slot)
+            simulator.close()
+            return
+    raise AssertionError(f"grip took none of {tried} objects that the hand was moved onto")
+
+
+def check_held_start(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
+    """An episode with a held slot starts with it in the hand; it follows base and hand, then falls."""
+    simulator = make_simulator(1)
+    slot = min(episodes[0].objects)
+    episode = dataclasses.replace(in_the_open(episodes[0]), held_slot=slot)
+    simulator.reset([0], [episode])
+    repeat(simulator, one_action(grip=1.0), 5)
+    assert snapshot(simulator.state)["held_object"][0] == slot, "held_slot is lost at once"
+    in_hand = object_in_hand(simulator, slot)
+    assert np.linalg.norm(in_hand) < 0.15, "what is held at the start is far from the hand"
+    arm = np.array([ARM_STEP, 0.0, 0.0, 0.0, 0.0, 0.0, ARM_STEP])
+    for action in (
+        one_action(grip=1.0, forward=0.05),
+        one_action(grip=1.0, turn=0.08),
+        one_action(arm, 1.0),
+    ):
+        before = snapshot(simulator.state)["object_position"][0, slot]
+        repeat(simulator, action, 6)
+        repeat(simulator, one_action(grip=1.0), 5)
+        state = snapshot(simulator.state)
+        assert state["held_object"][0] == slot, "what is held is lost on the way"
+        assert not state["hold_violated"][0], "hold_violated on the way"
+        assert_close(object_in_hand(simulator, slot), in_hand, 0.02, "the held object in the hand")
+        assert np.linalg.norm(state["object_position"][0, slot] - before) > 0.05, (
+            "what is held stays behind"
+        )
+    _check_drop(simulator, slot, 0.3)
+    simulator.close()
+
+
+CHECKS: tuple[Callable[[MakeSimulator, Sequence[Episode]], None], ...] = (
+    check_state_layout,
+    check_reset,
+    check_reset_leaves_other_worlds,
+    check_determinism,
+    check_close,
+    check_idle,
+    check_base_motion,
+    check_obstacles,
+    check_arm,
+    check_depth,
+    check_grasp,
+    check_held_start,
+)
+
+
+# --- moving the hand onto objects -------------------------------------------------------------------
+
+
+def _graspable(episodes: Sequence[Episode]) -> list[tuple[Episode, int]]:
+    """Episodes in which the robot stands before an object that its hand can reach from above."""
+    generator = np.random.default_rng(0)
+    found: list[tuple[Episode, int]] = []
+    for episode in episodes:
+        grid = load_layout(episode.layout, episode.variation)[1]
+        for slot, pose in episode.objects.items():
+            base = grid.sample_pose_near(generator, (pose[0], pose[1]), GRASP_REACH, 0.0)
+            if base is None:
+                continue
+            top = in_base_frame(np.array(base), np.array(pose[:3]))
+            top[2] += half_height(SLOT_KINDS[slot])
+            if kinematics.solve_ik(top, DOWN)[1] < 0.005:
+                start = dataclasses.replace(in_the_open(episode), base_pose=base)
+                found.append((start, slot))
+            if len(found) == GRASP_ATTEMPTS:
+                return found
+    return found
+
+
+def _reach(simulator: Simulator, goal: np.ndarray) -> None:
+    """One gripping step of the arm towards these joints."""
+    joints = snapshot(simulator.state)["arm_joints"][0]
+    simulator.step(one_action(np.clip(goal - joints, -ARM_STEP, ARM_STEP), grip=1.0))
+
+
+def _take(simulator: Simulator, episode: Episode, slot: int) -> bool:
+    """Move the hand over an object and down onto it; whether it was taken."""
+    simulator.reset([0], [episode])
+    state = snapshot(simulator.state)
+    top = in_base_frame(state["base_pose"][0], state["object_position"][0, slot])
+    top[2] += half_height(SLOT_KINDS[slot])
+    above = kinematics.solve_ik(top + np.array([0.0, 0.0, 0.1]), DOWN)[0]
+    pressing = kinematics.solve_ik(top - np.array([0.0, 0.0, 0.01]), DOWN, above)[0]
+    for step in range(5 * SECOND):
+        _reach(simulator, above if step < 2 * SECOND else pressing)
+        held = int(snapshot(simulator.state)["held_object"][0])
+        if held != NOTHING:
+            return held == slot
+    return False
+
+
+def _check_lift_and_drop(simulator: Simulator, slot: int) -> None:
+    before = snapshot(simulator.state)
+    in_hand = object_in_hand(simulator, slot)
+    target = hand_in_base(simulator)
+    target[2] += 0.15
+    raised = kinematics.solve_ik(target, DOWN, before["arm_joints"][0])[0]
+    for _ in range(2 * SECOND):
+        _reach(simulator, raised)
+    state = snapshot(simulator.state)
+    assert state["held_object"][0] == slot, "what is held is lost when the hand rises"
+    rise = state["object_position"][0, slot, 2] - before["object_position"][0, slot, 2]
+    assert rise > 0.05, f"the hand rose 0.15 m, what it holds {rise:.3f} m"
+    assert_close(object_in_hand(simulator, slot), in_hand, 0.03, "the held object in the hand")
+    _check_drop(simulator, slot, 0.5 * float(rise))
+
+
+def _check_drop(simulator: Simulator, slot: int, least: float) -> None:
+    """Letting go drops what is held by so much within a second [m]."""
+    height = float(snapshot(simulator.state)["object_position"][0, slot, 2])
+    repeat(simulator, idle_action(), SECOND)
+    state = snapshot(simulator.state)
+    assert state["held_object"][0] == NOTHING, "letting go does not let go"
+    fall = height - float(state["object_position"][0, slot, 2])
+    assert fall > least, f"after letting go the object fell {fall:.3f} m within a second"

@@ -1,0 +1,179 @@
+"""What the conformance test works with: actions, snapshots of the state, and comparisons."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from rearrange.episodes.episode import Episode
+from rearrange.episodes.generation import load_layout
+from rearrange.render import look_at
+from rearrange.robot import fetch, kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.sim.base import OBJECT_SLOT_COUNT, SimState, Simulator
+
+SECOND = 30  # control steps
+GRIP = 7  # place in an action; forward and turn follow
+ARM_STEP = 0.0375  # [rad] per step, what the arm can follow
+
+HANDLE_COUNT = len(ARTICULATED_JOINTS)
+STATE_LAYOUT: dict[str, tuple[str, tuple[int, ...]]] = {
+    "base_pose": ("f", (3,)),
+    "base_blocked": ("b", ()),
+    "arm_joints": ("f", (kinematics.JOINT_COUNT,)),
+    "arm_velocities": ("f", (kinematics.JOINT_COUNT,)),
+    "end_effector_position": ("f", (3,)),
+    "end_effector_rotation": ("f", (3, 3)),
+    "object_position": ("f", (OBJECT_SLOT_COUNT, 3)),
+    "object_rotation": ("f", (OBJECT_SLOT_COUNT, 4)),
+    "articulated_joints": ("f", (HANDLE_COUNT,)),
+    "handle_position": ("f", (HANDLE_COUNT, 3)),
+    "held_object": ("i", ()),
+    "held_handle": ("i", ()),
+    "touched_object": ("i", ()),
+    "touched_handle": ("i", ()),
+    "hold_violated": ("b", ()),
+    "contact_force": ("f", ()),
+}  # kind of number and shape behind the leading axis
+
+
+def in_the_open(episode: Episode, yaw: float = 0.0) -> Episode:
+    """The episode with the robot in its resting posture where the most room is, looking along yaw."""
+    grid = load_layout(episode.layout, episode.variation)[1]
+    room = np.where(grid.island, grid.clearance, -1.0)
+    cell = np.unravel_index(int(room.argmax()), room.shape)
+    x, y = grid.center_of(np.array(cell)).tolist()
+    return dataclasses.replace(
+        episode, base_pose=(x, y, yaw), arm_joints=kinematics.RESTING_ARM, held_slot=None
+    )
+
+
+def to_numpy(values: Any) -> np.ndarray:
+    """A NumPy copy of a NumPy array or torch tensor."""
+    return np.array(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def snapshot(state: SimState) -> dict[str, np.ndarray]:
+    """Copies of all arrays of a state by name."""
+    return {name: to_numpy(getattr(state, name)) for name in STATE_LAYOUT}
+
+
+def assert_layout(state: SimState, count: int) -> None:
+    """Shapes, kinds, finite values and proper rotations."""
+    for name, values in snapshot(state).items():
+        kind, shape = STATE_LAYOUT[name]
+        shape = (count, *shape)
+        assert values.shape == shape, f"{name} has shape {values.shape}, not {shape}"
+        assert values.dtype.kind == kind, f"{name} is {values.dtype}, not of kind '{kind}'"
+        assert np.isfinite(values).all(), f"{name} is not finite"
+    rotation = to_numpy(state.end_effector_rotation)
+    identity = np.broadcast_to(np.eye(3), rotation.shape)
+    assert_close(rotation @ rotation.swapaxes(1, 2), identity, 1e-4, "end_effector_rotation")
+    assert (np.linalg.det(rotation) > 0.0).all(), "end_effector_rotation is a mirror"
+    norms = np.linalg.norm(to_numpy(state.object_rotation), axis=-1)
+    assert_close(norms, np.ones_like(norms), 1e-4, "lengths of object_rotation")
+
+
+def one_action(
+    arm: np.ndarray | None = None, grip: float = -1.0, forward: float = 0.0, turn: float = 0.0
+) -> np.ndarray:
+    """An action for one world [1, 10]."""
+    action = np.zeros((1, 10))
+    action[0, :GRIP] = 0.0 if arm is None else arm
+    action[0, GRIP:] = grip, forward, turn
+    return action
+
+
+def idle_action(count: int = 1) -> np.ndarray:
+    """No motion and no grip for so many worlds [N, 10]."""
+    return np.repeat(one_action(), count, axis=0)
+
+
+def repeat(simulator: Simulator, action: np.ndarray, count: int) -> None:
+    """Take the same action so many times."""
+    for _ in range(count):
+        simulator.step(action)
+
+
+def random_actions(seed: int, steps: int, count: int) -> np.ndarray:
+    """Random motion of everything [T, N, 10] in physical units."""
+    limits = np.array([ARM_STEP] * kinematics.JOINT_COUNT + [1.0, 0.08, 0.08])
+    return np.random.default_rng(seed).uniform(-limits, limits, (steps, count, 10))
+
+
+def trajectory(
+    simulator: Simulator, episode: Episode, actions: np.ndarray, world: int = 0
+) -> list[dict[str, np.ndarray]]:
+    """States of one world from its reset on, and what its camera sees at the end."""
+    simulator.reset([world], [episode])
+    states = [{name: v[world] for name, v in snapshot(simulator.state).items()}]
+    for action in actions:
+        simulator.step(action)
+        states.append({name: v[world] for name, v in snapshot(simulator.state).items()})
+    states[-1]["depth"] = np.array(simulator.render_depth()[world])
+    return states
+
+
+def assert_same(
+    first: list[dict[str, np.ndarray]], second: list[dict[str, np.ndarray]], when: str
+) -> None:
+    """Two trajectories are equal bit for bit."""
+    for step, (a, b) in enumerate(zip(first, second, strict=True)):
+        for name, values in a.items():
+            same = np.array_equal(values, b[name])
+            assert same, f"{name} differs {when}, first at step {step}"
+
+
+def assert_close(found: np.ndarray, expected: Any, tolerance: float, what: str) -> None:
+    """No element is farther off than the tolerance."""
+    error = float(np.abs(np.asarray(found) - np.asarray(expected)).max())
+    assert error <= tolerance, f"{what}: off by {error:.4g}, allowed {tolerance:g}"
+
+
+def in_base_frame(base_pose: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """A world point [3] in the frame of a base pose [3]."""
+    x, y, yaw = base_pose
+    c, s = math.cos(yaw), math.sin(yaw)
+    dx, dy = point[0] - x, point[1] - y
+    return np.array([c * dx + s * dy, c * dy - s * dx, point[2]])
+
+
+def hand_in_base(simulator: Simulator) -> np.ndarray:
+    """Suction tip of world 0 in its base frame [3]."""
+    state = snapshot(simulator.state)
+    return in_base_frame(state["base_pose"][0], state["end_effector_position"][0])
+
+
+def object_in_hand(simulator: Simulator, slot: int) -> np.ndarray:
+    """Centre of an object of world 0 in the end-effector frame [3]."""
+    state = snapshot(simulator.state)
+    offset = state["object_position"][0, slot] - state["end_effector_position"][0]
+    return offset @ state["end_effector_rotation"][0]
+
+
+def assert_hand_follows_kinematics(simulator: Simulator) -> None:
+    """The suction tip is where the kinematics say, once the arm has come to rest."""
+    repeat(simulator, idle_action(), 15)
+    state = snapshot(simulator.state)
+    position, rotation = kinematics.forward(state["arm_joints"][0])
+    assert_close(hand_in_base(simulator), position, 0.005, "end_effector_position")
+    yaw = state["base_pose"][0, 2]
+    c, s = math.cos(yaw), math.sin(yaw)
+    world = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
+    assert_close(state["end_effector_rotation"][0], world, 0.01, "end_effector_rotation")
+
+
+def floor_depth(height: int, width: int) -> np.ndarray:
+    """Depth of an empty floor [H, W], m; infinite above the horizon."""
+    half = math.tan(math.radians(fetch.CAMERA_FIELD_OF_VIEW) / 2)
+    down = (np.arange(height) + 0.5 - height / 2) * 2 * half / width
+    rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
+    # Camera axes: x right, y up, looks along -z; a ray falls this much per metre of depth.
+    fall = rotation[2, 2] + down * rotation[2, 1]
+    depth = np.divide(
+        fetch.CAMERA_POSITION[2], fall, out=np.full(height, np.inf), where=fall > 1e-6
+    )
+    return np.repeat(depth[:, None], width, axis=1)

@@ -1,0 +1,71 @@
+"""`python -m skills.plot RUN [RUN ...] --output FILE.png`: training curves from metrics.jsonl."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from skills.command import OneLineParser, run_command
+from ver import UserError
+
+
+def read_rows(run: Path) -> list[dict[str, Any]]:
+    """Rows of a run's log; a run that was resumed overwrites what came after its checkpoint."""
+    path = run / "metrics.jsonl"
+    if not path.is_file():
+        raise UserError(f"no metrics.jsonl in {run}: give the directory of a training run")
+    rows: dict[float, dict[str, Any]] = {}
+    for line in path.read_text().splitlines():
+        row = json.loads(line)
+        rows = {steps: old for steps, old in rows.items() if steps < row["steps"]}
+        rows[row["steps"]] = row
+    return list(rows.values())
+
+
+def plot(runs: Sequence[Path], output: Path) -> None:
+    """Success and causes of failure against steps, with minutes on top."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise UserError("plots need matplotlib: pip install rearrange[docs]") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (success, failures) = pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    for run in runs:
+        rows = [row for row in read_rows(run) if "episode/success" in row]
+        steps = [row["steps"] / 1e6 for row in rows]
+        success.plot(steps, [row["episode/success"] for row in rows], label=run.name)
+        minutes = [row["seconds"] / 60 for row in rows]
+        if run == runs[-1]:
+            for key in sorted(k for k in rows[-1] if k.startswith("episode/failure/")):
+                values = [row.get(key, 0.0) for row in rows]
+                failures.plot(steps, values, label=key.removeprefix("episode/failure/"))
+            ticks = range(0, int(minutes[-1]) + 1, 10)
+            top = success.twiny()
+            top.set_xlim(success.get_xlim())
+            nearest = [min(range(len(rows)), key=lambda k: abs(minutes[k] - t)) for t in ticks]
+            top.set_xticks([steps[k] for k in nearest], [str(t) for t in ticks])
+            top.set_xlabel("minutes")
+    for axes, title in ((success, "success at end, training episodes"), (failures, "failures")):
+        axes.set(xlabel="environment steps [million]", ylabel=title, ylim=(0, 1))
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(output, dpi=110)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Plot runs."""
+    parser = OneLineParser(prog="skills.plot", description=__doc__)
+    parser.add_argument("runs", nargs="+", type=Path, help="run directories")
+    parser.add_argument("--output", type=Path, required=True, help="PNG to write")
+    options = parser.parse_args(arguments)
+    plot(options.runs, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

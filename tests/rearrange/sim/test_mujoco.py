@@ -1,0 +1,148 @@
+import dataclasses
+
+import mujoco
+import numpy as np
+import pytest
+
+from rearrange.robot import kinematics
+from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
+from rearrange.sim.conformance_tools import (
+    in_the_open,
+    object_in_hand,
+    one_action,
+    repeat,
+    snapshot,
+)
+from rearrange.sim.mujoco import SUCTION_GAP, ApartmentModel, load_apartment
+
+SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "neq", "nmocap", "ntree", "nexclude")
+SMALL = SimulatorConfig(camera_size=8)
+
+
+def holding(episode, slot=0, arm=kinematics.RESTING_ARM):
+    return dataclasses.replace(in_the_open(episode), held_slot=slot, arm_joints=arm)
+
+
+def test_all_apartments_share_one_topology():
+    worlds = [load_apartment(layout, 0) for layout in (3, 4, 0)]
+    first = worlds[0]
+    for world in worlds[1:]:
+        for size in SIZES:
+            assert getattr(world.model, size) == getattr(first.model, size), size
+        for field in dataclasses.fields(ApartmentModel):
+            if field.name not in ("apartment", "model", "geoms", "grid"):
+                expected = getattr(first, field.name)
+                np.testing.assert_array_equal(getattr(world, field.name), expected, field.name)
+        for kind in (
+            "body_parentid",
+            "jnt_type",
+            "geom_bodyid",
+            "eq_type",
+            "eq_obj1id",
+            "eq_obj2id",
+        ):
+            np.testing.assert_array_equal(
+                getattr(world.model, kind), getattr(first.model, kind), kind
+            )
+
+
+def test_a_world_can_change_its_apartment_and_come_back(pick_episodes):
+    simulator = MujocoSimulator(1, SMALL)
+    states = []
+    for k in (0, 1, 0):
+        simulator.reset([0], [pick_episodes[k]])
+        repeat(simulator, one_action(forward=0.03, turn=0.02), 5)
+        states.append(snapshot(simulator.state))
+    for name, values in states[0].items():
+        np.testing.assert_array_equal(values, states[2][name], name)
+    assert not np.array_equal(states[0]["handle_position"], states[1]["handle_position"])
+
+
+def test_a_world_that_was_never_reset_says_so():
+    with pytest.raises(RuntimeError, match="world 0 was never reset"):
+        MujocoSimulator(1, SMALL).step(one_action())
+
+
+@pytest.mark.parametrize("slot", [0, 3, 15, 28])
+def test_a_held_slot_hangs_at_the_suction_tip(slot, pick_episodes):
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [holding(pick_episodes[0], slot)])
+    assert simulator.state.held_object[0] == slot
+    expected = (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0)
+    np.testing.assert_allclose(object_in_hand(simulator, slot), expected, atol=0.003)
+    repeat(simulator, one_action(grip=1.0), 30)
+    np.testing.assert_allclose(object_in_hand(simulator, slot), expected, atol=0.005)
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, simulator.state.object_rotation[0, slot])
+    out_of_hand = simulator.state.end_effector_rotation[0][:, 0]
+    np.testing.assert_allclose(matrix.reshape(3, 3)[:, 2], -out_of_hand, atol=0.02)
+
+
+def test_a_held_object_follows_base_and_hand_at_full_speed(pick_episodes):
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [holding(pick_episodes[0])])
+    start = object_in_hand(simulator, 0)
+    arm = np.array([0.0375, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    for _ in range(12):
+        simulator.step(one_action(arm, grip=1.0, forward=0.0833, turn=0.0833))
+        assert simulator.state.held_object[0] == 0
+        np.testing.assert_allclose(object_in_hand(simulator, 0), start, atol=0.02)
+
+
+def test_worlds_that_share_a_model_keep_their_own_grasps(pick_episodes):
+    reach = (0.3, *kinematics.RESTING_ARM[1:6], 1.0)
+    episodes = [holding(pick_episodes[0]), holding(pick_episodes[0], arm=reach)]
+    action = one_action(grip=1.0, turn=0.05)
+    together = MujocoSimulator(2, SMALL)
+    together.reset([0, 1], episodes)
+    repeat(together, np.repeat(action, 2, axis=0), 10)
+    for k, episode in enumerate(episodes):
+        alone = MujocoSimulator(1, SMALL)
+        alone.reset([0], [episode])
+        repeat(alone, action, 10)
+        np.testing.assert_array_equal(
+            together.state.object_position[k], alone.state.object_position[0]
+        )
+
+
+def test_a_hold_that_slips_too_far_breaks(pick_episodes):
+    simulator = MujocoSimulator(1, dataclasses.replace(SMALL, hold_threshold=0.01))
+    simulator.reset([0], [holding(pick_episodes[0])])
+    assert simulator.state.held_object[0] == 0
+    assert not simulator.state.hold_violated[0]
+    simulator.step(one_action(grip=1.0))
+    assert simulator.state.hold_violated[0]
+    assert simulator.state.held_object[0] == NOTHING
+    simulator.step(one_action())
+    assert not simulator.state.hold_violated[0]
+
+
+def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [holding(pick_episodes[0])])
+    world, data = simulator.worlds[0], simulator.data[0]
+    row = world.weld_rows[0]
+    assert data.eq_active[row]
+    simulator._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip
+    for _ in range(60):
+        simulator.step(one_action(grip=1.0))
+        if simulator.state.hold_violated[0]:
+            break
+    assert simulator.state.hold_violated[0]
+    assert simulator.state.held_object[0] == NOTHING
+    assert not data.eq_active[row]
+
+
+def test_sliding_can_be_switched_off(pick_episodes):
+    travelled = {}
+    for slide in (False, True):
+        simulator = MujocoSimulator(1, dataclasses.replace(SMALL, slide=slide))
+        simulator.reset([0], [in_the_open(pick_episodes[0], 0.5)])
+        repeat(simulator, one_action(forward=0.08), 100)
+        travelled[slide] = simulator.state.base_pose[0, :2].copy()
+        before = travelled[slide].copy()
+        repeat(simulator, one_action(forward=0.08), 5)
+        if not slide:
+            np.testing.assert_allclose(simulator.state.base_pose[0, :2], before, atol=1e-6)
+    assert np.linalg.norm(travelled[True] - travelled[False]) > 0.1

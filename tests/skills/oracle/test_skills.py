@@ -1,0 +1,121 @@
+"""The oracles at work in the default simulator, on episodes of the validation split."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import load_layout
+from rearrange.robot.kinematics import RESTING_END_EFFECTOR
+from rearrange.sim.base import NOTHING
+from rearrange.sim.mujoco import SimulatorConfig
+from skills.oracle import NavigateOracle, OracleConfig, PickOracle, PlaceOracle
+from skills.oracle.reach import to_base
+
+
+@pytest.fixture(scope="module")
+def env():
+    return RearrangeEnv("tidy_house", split="val", simulator=SimulatorConfig(camera_size=16))
+
+
+def run(env, oracle, *arguments, limit=400):
+    """Let an oracle act until it is done; returns the steps and the largest contact force [N]."""
+    state, config = env.state, OracleConfig()
+    oracle.reset(state, 0, *arguments)
+    force = 0.0
+    for step in range(limit):
+        action = oracle.act(state, 0)
+        if oracle.done(state, 0):
+            return step, force
+        assert action.shape == (10,)
+        assert np.abs(action[:7]).max() <= config.arm_step + 1e-9
+        assert abs(action[8]) <= config.forward_step + 1e-9
+        assert abs(action[9]) <= config.turn_step + 1e-9
+        _, terminated, _, _ = env.step_physical(action)
+        assert not terminated
+        force = max(force, float(state.contact_force[0]))
+    pytest.fail(f"not done after {limit} steps")
+
+
+def faces(pose, point):
+    x, y, _ = to_base(pose, np.asarray(point, float))
+    return math.hypot(x, y), abs(math.atan2(y, x))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_object_is_tidied(env, seed):
+    env.reset(seed=seed)
+    state, target = env.state, env.episode.targets[0]
+    _, grid = load_layout(env.episode.layout, env.episode.variation)
+    navigate, pick, place = NavigateOracle(grid), PickOracle(grid), PlaceOracle(grid)
+    others = [slot for slot in env.episode.objects if slot != target.slot]
+    before = state.object_position[0, others].copy()
+
+    run(env, navigate, target.slot)
+    distance, angle = faces(state.base_pose[0], target.start)
+    assert distance < 1.5
+    assert angle < 0.26
+
+    steps, force = run(env, pick, target.slot)
+    assert pick.failure == ""
+    assert state.held_object[0] == target.slot
+    tip = to_base(state.base_pose[0], state.end_effector_position[0])
+    assert math.dist(tip, RESTING_END_EFFECTOR) < 0.1
+    assert steps < 300
+    assert force < 500.0
+
+    run(env, navigate, target.slot, target.goal)
+    distance, angle = faces(state.base_pose[0], target.goal)
+    assert distance < 1.5
+    assert angle < 0.26
+    assert state.held_object[0] == target.slot
+
+    _, force = run(env, place, target.slot, target.goal)
+    assert place.failure == ""
+    assert state.held_object[0] == NOTHING
+    assert math.dist(state.object_position[0, target.slot], target.goal) < 0.05
+    tip = to_base(state.base_pose[0], state.end_effector_position[0])
+    assert math.dist(tip, RESTING_END_EFFECTOR) < 0.1
+    assert force < 500.0
+    assert np.abs(state.object_position[0, others] - before).max() < 0.05  # nothing knocked about
+
+
+def test_pick_drives_up_by_itself(env):
+    env.reset(seed=3)
+    target = env.episode.targets[1]
+    _, grid = load_layout(env.episode.layout, env.episode.variation)
+    pick = PickOracle(grid)
+    run(env, pick, target.slot, limit=600)
+    assert pick.failure == ""
+    assert env.state.held_object[0] == target.slot
+
+
+def test_place_without_an_object_gives_up(env):
+    env.reset(seed=0)
+    target = env.episode.targets[0]
+    _, grid = load_layout(env.episode.layout, env.episode.variation)
+    place = PlaceOracle(grid)
+    run(env, place, target.slot, target.goal)
+    assert place.failure
+
+
+@pytest.mark.slow
+def test_tidy_house_episodes_succeed(env):
+    """At least 9 of 10 whole episodes within the task's limits on steps and force."""
+    done = 0
+    for seed in range(10):
+        env.reset(seed=seed)
+        state = env.state
+        _, grid = load_layout(env.episode.layout, env.episode.variation)
+        navigate, pick, place = NavigateOracle(grid), PickOracle(grid), PlaceOracle(grid)
+        for target in env.episode.targets:
+            run(env, navigate, target.slot)
+            run(env, pick, target.slot, limit=600)
+            if state.held_object[0] != target.slot:
+                break
+            run(env, navigate, target.slot, target.goal)
+            run(env, place, target.slot, target.goal, limit=600)
+        close = bool((env.task.goal_distances(state)[0] < 0.3).all())
+        done += close and env.elapsed_steps < env.task.max_steps
+    assert done >= 9

@@ -217,7 +217,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         full = self._worlds.full_action
         full[0, :PHYSICAL_ACTION_SIZE] = action
         full[0, STOP] = 1.0 if stop else -1.0
-        return self._advance(np.asarray(action, dtype=float)[None])
+        return self._advance(np.array(action, dtype=float)[None])  # a copy: tasks may mask it
 
     def observe(self) -> dict[str, np.ndarray]:
         """The observation of the present state."""

@@ -24,7 +24,7 @@ from rearrange import geometry
 from rearrange.episodes import Episode, Target, cluttered_scene, sample_arm
 from rearrange.episodes.generation import GOAL_GAP, Scene
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
-from rearrange.sim.base import Array, SimState
+from rearrange.sim.base import NOTHING, Array, SimState
 from rearrange.tasks.base import (
     STOP,
     ActionConfig,
@@ -82,6 +82,7 @@ class TidyHouse:
         self.picked = xp.zeros((world_count, TARGET_COUNT), dtype=xp.bool)
         self.placed = xp.zeros((world_count, TARGET_COUNT), dtype=xp.bool)
         self.previous_distance = xp.zeros(world_count)
+        self.previous_held = xp.full(world_count, NOTHING)
         self.slack = xp.full(world_count, -self.config.slack)
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
@@ -122,6 +123,7 @@ class TidyHouse:
         distance = self._distance(state, self.goal_distances(state))
         for i in world_ids:
             self.previous_distance[i] = distance[i]
+            self.previous_held[i] = state.held_object[i]
 
     def goal_distances(self, state: SimState) -> Array:
         """Distance of every target from its goal [N, 5], m."""
@@ -141,9 +143,11 @@ class TidyHouse:
         placed = (to_goal < config.place_threshold) & ~holding & self.picked & ~self.placed
         self.picked, self.placed = self.picked | picked, self.placed | placed
         distance = self._distance(state, to_goal)
-        changed = xp.any(picked | placed, axis=-1)
+        # Taking, dropping or placing changes what is measured, so such a step brings no progress.
+        changed = xp.any(placed, axis=-1) | (state.held_object != self.previous_held)
         progress = (self.previous_distance - distance) * ~changed
         self.previous_distance = distance
+        self.previous_held[:] = state.held_object
         force_reward, exceeded = self.force.update(state.contact_force)
         stop = action[:, STOP] > 0
         done = xp.all(to_goal < config.goal_threshold, axis=-1) & (state.held_object < 0)

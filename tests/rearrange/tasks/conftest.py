@@ -89,10 +89,11 @@ def assert_unchanged():
             self.state = state
 
         def __enter__(self):
-            self.before = {k: np.array(v) for k, v in vars(self.state).items()}
+            self.before = {k: np.asarray(v).copy() for k, v in vars(self.state).items()}
 
         def __exit__(self, *_):
             for name, values in self.before.items():
-                np.testing.assert_array_equal(np.array(getattr(self.state, name)), values, name)
+                now = np.asarray(getattr(self.state, name))
+                np.testing.assert_array_equal(now, values, name)
 
     return Guard

@@ -1,0 +1,130 @@
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from rearrange.episodes import cluttered_scene, generation, sample_arm
+from rearrange.errors import UserError
+from rearrange.robot import kinematics
+from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, OPEN_RECEPTACLES
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.tasks import Pick, TidyHouse
+
+pytestmark = pytest.mark.usefixtures("one_variation")
+
+
+def kind_of(slot):
+    return OBJECT_KINDS[SLOT_KINDS[slot]]
+
+
+@pytest.fixture
+def scenes():
+    rng = np.random.default_rng(0)
+    return [cluttered_scene("val", rng) for _ in range(20)]
+
+
+@pytest.mark.parametrize("task", [Pick, TidyHouse])
+def test_a_seed_gives_the_same_episodes_again(task):
+    first, second, other = (np.random.default_rng(seed) for seed in (5, 5, 6))
+    for _ in range(3):
+        episode = task().sample_episode("val", first)
+        assert dataclasses.asdict(episode) == dataclasses.asdict(
+            task().sample_episode("val", second)
+        )
+        assert episode != task().sample_episode("val", other)
+
+
+@pytest.mark.parametrize("split", LAYOUTS_OF_SPLIT)
+def test_scenes_come_from_the_layouts_of_their_split(split):
+    rng = np.random.default_rng(0)
+    layouts = {cluttered_scene(split, rng).apartment.layout for _ in range(15)}
+    assert layouts == set(LAYOUTS_OF_SPLIT[split])
+
+
+def test_all_variations_are_drawn(monkeypatch):
+    monkeypatch.setattr(generation, "VARIATION_COUNT", 3)
+    rng = np.random.default_rng(0)
+    assert {cluttered_scene("val", rng).apartment.variation for _ in range(15)} == {0, 1, 2}
+
+
+def test_scenes_are_cluttered_and_differ(scenes):
+    assert min(len(scene.objects) for scene in scenes) >= 15
+    assert np.mean([len(scene.objects) for scene in scenes]) > 22
+    used = {name for scene in scenes for name in scene.receptacle_of.values()}
+    assert used == set(OPEN_RECEPTACLES)
+    assert len({tuple(scene.objects.items()) for scene in scenes}) == len(scenes)
+
+
+def test_objects_stand_upright_on_their_receptacles(scenes):
+    for scene in scenes:
+        for slot, (x, y, z, *quaternion) in scene.objects.items():
+            surface = scene.apartment.receptacles[scene.receptacle_of[slot]]
+            assert z == pytest.approx(surface.position[2] + kind_of(slot).half_height)
+            c, s = math.cos(surface.yaw), math.sin(surface.yaw)
+            dx, dy = x - surface.position[0], y - surface.position[1]
+            inside = np.array([abs(c * dx + s * dy), abs(c * dy - s * dx)])
+            assert (inside <= np.array(surface.half_extents) + 1e-9).all()
+            w, qx, qy, qz = quaternion
+            assert (qx, qy) == (0.0, 0.0)
+            assert math.hypot(w, qz) == pytest.approx(1.0)
+
+
+def test_objects_do_not_overlap(scenes):
+    for scene in scenes:
+        for a, b in itertools.combinations(scene.objects, 2):
+            first, second = scene.objects[a], scene.objects[b]
+            gap = math.dist(first[:2], second[:2])
+            gap -= kind_of(a).footprint_radius + kind_of(b).footprint_radius
+            above = abs(first[2] - second[2]) - kind_of(a).half_height - kind_of(b).half_height
+            assert gap > 0.0 or above > 0.0
+
+
+def test_goals_are_apart_from_objects_and_from_each_other():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        episode = TidyHouse().sample_episode("val", rng)
+        things = [(slot, pose[:3]) for slot, pose in episode.objects.items()]
+        goals = [(target.slot, target.goal) for target in episode.targets]
+        surfaces = generation.load_layout(episode.layout, 0)[0].receptacles
+        for k, (slot, goal) in enumerate(goals):
+            surface = surfaces[episode.targets[k].goal_receptacle]
+            assert goal[2] == pytest.approx(surface.position[2] + kind_of(slot).half_height)
+            for other, where in [*things, *goals[:k]]:
+                radii = kind_of(slot).footprint_radius + kind_of(other).footprint_radius
+                gap = math.dist(goal[:2], where[:2]) - radii
+                above = abs(goal[2] - where[2])
+                assert gap >= generation.GOAL_GAP - 1e-9 or above > 0.2
+
+
+def test_robots_start_where_they_fit():
+    rng = np.random.default_rng(2)
+    for task in (Pick(), TidyHouse()):
+        for _ in range(5):
+            episode = task.sample_episode("val", rng)
+            grid = generation.load_layout(episode.layout, 0)[1]
+            assert grid.is_free(*episode.base_pose[:2])
+            assert grid.on_island(*episode.base_pose[:2])
+
+
+def test_unknown_split_lists_those_that_exist():
+    with pytest.raises(UserError) as error:
+        cluttered_scene("validation", np.random.default_rng(0))
+    message = str(error.value)
+    assert "\n" not in message
+    assert all(word in message for word in ("'validation'", *LAYOUTS_OF_SPLIT))
+
+
+def test_sampled_arms_are_near_rest_and_within_limits():
+    rng = np.random.default_rng(0)
+    arms = np.array([sample_arm(rng, 0.1) for _ in range(500)])
+    low, high = np.array(kinematics.JOINT_LIMITS).T
+    assert (arms >= low).all()
+    assert (arms <= high).all()
+    free = np.array(kinematics.RESTING_ARM) < high - 0.4
+    np.testing.assert_allclose(arms.std(axis=0)[free], 0.1, rtol=0.15)
+    assert sample_arm(rng, 0.0) == pytest.approx(kinematics.RESTING_ARM)
+    wild = np.array([sample_arm(rng, 5.0) for _ in range(50)])
+    assert (wild >= low).all()
+    assert (wild <= high).all()

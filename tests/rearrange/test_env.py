@@ -1,0 +1,273 @@
+import dataclasses
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import rearrange
+from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError, default_config
+from rearrange.sim import MujocoSimulator
+from rearrange.tasks import ForceConfig, PickConfig
+
+SMALL = SimulatorConfig(camera_size=12)
+TASKS = ("pick", "tidy_house")
+
+pytestmark = pytest.mark.usefixtures("one_variation")
+
+
+def make(task="pick", config=None, **options):
+    return RearrangeEnv(task, config, "val", SMALL, **options)
+
+
+def short(steps, **fields):
+    return PickConfig(max_steps=steps, **fields)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_gymnasiums_own_checker_passes(task):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*(dtype|precision|render_fps|deprecat).*")
+        check_env(make(task), skip_render_check=True)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_observations_are_within_their_space(task):
+    env = make(task)
+    assert isinstance(env.observation_space, gymnasium.spaces.Dict)
+    assert env.observation_space["head_depth"].shape == (12, 12, 1)
+    observation, info = env.reset(seed=0)
+    assert info == {}
+    for _ in range(20):
+        assert env.observation_space.contains(observation)
+        assert {value.dtype for value in observation.values()} == {np.dtype(np.float32)}
+        assert 0.0 < observation["head_depth"].min() <= observation["head_depth"].max() <= 1.0
+        observation = env.step(env.action_space.sample())[0]
+    env.close()
+
+
+def test_observations_outlive_the_next_step():
+    env = make()
+    env.reset(seed=0)
+    observation = env.step(np.ones(10, np.float32))[0]
+    copies = {key: value.copy() for key, value in observation.items()}
+    env.step(-np.ones(10, np.float32))
+    for key, value in observation.items():
+        np.testing.assert_array_equal(value, copies[key], key)
+
+
+def test_seeds_decide_the_episode():
+    first, second = make(), make(seed=7)
+    first.reset(seed=7)
+    second.reset()
+    assert dataclasses.asdict(first.episode) == dataclasses.asdict(second.episode)
+    first.reset()
+    second.reset()
+    assert first.episode == second.episode
+    first.reset(seed=8)
+    assert first.episode != second.episode
+
+
+def test_a_given_episode_is_taken(pick_episodes):
+    env = make()
+    env.reset(options={"episode": pick_episodes[1]})
+    assert env.episode is pick_episodes[1]
+    assert env.apartment.layout == pick_episodes[1].layout
+    assert env.state.base_pose[0] == pytest.approx(pick_episodes[1].base_pose)
+    assert env.elapsed_steps == 0
+
+
+def test_robots_start_without_touching_anything():
+    env = make()
+    for seed in range(10):
+        env.reset(seed=seed)
+        assert not env.simulator.robot_touches_anything(0)
+        assert env.state.contact_force[0] == 0.0
+
+
+def test_actions_are_scaled_and_clipped(pick_episodes):
+    config = PickConfig()
+    poses = []
+    for scale in (1.0, 5.0):
+        env = make()
+        env.reset(options={"episode": pick_episodes[0]})
+        env.step(np.array([0.0] * 7 + [-1.0, -scale, scale]))
+        poses.append(env.state.base_pose[0].copy())
+    np.testing.assert_array_equal(*poses)
+    x, y, yaw = pick_episodes[0].base_pose
+    assert poses[0][2] - yaw == pytest.approx(config.action.turn_step)
+    assert np.hypot(poses[0][0] - x, poses[0][1] - y) <= config.action.forward_step + 1e-9
+
+
+def test_physical_steps_are_the_same_without_the_scale(pick_episodes):
+    action = np.linspace(-0.9, 0.9, 10)
+    scaled, physical = make(), make()
+    for env in (scaled, physical):
+        env.reset(options={"episode": pick_episodes[0]})
+    scale = np.array([0.0375] * 7 + [1.0, 0.0833, 0.0833])
+    for _ in range(5):
+        reward = scaled.step(action)[1]
+        assert physical.step_physical(action * scale)[0] == pytest.approx(reward, abs=1e-9)
+    np.testing.assert_allclose(scaled.state.arm_joints, physical.state.arm_joints, atol=1e-9)
+
+
+def test_physical_steps_leave_the_callers_action_alone(pick_episodes):
+    env = make()
+    slot = pick_episodes[0].targets[0].slot
+    env.reset(options={"episode": dataclasses.replace(pick_episodes[0], held_slot=slot)})
+    action = np.zeros(10)
+    action[7] = -1.0
+    env.step_physical(action)
+    assert action[7] == -1.0
+
+
+def test_metrics_sum_up_the_episode():
+    env = make(config=short(6))
+    env.reset(seed=0)
+    rewards = []
+    for step in range(1, 7):
+        _, reward, terminated, truncated, info = env.step(np.zeros(10, np.float32))
+        rewards.append(reward)
+        assert env.elapsed_steps == step
+        assert not terminated
+        assert truncated == (step == 6)
+        assert ("metrics" in info) == truncated
+    metrics = info["metrics"]
+    assert metrics["length"] == 6.0
+    assert metrics["return"] == pytest.approx(sum(rewards))
+    terms = [value for name, value in metrics.items() if name.startswith("reward/")]
+    assert sum(terms) == pytest.approx(metrics["return"])
+    assert metrics["success"] == metrics["success_once"] == 0.0
+    failures = {k for k, value in metrics.items() if k.startswith("failure/") and value}
+    assert failures == {"failure/timeout"}
+    env.reset()
+    for _ in range(6):
+        info = env.step(np.zeros(10, np.float32))[4]
+    assert info["metrics"]["length"] == 6.0
+
+
+def test_stopping_terminates_tidy_house():
+    env = make("tidy_house")
+    env.reset(seed=0)
+    action = np.zeros(11, np.float32)
+    action[10] = -1.0
+    assert not env.step(action)[2]
+    action[10] = 1.0
+    _, _, terminated, truncated, info = env.step(action)
+    assert terminated
+    assert not truncated
+    assert info["metrics"]["failure/stopped_early"] == 1.0
+    assert info["metrics"]["failure/timeout"] == 0.0
+
+
+def test_termination_in_the_last_step_is_no_truncation():
+    config = dataclasses.replace(default_config("tidy_house"), max_steps=1)
+    env = make("tidy_house", config)
+    env.reset(seed=0)
+    terminated, truncated = env.step(np.ones(11, np.float32))[2:4]
+    assert (terminated, truncated) == (True, False)
+
+
+def test_stepping_before_reset_is_refused():
+    with pytest.raises(RuntimeError, match="reset"):
+        make().step(np.zeros(10))
+
+
+@pytest.mark.parametrize("options", [{"task": "juggle"}, {"split": "dev"}])
+@pytest.mark.parametrize("kind", [RearrangeEnv, lambda **o: RearrangeVectorEnv(2, **o)])
+def test_unknown_task_and_split_are_told_in_one_line(kind, options):
+    with pytest.raises(UserError) as error:
+        kind(**options)
+    (given,) = options.values()
+    message = str(error.value)
+    assert "\n" not in message
+    assert given in message
+    assert any(name in message for name in ("tidy_house", "train, val, test"))
+
+
+def test_a_simulator_with_another_number_of_worlds_is_refused():
+    with pytest.raises(UserError, match="2 worlds, not 1"):
+        RearrangeEnv("pick", None, "val", MujocoSimulator(2, SMALL))
+
+
+def test_public_names_exist():
+    for name in rearrange.__all__:
+        assert getattr(rearrange, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = rearrange.nonsense  # pyright: ignore
+
+
+# --- many worlds ------------------------------------------------------------------------------------
+
+
+def assert_same_observation(found, expected):
+    assert set(found) == set(expected)
+    for key, value in expected.items():
+        np.testing.assert_array_equal(found[key], value, key)
+
+
+def assert_step_agrees(env, action, outcome, i):
+    """World i of a vectorised step against a single environment; whether the episode ended."""
+    observations, rewards, terminated, truncated, infos = outcome
+    observation, reward, ended, cut, info = env.step(action)
+    assert rewards[i] == reward
+    assert (terminated[i], truncated[i]) == (ended, cut)
+    if ended or cut:
+        assert infos["_final_obs"][i]
+        assert infos["final_info"]["_metrics"][i]
+        assert_same_observation(infos["final_obs"][i], observation)
+        assert infos["final_info"]["metrics"][i] == info["metrics"]
+        observation, _ = env.reset()
+    elif "final_obs" in infos:
+        assert infos["final_obs"][i] is None
+        assert not infos["_final_obs"][i]
+    assert_same_observation({key: value[i] for key, value in observations.items()}, observation)
+    return ended, cut
+
+
+def test_vectorised_worlds_equal_single_ones():
+    config = short(35, force=ForceConfig(accumulated_limit=60.0))
+    vector = RearrangeVectorEnv(3, "pick", config, "val", SMALL)
+    singles = [make(config=config) for _ in range(3)]
+    observations, _ = vector.reset(seed=20)
+    for i, env in enumerate(singles):
+        expected, _ = env.reset(seed=20 + i)
+        assert_same_observation({key: value[i] for key, value in observations.items()}, expected)
+    rng = np.random.default_rng(0)
+    ends = set()
+    for _ in range(250):
+        actions = rng.uniform(-1.0, 1.0, (3, 10)).astype(np.float32)
+        actions[:, 8] = np.abs(actions[:, 8])
+        outcome = vector.step(actions)
+        for i, env in enumerate(singles):
+            ends.add(assert_step_agrees(env, actions[i], outcome, i))
+    assert ends == {(False, False), (True, False), (False, True)}
+    vector.close()
+    vector.close()
+
+
+def test_the_autoreset_mode_is_declared():
+    vector = RearrangeVectorEnv(2, "pick", None, "val", SMALL)
+    assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
+def test_vectorised_spaces_hold_what_is_given():
+    vector = RearrangeVectorEnv(2, "tidy_house", None, "val", SMALL)
+    observations, _ = vector.reset(seed=[3, 4])
+    assert vector.observation_space.contains(observations)
+    assert vector.action_space.shape == (2, 11)
+    observations, rewards, terminated, truncated, _ = vector.step(vector.action_space.sample())
+    assert vector.observation_space.contains(observations)
+    assert rewards.shape == terminated.shape == truncated.shape == (2,)
+    vector.close()
+
+
+def test_seeds_may_be_given_per_world():
+    vector = RearrangeVectorEnv(2, "pick", None, "val", SMALL)
+    first, _ = vector.reset(seed=[5, 5])
+    np.testing.assert_array_equal(first["joint"][0], first["joint"][1])
+    second, _ = vector.reset(seed=5)
+    np.testing.assert_array_equal(first["joint"][0], second["joint"][0])
+    assert not np.array_equal(second["joint"][0], second["joint"][1])

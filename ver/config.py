@@ -96,7 +96,7 @@ class TrainerConfig:
     device: str = "cpu"  # cpu or cuda
     learner_threads: int = 0  # threads that compute gradients on a CPU; 0 uses every core
     inference_threads: int = 1  # CPU threads for inference in each process
-    checkpoint_interval_s: float = 300.0  # seconds between checkpoints
+    checkpoint_interval_s: float = 0.0  # seconds between checkpoints; 0 saves after every rollout
     keep_checkpoints: int = 2  # training checkpoints kept
     log_interval_s: float = 5.0  # seconds between lines when stdout is no terminal
     episode_window: int = 100  # episodes in the logged means

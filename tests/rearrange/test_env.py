@@ -81,6 +81,7 @@ def test_a_given_episode_is_taken(pick_episodes):
 
 def test_robots_start_without_touching_anything():
     env = make()
+    assert isinstance(env.simulator, MujocoSimulator)
     for seed in range(10):
         env.reset(seed=seed)
         assert not env.simulator.robot_touches_anything(0)

@@ -122,6 +122,8 @@ def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):
     simulator = MujocoSimulator(1, SMALL)
     simulator.reset([0], [holding(pick_episodes[0])])
     world, data = simulator.worlds[0], simulator.data[0]
+    assert world is not None
+    assert data is not None
     row = world.weld_rows[0]
     assert data.eq_active[row]
     simulator._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -162,10 +163,11 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
         self.state = self._worlds.state
-        self.observation_space = self._worlds.observation_space
+        # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
+        self.observation_space = self._worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = self._worlds.action_space
         if seed is not None:
-            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(seed)
+            self._np_random, self._np_random_seed = seeding.np_random(seed)
 
     @property
     def episode(self) -> Episode:
@@ -273,7 +275,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i."""
         if seed is not None:
             seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
-            self._generators = [gymnasium.utils.seeding.np_random(s)[0] for s in seeds]
+            self._generators = [seeding.np_random(s)[0] for s in seeds]
         for i in range(self.num_envs):
             self._worlds.reset(i, self._generators[i])
         return self._worlds.observe(), {}

@@ -10,7 +10,7 @@ import torch
 
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, normalised_depth, to_physical
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import make_task
+from rearrange.tasks import Pick
 from rearrange.tasks.base import resting_offset
 from skills.base import SkillArgument
 from skills.settings import SkillEnvironments
@@ -78,7 +78,7 @@ class LearnedPick:
         metadata = self.runner.policy.metadata
         check_metadata(path, metadata, self.name)
         self.environments = SkillEnvironments.from_metadata(metadata, "val")
-        self.task = make_task(self.name, self.environments.task_config())
+        self.task = Pick(self.environments.task_config())
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Aim at the argument's object and forget the last use."""

@@ -63,6 +63,11 @@ class Scene:
     receptacle_of: dict[int, str]
     places: list[Place]
 
+    def position(self, slot: int) -> tuple[float, float, float]:
+        """Centre of an object [m]."""
+        x, y, z = self.objects[slot][:3]
+        return x, y, z
+
     def add_object(self, slot: int, receptacle: str, rng: np.random.Generator) -> bool:
         """Stand an object on a receptacle with a random heading; False if there is no room."""
         place = self.find_place(slot, receptacle, OBJECT_GAP, rng)

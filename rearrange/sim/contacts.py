@@ -62,4 +62,4 @@ def scan_contacts(
         involved = first_is_robot or second_is_robot or first_is_load or second_is_load
         if involved and not within and not second_is_held_handle and addresses[c] >= 0:
             largest = max(largest, abs(forces[addresses[c]]))
-    return touched_object, touched_handle, largest
+    return touched_object, touched_handle, largest  # pyright: ignore[reportReturnType]

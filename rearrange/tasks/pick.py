@@ -90,7 +90,7 @@ class Pick:
         scene = cluttered_scene(split, rng)
         while True:
             slot = int(rng.choice(list(scene.objects)))
-            start = scene.objects[slot][:3]
+            start = scene.position(slot)
             pose = scene.grid.sample_pose_near(
                 rng, start[:2], config.start_distance, config.start_yaw_noise
             )

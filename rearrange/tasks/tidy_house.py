@@ -210,7 +210,7 @@ def _sample_targets(scene: Scene, rng: np.random.Generator) -> tuple[Target, ...
         for name in rng.permutation(others).tolist():
             goal = scene.find_place(slot, name, GOAL_GAP, rng)
             if goal is not None:
-                targets.append(Target(slot, scene.objects[slot][:3], goal, start, name))
+                targets.append(Target(slot, scene.position(slot), goal, start, name))
                 break
         if len(targets) == TARGET_COUNT:
             return tuple(targets)

@@ -28,7 +28,13 @@ DEPTH_KEY = "head_depth"
 
 
 def to_physical(config: ActionConfig, action: np.ndarray) -> np.ndarray:
-    """Actions in [-1, 1] [N, >= 10] as the simulator wants them: rad, grip, m, rad [N, 10]."""
+    """Actions in [-1, 1] [N, >= 10] as the simulator wants them: rad, grip, m, rad [N, 10].
+
+    Raises:
+        ValueError: An action is NaN or infinite.
+    """
+    if not np.isfinite(action).all():
+        raise ValueError(f"actions must be finite, found {action}")
     physical = np.minimum(np.maximum(action[:, :PHYSICAL_ACTION_SIZE], -1.0), 1.0)
     physical[:, ARM] *= config.arm_step
     physical[:, BASE] *= (config.forward_step, config.turn_step)
@@ -81,8 +87,10 @@ class _Worlds:
             episode = self.task.sample_episode(self.split, rng)
             self.simulator.reset([i], [episode])
             if self.state.contact_force[i] == 0.0:
-                break
-        self.begin(i, episode)
+                return self.begin(i, episode)
+        raise RuntimeError(
+            f"{self.task.name}: the robot touched something in all of {START_ATTEMPTS} start states"
+        )
 
     def begin(self, i: int, episode: Episode) -> None:
         """Start counting in world i, which the simulator has just reset."""
@@ -274,8 +282,9 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i."""
         if seed is not None:
-            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
-            self._generators = [seeding.np_random(s)[0] for s in seeds]
+            if isinstance(seed, int | np.integer):
+                seed = [int(seed) + i for i in range(self.num_envs)]
+            self._generators = [seeding.np_random(s)[0] for s in seed]
         for i in range(self.num_envs):
             self._worlds.reset(i, self._generators[i])
         return self._worlds.observe(), {}

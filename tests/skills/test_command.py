@@ -1,0 +1,50 @@
+"""What the command lines share."""
+
+import json
+
+import pytest
+
+import rearrange.errors
+import ver.errors
+from skills.command import OneLineParser, run_command, write_json
+
+
+@pytest.mark.parametrize("kind", [rearrange.errors.UserError, ver.errors.UserError])
+def test_user_errors_become_one_line_and_exit_code_2(kind, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["command"])
+
+    def main(_arguments):
+        raise kind("take the other one")
+
+    with pytest.raises(SystemExit) as stopped:
+        run_command(main)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "error: take the other one\n"
+
+
+def test_other_errors_are_not_hidden(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["command"])
+
+    def main(_arguments):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_command(main)
+
+
+def test_parser_errors_are_one_line(capsys):
+    parser = OneLineParser(prog="it")
+    parser.add_argument("--number", type=int)
+    with pytest.raises(SystemExit) as stopped:
+        parser.parse_args(["--number", "x"])
+    assert stopped.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "figures.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(path, {"a": object()})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [file.name for file in path.parent.iterdir()] == ["figures.json"]

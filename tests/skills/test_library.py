@@ -1,0 +1,46 @@
+"""Skills by name."""
+
+import numpy as np
+import pytest
+
+from rearrange.env import RearrangeEnv
+from rearrange.errors import UserError
+from rearrange.robot import kinematics
+from rearrange.sim.mujoco import SimulatorConfig
+from skills import SKILL_NAMES, SkillArgument, library, load_skills
+
+
+def test_oracles_need_no_checkpoint():
+    skills = load_skills("oracle")
+    assert set(skills) == {*SKILL_NAMES, "reset_arm"}
+    assert {skills[name].source for name in SKILL_NAMES} == {"oracle"}
+
+
+def test_mixed_takes_what_is_learned(pick_checkpoint, monkeypatch):
+    monkeypatch.setattr(library, "CHECKPOINTS", pick_checkpoint.parent)
+    skills = load_skills("mixed")
+    assert skills["pick"].source == str(pick_checkpoint)
+    assert skills["place"].source == "oracle"
+
+
+def test_learned_names_what_is_missing(pick_checkpoint, monkeypatch):
+    monkeypatch.setattr(library, "CHECKPOINTS", pick_checkpoint.parent)
+    with pytest.raises(UserError, match="no checkpoint for navigate, place"):
+        load_skills("learned")
+
+
+def test_unknown_mode_lists_the_modes():
+    with pytest.raises(UserError, match="oracle, learned, mixed"):
+        load_skills("best")
+
+
+def test_reset_arm_brings_the_arm_to_rest_in_time():
+    env = RearrangeEnv("pick", split="val", simulator=SimulatorConfig(camera_size=8), seed=3)
+    env.reset()
+    skill = load_skills("oracle")["reset_arm"]
+    skill.reset(env, SkillArgument("object", 0, 0, (0.0, 0.0, 0.0)))
+    for _ in range(skill.timeout):
+        if skill.done(env):
+            break
+        env.simulator.step(skill.act(env)[None])
+    assert np.abs(env.state.arm_joints[0] - kinematics.RESTING_ARM).max() < 0.05

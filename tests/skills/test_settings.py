@@ -1,0 +1,45 @@
+"""Settings of a training run."""
+
+import pickle
+
+import pytest
+
+from rearrange.errors import UserError
+from rearrange.tasks import PickConfig
+from skills.settings import TRAINABLE, SkillEnvironments, check_skill, settings_type
+from skills.train import load_settings
+from ver import UserError as VerUserError
+
+
+@pytest.mark.parametrize("skill", TRAINABLE)
+def test_every_trainable_skill_has_a_config_that_loads(skill):
+    assert load_settings(skill).skill == skill
+
+
+def test_overrides_reach_task_and_trainer():
+    settings = load_settings("pick", ["task.force.penalty=0.5", "trainer.ppo.epochs=7"])
+    assert isinstance(settings.task, PickConfig)
+    assert settings.task.force.penalty == 0.5
+    assert settings.trainer.ppo.epochs == 7
+
+
+def test_unknown_skill_names_those_that_exist():
+    with pytest.raises(UserError, match="unknown skill 'jump': choose one of pick"):
+        check_skill("jump")
+
+
+def test_unknown_key_names_those_that_exist():
+    with pytest.raises(VerUserError, match=r"unknown key 'task.speed'.*task.max_steps"):
+        load_settings("pick", ["task.speed=2"])
+
+
+def test_environments_survive_pickling_and_metadata():
+    settings = load_settings("pick", ["camera_size=16", "task.distance_scale=3"])
+    environments = pickle.loads(pickle.dumps(SkillEnvironments.from_settings(settings)))
+    again = SkillEnvironments.from_metadata(environments.metadata(), "val")
+    env = again(0, seed=1)
+    assert env.task.config == settings.task
+    assert env.observation_space["head_depth"].shape == (16, 16, 1)
+    env.reset()
+    assert env.episode.layout == 3  # the validation layout
+    assert settings_type("pick") is settings_type("pick")

@@ -79,7 +79,7 @@ def measure(task: str, split: str, seed: int, steps: int, camera_size: int) -> d
             timed(env.reset, reset_times)
         for _ in range(BLOCK):
             full[0, : len(actions.action)] = actions()
-            physical = to_physical(env.task.action, full)
+            physical = to_physical(env.task.action.scale(), full)
             timed(lambda physical=physical: env.simulator.step(physical), physics_times)
         for _ in range(BLOCK // 4):
             timed(env.simulator.render_depth, render_times)

@@ -19,7 +19,7 @@ from rearrange.scenes.apartment import Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
-from rearrange.tasks.base import ARM, BASE, DEPTH_RANGE, STOP, ActionConfig
+from rearrange.tasks.base import DEPTH_RANGE, STOP
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
@@ -27,23 +27,24 @@ START_ATTEMPTS = 200
 DEPTH_KEY = "head_depth"
 
 
-def to_physical(config: ActionConfig, action: np.ndarray) -> np.ndarray:
-    """Actions in [-1, 1] [N, >= 10] as the simulator wants them: rad, grip, m, rad [N, 10].
+def to_physical(scale: np.ndarray, action: np.ndarray) -> np.ndarray:
+    """Actions in [-1, 1] [N, >= 10] in the simulator's units, rad, grip, m, rad [N, 10].
+
+    Args:
+        scale: `ActionConfig.scale()` of the task [10].
+        action: What the policy wants; clipped to [-1, 1].
 
     Raises:
         ValueError: An action is NaN or infinite.
     """
     if not np.isfinite(action).all():
         raise ValueError(f"actions must be finite, found {action}")
-    physical = np.minimum(np.maximum(action[:, :PHYSICAL_ACTION_SIZE], -1.0), 1.0)
-    physical[:, ARM] *= config.arm_step
-    physical[:, BASE] *= (config.forward_step, config.turn_step)
-    return physical
+    return np.minimum(np.maximum(action[:, :PHYSICAL_ACTION_SIZE], -1.0), 1.0) * scale
 
 
 def normalised_depth(depth: np.ndarray) -> np.ndarray:
-    """Depth in metres [N, H, W] as the policies see it: DEPTH_RANGE is 1 [N, H, W, 1]."""
-    return np.minimum(depth[..., None] * np.float32(1.0 / DEPTH_RANGE), np.float32(1.0))
+    """Depth in metres [N, H, W] as the policies see it: DEPTH_RANGE, the farthest, is 1 [N, H, W, 1]."""
+    return depth[..., None] * np.float32(1.0 / DEPTH_RANGE)
 
 
 class _Worlds:
@@ -59,6 +60,7 @@ class _Worlds:
     ) -> None:
         self.split = check_split(split)
         self.task = make_task(task, config, world_count)
+        self.action_scale = self.task.action.scale()
         if not isinstance(simulator, Simulator):
             simulator = MujocoSimulator(world_count, simulator)
         if simulator.world_count != world_count:
@@ -214,7 +216,9 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         """Advance 1/30 s with an action in [-1, 1] [action_size]."""
         full = self._worlds.full_action
         full[0, : self.task.action_size] = action
-        reward, terminated, truncated, info = self._advance(to_physical(self.task.action, full))
+        reward, terminated, truncated, info = self._advance(
+            to_physical(self._worlds.action_scale, full)
+        )
         return self.observe(), reward, terminated, truncated, info
 
     def step_physical(
@@ -299,7 +303,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         """
         worlds = self._worlds
         worlds.full_action[:, : self.task.action_size] = actions
-        physical = to_physical(self.task.action, worlds.full_action)
+        physical = to_physical(worlds.action_scale, worlds.full_action)
         rewards, terminated, truncated, failures, success = worlds.step(
             physical, worlds.full_action
         )

@@ -97,7 +97,7 @@ class LearnedPick:
         )[0]
         full = np.zeros((1, FULL_ACTION_SIZE))
         full[0, : self.task.action_size] = self.runner.act(observation)
-        physical = to_physical(self.task.action, full)
+        physical = to_physical(self.task.action.scale(), full)
         return self.task.mask(world.state, physical)[0]
 
     def done(self, world: RearrangeEnv) -> bool:

@@ -110,6 +110,11 @@ def _base_geom(body: mujoco.MjsBody, kind: str, color: tuple[float, ...], **fiel
     _geom(body, kind, color, ROBOT_BIT | BASE_BIT, ARTICULATED_BIT, **fields)
 
 
+def _cover(body: mujoco.MjsBody, kind: str, color: tuple[float, ...], **fields: Any) -> None:
+    """Add a geom that is only seen; every one that collides costs time in each physics step."""
+    _geom(body, kind, color, 0, 0, **fields)
+
+
 def _geom(
     body: mujoco.MjsBody, kind: str, color: tuple[float, ...], bits: int, meets: int, **fields: Any
 ) -> None:
@@ -126,18 +131,18 @@ def _geom(
 
 
 def _add_base_geoms(base: mujoco.MjsBody) -> None:
-    _base_geom(base, "cylinder", _DARK, size=[0.28, 0.06, 0], pos=[0, 0, 0.09])
-    _base_geom(base, "cylinder", _WHITE, size=[0.27, 0.1, 0], pos=[0, 0, 0.25])
-    _base_geom(base, "cylinder", _DARK, size=[0.24, 0.015, 0], pos=[0, 0, 0.365])
+    _cover(base, "cylinder", _DARK, size=[0.28, 0.06, 0], pos=[0, 0, 0.09])
+    _base_geom(base, "cylinder", _WHITE, size=[0.27, 0.17, 0], pos=[0, 0, 0.18])
+    _cover(base, "cylinder", _DARK, size=[0.24, 0.015, 0], pos=[0, 0, 0.365])
 
 
 def _add_torso_geoms(torso: mujoco.MjsBody) -> None:
     _base_geom(torso, "box", _WHITE, size=[0.09, 0.14, 0.3], pos=[-0.03, 0, 0.1])
-    _base_geom(torso, "box", _BLUE, size=[0.02, 0.1, 0.22], pos=[0.06, 0, 0.08])
-    _base_geom(torso, "cylinder", _GREY, size=[0.05, 0.06, 0], pos=[0, 0, 0.46])
+    _cover(torso, "box", _BLUE, size=[0.02, 0.1, 0.22], pos=[0.06, 0, 0.08])
+    _cover(torso, "cylinder", _GREY, size=[0.05, 0.06, 0], pos=[0, 0, 0.46])
     # The face stays behind the camera, which would otherwise look into it.
-    _base_geom(torso, "box", _WHITE, size=[0.08, 0.13, 0.06], pos=[0.05, 0, 0.58])
-    _base_geom(torso, "box", _DARK, size=[0.005, 0.09, 0.03], pos=[0.135, 0, 0.585])
+    _cover(torso, "box", _WHITE, size=[0.08, 0.13, 0.06], pos=[0.05, 0, 0.58])
+    _cover(torso, "box", _DARK, size=[0.005, 0.09, 0.03], pos=[0.135, 0, 0.585])
 
 
 def _add_link_geom(body: mujoco.MjsBody, index: int) -> None:
@@ -145,7 +150,9 @@ def _add_link_geom(body: mujoco.MjsBody, index: int) -> None:
     offset = kinematics.CHAIN[index + 1][0] if index + 1 < len(kinematics.CHAIN) else (0.06, 0, 0)
     radius = (0.06, 0.055, 0.05, 0.05, 0.045, 0.045, 0.04)[index]
     color = _WHITE if index % 2 else _BLUE if index == 0 else _GREY
-    _arm_geom(
+    # The shoulder stays within the base's radius, which the floor's clearance keeps free.
+    add = _cover if index == 0 else _arm_geom
+    add(
         body,
         "capsule",
         color,

@@ -138,6 +138,7 @@ class MujocoSimulator:
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
         self._camera_rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
+        self._turn = np.eye(3)  # scratch of camera_pose
 
     # --- contract -----------------------------------------------------------------------------------
 
@@ -171,12 +172,13 @@ class MujocoSimulator:
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
-        x, y, yaw = self.state.base_pose[i]
+        x, y, yaw = self.state.base_pose[i].tolist()
         c, s = math.cos(yaw), math.sin(yaw)
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         px, py, pz = fetch.CAMERA_POSITION
-        position = np.array([x + c * px - s * py, y + s * px + c * py, pz])
-        return position, turn @ self._camera_rotation
+        position = np.array((x + c * px - s * py, y + s * px + c * py, pz))
+        self._turn[0, 0] = self._turn[1, 1] = c
+        self._turn[1, 0], self._turn[0, 1] = s, -s
+        return position, self._turn @ self._camera_rotation
 
     def robot_touches_anything(self, i: int) -> bool:
         """Whether the robot of world i is in contact with anything (used to reject start states)."""

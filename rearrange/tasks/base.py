@@ -32,6 +32,10 @@ class ActionConfig:
     forward_step: float = 0.0833  # [0.0833] base motion per step [m]
     turn_step: float = 0.0833  # [0.0833] base rotation per step [rad]
 
+    def scale(self) -> np.ndarray:
+        """What an action of 1 is in the simulator's units: rad, grip, m, rad [10]."""
+        return np.array([self.arm_step] * 7 + [1.0, self.forward_step, self.turn_step])
+
 
 @dataclass
 class ForceConfig:
@@ -130,9 +134,7 @@ class ForceMeter:
 def resting_offset(xp: Any, state: SimState) -> Array:
     """Resting target minus end effector, base frame [N, 3] m."""
     tip = geometry.to_base_frame(xp, state.base_pose, state.end_effector_position)
-    for axis, place in enumerate(kinematics.RESTING_END_EFFECTOR):
-        tip[:, axis] = place - tip[:, axis]
-    return tip
+    return xp.asarray(kinematics.RESTING_END_EFFECTOR, dtype=tip.dtype) - tip
 
 
 def gps_compass(xp: Any, start: Array, base_pose: Array) -> Array:

@@ -117,8 +117,8 @@ class Pick:
 
     def mask(self, state: SimState, physical: Array) -> Array:
         """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
-        held = state.held_object >= 0
-        physical[:, GRIP] = self.xp.where(held, self.xp.abs(physical[:, GRIP]), physical[:, GRIP])
+        # The grip is in [-1, 1] and taken as holding from 0 on.
+        physical[:, GRIP] = self.xp.maximum(physical[:, GRIP], 2.0 * (state.held_object >= 0) - 1.0)
         return physical
 
     def evaluate(self, state: SimState, action: Array) -> Outcome:

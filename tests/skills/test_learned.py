@@ -29,7 +29,7 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(pick_che
         full[0, :10] = runner.act(observation)
         torch.manual_seed(step)
         action = skill.act(world)
-        np.testing.assert_allclose(action, to_physical(env.task.action, full)[0], atol=1e-6)
+        np.testing.assert_allclose(action, to_physical(env.task.action.scale(), full)[0], atol=1e-6)
         observation = env.step(full[0, :10])[0]
         world.simulator.step(action[None])
 

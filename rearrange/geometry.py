@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 Array = Any
@@ -15,15 +16,13 @@ def distance(xp: Any, first: Array, second: Array) -> Array:
 
 def to_base_frame(xp: Any, base_pose: Array, point: Array) -> Array:
     """World points [N, 3] in the base frame (x forward, y left) of base poses x, y, yaw [N, 3]."""
-    yaw = base_pose[:, 2]
-    cos, sin = xp.cos(yaw), xp.sin(yaw)
+    if point.shape[0] == 1:  # a lone world: plain numbers are four times as fast as arrays of one
+        ((base_x, base_y, yaw),), ((x, y, z),) = base_pose.tolist(), point.tolist()
+        cos, sin, x, y = math.cos(yaw), math.sin(yaw), x - base_x, y - base_y
+        return xp.asarray([[cos * x + sin * y, cos * y - sin * x, z]], dtype=point.dtype)
+    cos, sin = xp.cos(base_pose[:, 2]), xp.sin(base_pose[:, 2])
     x, y = point[:, 0] - base_pose[:, 0], point[:, 1] - base_pose[:, 1]
-    # Filled by columns: `stack` costs five times as much for one world.
-    result = xp.empty_like(point)
-    result[:, 0] = cos * x + sin * y
-    result[:, 1] = cos * y - sin * x
-    result[:, 2] = point[:, 2]
-    return result
+    return xp.stack([cos * x + sin * y, cos * y - sin * x, point[:, 2]], axis=-1)
 
 
 def to_end_effector_frame(position: Array, rotation: Array, point: Array) -> Array:

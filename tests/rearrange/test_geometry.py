@@ -60,3 +60,13 @@ def test_x_is_ahead_and_y_is_left():
     assert local[0] == pytest.approx((2.0, 0.0, 0.5))
     west = np.array([[0.0, 1.0, 0.5]])
     assert geometry.to_base_frame(numpy_api, pose, west)[0] == pytest.approx((0.0, 1.0, 0.5))
+
+
+@settings(deadline=None)
+@given(points, vectors, points)
+def test_a_lone_world_has_the_same_base_frame_as_among_others(base, yaws, world):
+    pose = np.concatenate([base[:, :2], yaws[:, :1]], axis=1)
+    together = geometry.to_base_frame(numpy_api, pose, world)
+    for i in range(COUNT):
+        alone = both(geometry.to_base_frame, pose[i : i + 1], world[i : i + 1])
+        np.testing.assert_allclose(alone, together[i : i + 1], atol=1e-9)

@@ -104,7 +104,7 @@ def load_skills(mode: str) -> dict[str, Skill]:
     for name in SKILL_NAMES:
         path = CHECKPOINTS / f"{name}.safetensors"
         if mode != "oracle" and name in _LEARNED and path.is_file():
-            skills[name] = _LEARNED[name](path)
+            skills[name] = _LEARNED[name](path, deterministic=True)
         else:
             missing.append(name)
             skills[name] = OracleSkill(name)

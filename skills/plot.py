@@ -27,11 +27,11 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
 def plot(runs: Sequence[Path], output: Path) -> None:
     """Success and causes of failure against steps, with minutes on top."""
     try:
-        import matplotlib
+        import matplotlib  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise UserError("plots need matplotlib: pip install rearrange[docs]") from None
     matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
     figure, (success, failures) = pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")
     for run in runs:

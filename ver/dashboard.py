@@ -83,22 +83,28 @@ class Dashboard:
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
     def _table(self, row: dict[str, float]) -> Table:
+        """Two columns, so that everything fits a small terminal: the run, and its episodes."""
         done = row["steps"] / max(1, self.total_steps)
-        table = Table(
-            title=f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({done:.1%})",
-            show_header=False,
-        )
-        table.add_column(justify="left")
-        table.add_column(justify="right")
-        table.add_row("steps per second", f"{row['steps_per_second']:,.0f}")
-        table.add_row("time left", self._left(row))
-        for section, heading in _SECTIONS.items():
-            keys = [key for key in row if key.startswith(f"{section}/")]
-            if not keys:
-                continue
-            table.add_section()
-            table.add_row(f"[bold]{heading}[/bold]", "")
-            for key in keys:
-                value = f"{row[key]:.1%}" if section == "time" else f"{row[key]:.4g}"
-                table.add_row(key.partition("/")[2], value)
-        return table
+        run = _two_columns("Run")
+        run.add_row("steps per second", f"{row['steps_per_second']:,.0f}")
+        run.add_row("time left", self._left(row))
+        both = Table.grid(padding=(0, 1))
+        both.title = f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({done:.1%})"
+        tables = {"time": run, "loss": run, "episode": _two_columns(_SECTIONS["episode"])}
+        for section, table in tables.items():
+            if table is run:
+                run.add_section()
+                run.add_row(f"[bold]{_SECTIONS[section]}[/bold]", "")
+            for key, value in row.items():
+                if key.startswith(f"{section}/"):
+                    text = f"{value:.1%}" if section == "time" else f"{value:.4g}"
+                    table.add_row(key.partition("/")[2], text)
+        both.add_row(run, tables["episode"])
+        return both
+
+
+def _two_columns(title: str) -> Table:
+    table = Table(title=title, show_header=False)
+    table.add_column(justify="left")
+    table.add_column(justify="right")
+    return table

@@ -203,7 +203,7 @@ def test_sigterm_saves_and_leaves_no_process(tmp_path):
         "import sys; sys.path.insert(0, 'tests/ver')\n"
         "import toy_environments\n"
         "from ver import Trainer, merge_config, TrainerConfig\n"
-        f"config = merge_config(TrainerConfig, [], {[*SMALL, 'log_interval_s=0']!r})\n"
+        f"config = merge_config(TrainerConfig, [], {[*SMALL, 'log_interval_s=0', 'checkpoint_interval_s=1e9']!r})\n"
         f"trainer = Trainer(config, toy_environments.make_cue, {str(tmp_path)!r})\n"
         "trainer.train(); print('interrupted', trainer.interrupted)\n"
     )

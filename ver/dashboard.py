@@ -89,7 +89,9 @@ class Dashboard:
         run.add_row("steps per second", f"{row['steps_per_second']:,.0f}")
         run.add_row("time left", self._left(row))
         both = Table.grid(padding=(0, 1))
-        both.title = f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({done:.1%})"
+        both.title = (
+            f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({done:.1%})"
+        )
         tables = {"time": run, "loss": run, "episode": _two_columns(_SECTIONS["episode"])}
         for section, table in tables.items():
             if table is run:

@@ -123,6 +123,35 @@ def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarra
     return roles
 
 
+class WorldViews:
+    """What is read or written of a world's MjData in every step.
+
+    MuJoCo keeps its arrays in place for life and indices are the same in all apartments, so these
+    slices are made once; making them anew would cost a tenth of a step.
+    """
+
+    def __init__(self, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """Slice the arrays of `data`."""
+        count, first = kinematics.JOINT_COUNT, world.first_object_body
+        self.qpos = data.qpos
+        self.arm_joints = data.qpos[world.arm_qpos : world.arm_qpos + count]
+        self.arm_velocities = data.qvel[world.arm_qvel : world.arm_qvel + count]
+        self.arm_targets = data.ctrl[:count]
+        self.base_position = data.mocap_pos[0]  # the base is the only mocap body
+        self.base_rotation = data.mocap_quat[0]
+        self.hand_position = data.xpos[world.gripper_body]
+        self.hand_rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        self.object_position = data.xpos[first : first + OBJECT_SLOT_COUNT]
+        self.object_rotation = data.xquat[first : first + OBJECT_SLOT_COUNT]
+        self.geom_position = data.geom_xpos
+        self.geom_rotation = data.geom_xmat
+
+    def place_base(self, x: float, y: float, yaw: float) -> None:
+        """Put the base on the floor at (x, y) with heading yaw."""
+        self.base_position[0], self.base_position[1] = x, y
+        self.base_rotation[0], self.base_rotation[3] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+
+
 class MujocoSimulator:
     """N apartments, each with its own MjData; see rearrange.sim.base for the contract."""
 
@@ -133,6 +162,7 @@ class MujocoSimulator:
         self.state = _empty_state(world_count)
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
+        self._views: list[WorldViews | None] = [None] * world_count
         self._cameras: dict[int, tuple[Camera, np.ndarray]] = {}
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
@@ -155,11 +185,11 @@ class MujocoSimulator:
     def render_depth(self, size: int | None = None) -> np.ndarray:
         """Head camera depth [N, H, W] in metres; the array is reused by the next call."""
         camera, depth = self._camera(size or self.config.camera_size)
-        for i, (world, data) in enumerate(zip(self.worlds, self.data, strict=True)):
-            if world is None or data is None:
+        for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
+            if world is None or views is None:
                 continue
             position, rotation = self.camera_pose(i)
-            xpos, xmat = data.geom_xpos, data.geom_xmat
+            xpos, xmat = views.geom_position, views.geom_rotation
             render_depth(world.geoms, xpos, xmat, camera, position, rotation, depth[i])
         return depth
 
@@ -167,6 +197,7 @@ class MujocoSimulator:
         """Drop worlds and data."""
         self.worlds = [None] * self.world_count
         self.data = [None] * self.world_count
+        self._views = [None] * self.world_count
 
     # --- beyond the contract, for start states, video and tests ------------------------------------
 
@@ -205,10 +236,18 @@ class MujocoSimulator:
             raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
         return world, data
 
+    def _view(self, i: int) -> WorldViews:
+        views = self._views[i]
+        assert views is not None
+        return views
+
     def _reset_world(self, i: int, episode: Episode) -> None:
         world = load_apartment(episode.layout, episode.variation)
-        data = self.data[i] or mujoco.MjData(world.model)
-        self.worlds[i], self.data[i] = world, data
+        data = self.data[i]
+        if data is None:
+            data = self.data[i] = mujoco.MjData(world.model)
+            self._views[i] = WorldViews(world, data)
+        self.worlds[i] = world
         mujoco.mj_resetData(world.model, data)
         for slot, pose in episode.objects.items():
             start = world.object_qpos + 7 * slot
@@ -216,14 +255,15 @@ class MujocoSimulator:
         for k, joint in enumerate(ARTICULATED_JOINTS):
             data.qpos[world.joint_qpos[k]] = episode.articulated.get(joint, 0.0)
         arm = np.asarray(episode.arm_joints, dtype=float)
-        data.qpos[world.arm_qpos : world.arm_qpos + kinematics.JOINT_COUNT] = arm
-        data.ctrl[: kinematics.JOINT_COUNT] = arm
+        views = self._view(i)
+        views.arm_joints[:] = arm
+        views.arm_targets[:] = arm
         self._arm_targets[i] = arm
         self.state.base_pose[i] = episode.base_pose
         self.state.base_blocked[i] = False
         self.state.held_object[i] = NOTHING
         self.state.held_handle[i] = NOTHING
-        _place_base(data, *episode.base_pose)
+        views.place_base(*episode.base_pose)
         if episode.held_slot is not None:
             self._snap_into_hand(i, world, data, episode.held_slot)
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
@@ -236,7 +276,8 @@ class MujocoSimulator:
         world, data = self._world(i)
         state = self.state
         self._grip(i, world, data, action[7] >= 0.0)
-        measured = data.qpos[world.arm_qpos : world.arm_qpos + kinematics.JOINT_COUNT]
+        views = self._view(i)
+        measured = views.arm_joints
         lead = self.config.target_lead
         targets = self._arm_targets[i]
         targets += action[:7]
@@ -244,7 +285,7 @@ class MujocoSimulator:
         np.maximum(targets, measured - lead, out=targets)
         np.minimum(targets, self._limits[1], out=targets)
         np.maximum(targets, self._limits[0], out=targets)
-        data.ctrl[: kinematics.JOINT_COUNT] = targets
+        views.arm_targets[:] = targets
         self._write_grasp(i, world)
         x, y, yaw = state.base_pose[i].tolist()
         forward, turn = float(action[8]), float(action[9])
@@ -272,7 +313,7 @@ class MujocoSimulator:
         end: tuple[float, float, float],
     ) -> None:
         """Teleport the base, and what it holds, in as many parts as there are physics substeps."""
-        held = int(self.state.held_object[i])
+        held, views = int(self.state.held_object[i]), self._view(i)
         turn = (end[2] - start[2]) / SUBSTEP_COUNT
         previous = start
         for k in range(1, SUBSTEP_COUNT + 1):
@@ -282,9 +323,9 @@ class MujocoSimulator:
                 start[1] + part * (end[1] - start[1]),
                 start[2] + k * turn,
             )
-            _place_base(data, *pose)
+            views.place_base(*pose)
             if held != NOTHING:
-                _carry(data, world.object_qpos + 7 * held, previous, pose)
+                _carry(views.qpos, world.object_qpos + 7 * held, previous, pose)
             previous = pose
             mujoco.mj_step(world.model, data)
         yaw = (end[2] + math.pi) % (2 * math.pi) - math.pi
@@ -382,34 +423,35 @@ class MujocoSimulator:
 
     def _read(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         """Copy what tasks may know from MjData into the state."""
-        state = self.state
-        count = kinematics.JOINT_COUNT
-        state.arm_joints[i] = data.qpos[world.arm_qpos : world.arm_qpos + count]
-        state.arm_velocities[i] = data.qvel[world.arm_qvel : world.arm_qvel + count]
-        rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        state, views = self.state, self._view(i)
+        state.arm_joints[i] = views.arm_joints
+        state.arm_velocities[i] = views.arm_velocities
+        rotation = views.hand_rotation
         state.end_effector_rotation[i] = rotation
         state.end_effector_position[i] = (
-            data.xpos[world.gripper_body] + kinematics.END_EFFECTOR_OFFSET[0] * rotation[:, 0]
+            views.hand_position + kinematics.END_EFFECTOR_OFFSET[0] * rotation[:, 0]
         )
-        first = world.first_object_body
-        state.object_position[i] = data.xpos[first : first + OBJECT_SLOT_COUNT]
-        state.object_rotation[i] = data.xquat[first : first + OBJECT_SLOT_COUNT]
-        state.articulated_joints[i] = data.qpos[world.joint_qpos]
-        state.handle_position[i] = data.geom_xpos[world.handle_geoms]
+        state.object_position[i] = views.object_position
+        state.object_rotation[i] = views.object_rotation
+        state.articulated_joints[i] = views.qpos[world.joint_qpos]
+        state.handle_position[i] = views.geom_position[world.handle_geoms]
+        state.touched_object[i], state.touched_handle[i], state.contact_force[i] = (
+            self._scan(i, world, data) if data.ncon else (NOTHING, NOTHING, 0.0)
+        )
+
+    def _scan(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> tuple[int, int, float]:
+        """Touched object, touched handle and force [N]; see `scan_contacts`."""
         contact = data.contact
-        touched, handle, force = scan_contacts(
+        return scan_contacts(
             data.ncon,
             contact.geom,
             contact.dist,
             contact.efc_address,
             data.efc_force,
             world.roles,
-            int(state.held_object[i]),
-            int(state.held_handle[i]),
+            int(self.state.held_object[i]),
+            int(self.state.held_handle[i]),
         )
-        state.touched_object[i] = touched
-        self.state.touched_handle[i] = handle
-        state.contact_force[i] = force
 
 
 def _empty_state(count: int) -> SimState:
@@ -434,14 +476,8 @@ def _empty_state(count: int) -> SimState:
     )
 
 
-def _place_base(data: mujoco.MjData, x: float, y: float, yaw: float) -> None:
-    """Put the base, MuJoCo's only mocap body, on the floor at (x, y) with heading yaw."""
-    data.mocap_pos[0] = (x, y, 0.0)
-    data.mocap_quat[0] = (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
-
-
 def _carry(
-    data: mujoco.MjData,
+    qpos: np.ndarray,
     start: int,
     old: tuple[float, float, float],
     new: tuple[float, float, float],
@@ -449,7 +485,6 @@ def _carry(
     """Move a held object rigidly with the base, as HAB does; `start` is its first qpos."""
     turn = new[2] - old[2]
     c, s = math.cos(turn), math.sin(turn)
-    qpos = data.qpos
     x, y = qpos[start] - old[0], qpos[start + 1] - old[1]
     qpos[start] = new[0] + c * x - s * y
     qpos[start + 1] = new[1] + s * x + c * y

@@ -199,11 +199,12 @@ def test_impossible_settings_are_user_errors(tmp_path, override):
 
 
 def test_sigterm_saves_and_leaves_no_process(tmp_path):
+    settings = [*SMALL, "log_interval_s=0", "checkpoint_interval_s=1e9"]
     script = (
         "import sys; sys.path.insert(0, 'tests/ver')\n"
         "import toy_environments\n"
         "from ver import Trainer, merge_config, TrainerConfig\n"
-        f"config = merge_config(TrainerConfig, [], {[*SMALL, 'log_interval_s=0', 'checkpoint_interval_s=1e9']!r})\n"
+        f"config = merge_config(TrainerConfig, [], {settings!r})\n"
         f"trainer = Trainer(config, toy_environments.make_cue, {str(tmp_path)!r})\n"
         "trainer.train(); print('interrupted', trainer.interrupted)\n"
     )

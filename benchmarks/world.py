@@ -2,7 +2,8 @@
 
 Steps the Gymnasium environment with random actions, each held for eight steps, from the task's own
 start states (the robot moves in clutter), and times three things in the same run, interleaved: the
-whole environment step, the same simulator's physics alone, and its depth image alone.
+whole environment step, the same simulator's physics alone, and its depth image alone. Then the same
+task with sixteen worlds in one vectorised environment.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rearrange.env import RearrangeEnv, to_physical
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv, to_physical
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
@@ -25,6 +26,7 @@ from skills.command import OneLineParser, machine, run_command, write_json
 
 ACTION_REPEAT = 8
 BLOCK = 100  # steps between switches of what is timed
+WORLD_COUNT = 16  # worlds of the vectorised environment
 
 
 class RandomActions:
@@ -85,7 +87,23 @@ def measure(task: str, split: str, seed: int, steps: int, camera_size: int) -> d
             timed(env.simulator.render_depth, render_times)
         # Physics alone went on behind the task's back: start afresh.
         timed(env.reset, reset_times)
-    return summarise(step_times, physics_times, render_times, reset_times)
+    figures = summarise(step_times, physics_times, render_times, reset_times)
+    return figures | measure_vector(task, split, seed, steps, simulator)
+
+
+def measure_vector(
+    task: str, split: str, seed: int, steps: int, simulator: SimulatorConfig
+) -> dict[str, Any]:
+    """Time WORLD_COUNT worlds in one RearrangeVectorEnv, restarts of episodes included."""
+    env = RearrangeVectorEnv(WORLD_COUNT, task, default_config(task), split, simulator)
+    sources = [RandomActions(env.task.action_size, seed + i) for i in range(WORLD_COUNT)]
+    env.reset(seed=seed)
+    times: list[float] = []
+    for _ in range(max(BLOCK, steps // WORLD_COUNT)):
+        actions = np.stack([source() for source in sources])
+        timed(lambda actions=actions: env.step(actions), times)
+    env.close()
+    return {"vector_env_steps_per_second": WORLD_COUNT / float(np.mean(times))}
 
 
 def summarise(
@@ -113,11 +131,16 @@ def summarise(
 def show(record: dict[str, Any]) -> None:
     """Print the tasks as a table."""
     table = Table(title=f"world on one core, {record['camera_size']}x{record['camera_size']} depth")
-    columns = ("env steps/s", "physics steps/s", "images/s", "task share")
+    columns = ("env steps/s", "in a vector", "physics steps/s", "images/s", "task share")
     for name in ("task", *columns, "p50 us", "p95 us", "p99 us", "max us", "reset ms", "MB"):
         table.add_column(name, justify="left" if name == "task" else "right")
     for task, figures in record["tasks"].items():
-        rates = ("env_steps_per_second", "physics_steps_per_second", "render_per_second")
+        rates = (
+            "env_steps_per_second",
+            "vector_env_steps_per_second",
+            "physics_steps_per_second",
+            "render_per_second",
+        )
         spread = ("p50_us", "p95_us", "p99_us", "max_us", "reset_ms", "resident_mb")
         table.add_row(
             task,

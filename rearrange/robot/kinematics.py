@@ -2,7 +2,7 @@
 
 The single source of these numbers, for the physics model too. Everything is in the base frame: x
 forward, y left, z up, origin on the floor under the robot; metres and radians. The torso lift
-does not move. Offsets and limits: the robot maker's public URDF (facts/hab_and_ver.md, A.6).
+does not move. Offsets and limits: the robot maker's public URDF (ZebraDevs/fetch_ros).
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ class MujocoSimulator:
         self.data = [None] * self.world_count
         self._views = [None] * self.world_count
 
-    # --- beyond the contract, for start states, video and tests ------------------------------------
+    # --- beyond the contract, for video and tests ------------------------------------
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
@@ -210,16 +210,6 @@ class MujocoSimulator:
         self._turn[0, 0] = self._turn[1, 1] = c
         self._turn[1, 0], self._turn[0, 1] = s, -s
         return position, self._turn @ self._camera_rotation
-
-    def robot_touches_anything(self, i: int) -> bool:
-        """Whether the robot of world i is in contact with anything (used to reject start states)."""
-        world, data = self._world(i)
-        roles = world.roles[data.contact.geom]
-        is_robot = roles == ROBOT
-        is_robot |= roles == SUCTION
-        is_load = (roles == self.state.held_object[i]) & (roles >= 0)
-        is_self = np.all(is_robot | is_load, axis=1) if len(roles) else np.zeros(0, bool)
-        return bool(np.any(is_robot.any(axis=1) & ~is_self)) if len(roles) else False
 
     def _camera(self, size: int) -> tuple[Camera, np.ndarray]:
         """A camera of this size and the images [N, size, size] that it fills."""

@@ -112,6 +112,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(settings: EvaluationSettings, workers: int, console: Console) -> list[EpisodeRecord]:
     records: list[EpisodeRecord] = []
+    print(
+        f"{settings.task}: {settings.episodes} {settings.split} episodes in {workers} processes; "
+        "the very first run compiles for about a minute",
+        flush=True,
+    )
     if not console.is_terminal:
         for record in run_episodes(settings, workers):
             records.append(record)

@@ -34,9 +34,18 @@ def main(arguments: Sequence[str]) -> int:
     environments = SkillEnvironments.from_settings(settings)
     run = Path(settings.run) if settings.run else REPOSITORY / "runs" / settings.skill
     trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
+    count = settings.trainer.collect.num_environments
+    beginning = f"resuming at step {trainer.steps:,}" if trainer.steps else "from scratch"
+    _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
     trainer.train()
-    print(f"policy: {run / 'policy.safetensors'}  ({trainer.steps:,} steps)", file=sys.stderr)
+    ending = "interrupted: the same command goes on from here" if trainer.interrupted else "done"
+    _say(f"{ending}; step {trainer.steps:,}, policy in {run / 'policy.safetensors'}")
     return 0
+
+
+def _say(message: str) -> None:
+    """Tell the person, beside what the dashboard draws."""
+    print(message, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is needed, tidies three homes that no skill was trained in, and films it.
+# Installs what is needed and films the robot tidying three homes that no skill was trained in.
 # Results: runs/demo/ with an mp4 per episode and result.json.
 set -euo pipefail
 arguments=("$@")

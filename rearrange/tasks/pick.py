@@ -41,7 +41,7 @@ class PickConfig:
     action: ActionConfig = field(default_factory=ActionConfig)
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 300  # [300]
-    distance_scale: float = 10.0  # [2] per metre closer; 2 drowns in the bonuses (docs/training.md)
+    distance_scale: float = 10.0  # [2] per metre closer; not varied here (docs/training.md)
     pick_bonus: float = 2.0  # [2] on taking the right object
     wrong_penalty: float = 0.5  # [0.5] on taking a wrong object; ends the episode
     drop_penalty: float = 0.5  # [0.5] on losing the object; ends the episode

@@ -3,11 +3,13 @@
 Steps the Gymnasium environment with random actions, each held for eight steps, from the task's own
 start states (the robot moves in clutter), and times three things in the same run, interleaved: the
 whole environment step, the same simulator's physics alone, and its depth image alone. Then the same
-task with sixteen worlds in one vectorised environment.
+task with sixteen worlds in one vectorised environment, and, with `--few-objects`, with eight objects
+instead of thirty.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import resource
 import time
 from collections.abc import Callable, Sequence
@@ -18,32 +20,35 @@ from rich.console import Console
 from rich.table import Table
 
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv, to_physical
+from rearrange.episodes import Episode
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
+from rearrange.tasks.base import STOP, Task
 from skills.command import OneLineParser, machine, run_command, write_json
 
 ACTION_REPEAT = 8
 BLOCK = 100  # steps between switches of what is timed
 WORLD_COUNT = 16  # worlds of the vectorised environment
+FEW_OBJECTS = 8
 
 
 class RandomActions:
     """Uniform actions, each held for ACTION_REPEAT steps."""
 
-    def __init__(self, size: int, seed: int) -> None:
-        """Actions of this size."""
+    def __init__(self, task: Task, seed: int) -> None:
+        """Actions for this task."""
         self.rng = np.random.default_rng(seed)
-        self.size, self.count = size, 0
-        self.action = np.zeros(size, np.float32)
+        self.size, self.count = task.action_size, 0
+        self.action = np.zeros(self.size, np.float32)
+        self.stop = slice(STOP - task.action_slice.start, None)  # empty for tasks without a stop
 
     def __call__(self) -> np.ndarray:
         """The next action [size]."""
         if self.count % ACTION_REPEAT == 0:
             self.action = self.rng.uniform(-1, 1, self.size).astype(np.float32)
-            if self.size > 10:
-                self.action[10] = -1.0  # never stop
+            self.action[self.stop] = -1.0  # never stop
         self.count += 1
         return self.action
 
@@ -56,62 +61,94 @@ def timed(function: Callable[[], Any], times: list[float]) -> Any:
     return result
 
 
-def measure(task: str, split: str, seed: int, steps: int, camera_size: int) -> dict[str, Any]:
-    """Time a task's environment; resets are not counted as steps but are reported."""
-    simulator = SimulatorConfig(camera_size=camera_size)
-    env = RearrangeEnv(task, default_config(task), split, simulator, seed=seed)
-    actions = RandomActions(env.task.action_size, seed)
-    step_times: list[float] = []
-    physics_times: list[float] = []
-    render_times: list[float] = []
-    reset_times: list[float] = []
-    full = np.zeros((1, 11))
-    timed(env.reset, [])  # compiles the kernels
-    for _ in range(BLOCK):
-        env.step(actions())
-    while len(step_times) < steps:
-        ended = False
+def few_objects(episode: Episode) -> Episode:
+    """The same episode with its targets and others up to FEW_OBJECTS."""
+    kept = {target.slot for target in episode.targets}
+    kept.update([slot for slot in episode.objects if slot not in kept][: FEW_OBJECTS - len(kept)])
+    objects = {slot: pose for slot, pose in episode.objects.items() if slot in kept}
+    return dataclasses.replace(episode, objects=objects)
+
+
+class Runner:
+    """Times the three things of one task."""
+
+    def __init__(self, task: str, options: Any, few: bool = False) -> None:
+        """Build the environment and compile what it needs."""
+        simulator = SimulatorConfig(camera_size=options.camera_size)
+        self.env = RearrangeEnv(task, default_config(task), options.split, simulator)
+        self.rng, self.split, self.few = np.random.default_rng(options.seed), options.split, few
+        self.actions = RandomActions(self.env.task, options.seed)
+        self.full = np.zeros((1, 11))
+        self.times: dict[str, list[float]] = {"step": [], "physics": [], "render": [], "reset": []}
+        self.reset([])
         for _ in range(BLOCK):
-            action = actions()
-            outcome = timed(lambda action=action: env.step(action), step_times)
-            ended = outcome[2] or outcome[3]
-            if ended:
+            self.env.step(self.actions())
+
+    def reset(self, times: list[float]) -> None:
+        """Begin an episode whose robot touches nothing."""
+        if not self.few:
+            timed(lambda: self.env.reset(seed=int(self.rng.integers(2**31))), times)
+            return
+        while True:
+            episode = few_objects(self.env.task.sample_episode(self.split, self.rng))
+            timed(lambda e=episode: self.env.reset(options={"episode": e}), times)
+            if self.env.state.contact_force[0] == 0.0:
+                return
+
+    def block(self) -> None:
+        """A block of steps, one of physics alone and one of images alone."""
+        env, times = self.env, self.times
+        for _ in range(BLOCK):
+            action = self.actions()
+            outcome = timed(lambda action=action: env.step(action), times["step"])
+            if outcome[2] or outcome[3]:
+                self.reset(times["reset"])
                 break
-        if ended:
-            timed(env.reset, reset_times)
         for _ in range(BLOCK):
-            full[0, : len(actions.action)] = actions()
-            physical = to_physical(env.task.action.scale(), full)
-            timed(lambda physical=physical: env.simulator.step(physical), physics_times)
+            self.full[0, env.task.action_slice] = self.actions()
+            physical = to_physical(env.task.action.scale(), self.full)
+            timed(lambda physical=physical: env.simulator.step(physical), times["physics"])
         for _ in range(BLOCK // 4):
-            timed(env.simulator.render_depth, render_times)
-        # Physics alone went on behind the task's back: start afresh.
-        timed(env.reset, reset_times)
-    figures = summarise(step_times, physics_times, render_times, reset_times)
-    return figures | measure_vector(task, split, seed, steps, simulator)
+            timed(env.simulator.render_depth, times["render"])
+        self.reset(times["reset"])  # physics alone went on behind the task's back
 
 
-def measure_vector(
-    task: str, split: str, seed: int, steps: int, simulator: SimulatorConfig
-) -> dict[str, Any]:
+def measure(task: str, options: Any) -> dict[str, Any]:
+    """Time a task; resets are not counted as steps but are reported."""
+    many = Runner(task, options)
+    few = Runner(task, options, few=True) if options.few_objects else None
+    while len(many.times["step"]) < options.steps:
+        many.block()
+        if few is not None:
+            few.block()
+    figures = summarise(many.times)
+    if few is not None:
+        cost = np.mean(many.times["step"]) / np.mean(few.times["step"])
+        figures["step_time_of_30_over_8_objects"] = float(cost)
+    vector = measure_vector(task, options)
+    return figures | vector
+
+
+def measure_vector(task: str, options: Any) -> dict[str, Any]:
     """Time WORLD_COUNT worlds in one RearrangeVectorEnv, restarts of episodes included."""
-    env = RearrangeVectorEnv(WORLD_COUNT, task, default_config(task), split, simulator)
-    sources = [RandomActions(env.task.action_size, seed + i) for i in range(WORLD_COUNT)]
-    env.reset(seed=seed)
+    simulator = SimulatorConfig(camera_size=options.camera_size)
+    env = RearrangeVectorEnv(WORLD_COUNT, task, default_config(task), options.split, simulator)
+    sources = [RandomActions(env.task, options.seed + i) for i in range(WORLD_COUNT)]
+    env.reset(seed=options.seed)
     times: list[float] = []
-    for _ in range(max(BLOCK, steps // WORLD_COUNT)):
+    for _ in range(max(BLOCK, options.steps // WORLD_COUNT)):
         actions = np.stack([source() for source in sources])
         timed(lambda actions=actions: env.step(actions), times)
     env.close()
     return {"vector_env_steps_per_second": WORLD_COUNT / float(np.mean(times))}
 
 
-def summarise(
-    step: list[float], physics: list[float], render: list[float], reset: list[float]
-) -> dict[str, Any]:
+def summarise(times: dict[str, list[float]]) -> dict[str, Any]:
     """Rates and the spread of step times."""
-    microseconds = np.array(step) * 1e6
-    step_us, physics_us, render_us = (1e6 * float(np.mean(x)) for x in (step, physics, render))
+    microseconds = np.array(times["step"]) * 1e6
+    step_us, physics_us, render_us = (
+        1e6 * float(np.mean(times[name])) for name in ("step", "physics", "render")
+    )
     p50, p95, p99 = np.percentile(microseconds, [50, 95, 99])
     return {
         "env_steps_per_second": 1e6 / step_us,
@@ -122,8 +159,8 @@ def summarise(
         "p95_us": float(p95),
         "p99_us": float(p99),
         "max_us": float(microseconds.max()),
-        "reset_ms": 1e3 * float(np.median(reset)),
-        "steps": len(step),
+        "reset_ms": 1e3 * float(np.median(times["reset"])),
+        "steps": len(times["step"]),
         "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
@@ -149,6 +186,9 @@ def show(record: dict[str, Any]) -> None:
             *(f"{figures[key]:,.0f}" for key in spread),
         )
     Console().print(table)
+    for task, figures in record["tasks"].items():
+        if ratio := figures.get("step_time_of_30_over_8_objects"):
+            print(f"{task}: a step with 30 objects takes {ratio:.2f} times one with {FEW_OBJECTS}")
     print(f"machine: {record['machine']['cpu']}, {record['machine']['cores']} cores")
 
 
@@ -161,6 +201,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--split", default="val", help="train, val or test apartments")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument(
+        "--few-objects", action="store_true", help=f"compare with {FEW_OBJECTS} objects"
+    )
     options = parser.parse_args(arguments)
     check_split(options.split)
     if options.steps < 1 or options.camera_size < 1:
@@ -172,10 +215,7 @@ def main(arguments: Sequence[str]) -> int:
         "split": options.split,
         "seed": options.seed,
         "camera_size": options.camera_size,
-        "tasks": {
-            task: measure(task, options.split, options.seed, options.steps, options.camera_size)
-            for task in tasks
-        },
+        "tasks": {task: measure(task, options) for task in tasks},
         "machine": machine(),
     }
     show(record)

@@ -5,7 +5,9 @@
 ;   - nav names the place it leaves, so that robot-at can be deleted without a quantifier;
 ;   - opened holds of static receptacles from the start, so that one pick fits tables and drawers;
 ;   - misplaced guards pick: an object that was placed is not picked up again, which spares a
-;     quantified delete of object-at.
+;     quantified delete of object-at;
+;   - marks never changes, so that a receptacle can be closed after its last object was taken out:
+;     HAB's actions "by name", but with a point for the skill to look at.
 ; HAB's own rules are kept: who must be near what, one object in the hand, closed means out of reach.
 
 (define (domain home-assistant)
@@ -25,6 +27,7 @@
     (object-at ?o - movable ?g - goal)    ; within 0.30 m of the goal
     (misplaced ?o - movable)              ; not at any goal yet
     (in ?i - item ?p - receptacle)        ; stands on or in it; for goals: belongs to it
+    (marks ?i - item ?p - articulated)    ; its start, or the goal itself, lies in the receptacle
     (opened ?p - receptacle)
     (closed ?p - articulated))
 
@@ -33,10 +36,10 @@
     :precondition (and (robot-at ?r ?from))
     :effect (and (not (robot-at ?r ?from)) (robot-at ?r ?to)))
 
-  ; The item inside tells the skill where to drive: the handle is not what it sees.
+  ; The point inside tells the skill where to drive: the handle is not what it sees.
   (:action nav-to-receptacle
     :parameters (?r - robot ?from - location ?to - articulated ?i - item)
-    :precondition (and (robot-at ?r ?from) (in ?i ?to))
+    :precondition (and (robot-at ?r ?from) (marks ?i ?to))
     :effect (and (not (robot-at ?r ?from)) (robot-at ?r ?to)))
 
   (:action pick
@@ -53,21 +56,21 @@
   ; Handles are gripped with the same suction cup as objects: the hand must be empty.
   (:action open-fridge
     :parameters (?r - robot ?p - fridge ?i - item)
-    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (closed ?p) (in ?i ?p))
+    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (closed ?p) (marks ?i ?p))
     :effect (and (not (closed ?p)) (opened ?p)))
 
   (:action open-cab
     :parameters (?r - robot ?p - drawer ?i - item)
-    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (closed ?p) (in ?i ?p))
+    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (closed ?p) (marks ?i ?p))
     :effect (and (not (closed ?p)) (opened ?p)))
 
   (:action close-fridge
     :parameters (?r - robot ?p - fridge ?i - item)
-    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (opened ?p) (in ?i ?p))
+    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (opened ?p) (marks ?i ?p))
     :effect (and (not (opened ?p)) (closed ?p)))
 
   (:action close-cab
     :parameters (?r - robot ?p - drawer ?i - item)
-    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (opened ?p) (in ?i ?p))
+    :precondition (and (robot-at ?r ?p) (hand-empty ?r) (opened ?p) (marks ?i ?p))
     :effect (and (not (opened ?p)) (closed ?p)))
 )

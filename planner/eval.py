@@ -9,6 +9,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -29,11 +30,11 @@ from planner.report import (
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
+from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
+from skills import MODES
 from skills.command import OneLineParser, run_command, write_json
-
-SKILL_MODES = ("oracle", "learned", "mixed")
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -41,13 +42,24 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = OneLineParser(prog="planner.eval", description=__doc__)
     parser.add_argument("task", help=f"one of: {', '.join(SCENARIOS)}")
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
-    parser.add_argument("--skills", default="mixed", help="oracle, learned or mixed (default)")
+    parser.add_argument("--skills", default="mixed", help=f"{', '.join(MODES)}; default: mixed")
     parser.add_argument("--split", default="val", help="train, val (default) or test")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
     parser.add_argument("--video", action="store_true", help="one mp4 per episode")
     parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
+    parser.add_argument(
+        "--dataset",
+        metavar="PATH",
+        help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
+    )
+    parser.add_argument(
+        "--no-nav", action="store_true", help="delete navigation from the plans: TP-SRL(NoNav)"
+    )
+    parser.add_argument(
+        "--close", action="store_true", help="also close fridge and drawers; not part of HAB"
+    )
     parser.add_argument("--engine", default=OWN_ENGINE, help="or one of unified-planning's")
     parser.add_argument(
         "--validate-plans", action="store_true", help="check with unified-planning's validator"
@@ -60,7 +72,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
-    _check("skills", options.skills, SKILL_MODES)
+    _check("skills", options.skills, tuple(MODES))
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
@@ -80,6 +92,8 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         episodes=options.episodes,
         seed=options.seed,
         skills=options.skills,
+        navigate=not options.no_nav,
+        close=options.close,
         engine=options.engine,
         validate_plans=options.validate_plans,
         video_directory=output if options.video else None,
@@ -91,6 +105,11 @@ def main(arguments: Sequence[str]) -> int:
     """Evaluates and reports; returns the exit code."""
     options = parse(arguments)
     settings = settings_from(options)
+    episodes, line = find_dataset(
+        options.dataset, settings.scenario.task, settings.split, settings.episodes
+    )
+    settings = replace(settings, dataset=None if episodes is None else episodes.path)
+    print(line, flush=True)
     console = Console()
     try:
         records = _run(settings, options.workers or worker_count(), console)

@@ -21,10 +21,11 @@ import numpy as np
 
 from planner import scenarios
 from planner.executive import Execution, Executive, ExecutiveSettings
+from planner.interactions import without_navigation
 from planner.problem import build_problem
 from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, find_plan
-from rearrange.episodes.episode import Episode
+from rearrange.episodes import Episode, EpisodeSet
 from rearrange.errors import UserError
 
 if TYPE_CHECKING:
@@ -40,10 +41,13 @@ class EvaluationSettings:
         split: "train", "val" or "test".
         episodes: How many.
         seed: Seeds the choice of episodes.
-        skills: "oracle", "learned" or "mixed".
+        skills: One of skills.MODES.
+        navigate: False: navigation is deleted from the plans (TP-SRL(NoNav)).
+        close: Fridges and drawers shall be closed in the end (our extension).
         engine: Planner; see `search.find_plan`.
         validate_plans: Check every plan with unified-planning's validator.
         video_directory: Where mp4 files go, or None for no videos.
+        dataset: Episode file; None: episodes are sampled.
         executive: Time-outs and masks.
     """
 
@@ -52,9 +56,12 @@ class EvaluationSettings:
     episodes: int = 10
     seed: int = 0
     skills: str = "mixed"
+    navigate: bool = True
+    close: bool = False
     engine: str = OWN_ENGINE
     validate_plans: bool = False
     video_directory: Path | None = None
+    dataset: Path | None = None
     executive: ExecutiveSettings = field(default_factory=ExecutiveSettings)
 
     @property
@@ -73,8 +80,8 @@ class EpisodeRecord:
         index: Position in the evaluation.
         episode: What was asked.
         execution: What came of it.
-        plan: Its steps as text.
-        problem_seconds: Writing and reading the PDDL.
+        plan: The steps that were to be executed, as text.
+        problem_seconds: Writing the PDDL and reading it with unified-planning.
         plan_seconds: Grounding and search.
         expanded: States that the search expanded.
         wall_seconds: The whole episode, video included.
@@ -107,12 +114,19 @@ class EpisodeRunner:
         settings = self._settings
         started = time.perf_counter()
         seed = int(np.random.SeedSequence([settings.seed, index]).generate_state(1)[0])
-        self._stage.world.reset(seed=seed)
+        if settings.dataset is None:
+            self._stage.world.reset(seed=seed)
+        else:
+            given = EpisodeSet.load(settings.dataset, settings.scenario.task, settings.split)
+            asked = given.episode(index, settings.seed)
+            self._stage.world.reset(seed=seed, options={"episode": asked})
         episode = self._stage.world.episode
         posed = time.perf_counter()
-        task = build_problem(episode)
+        task = build_problem(episode, settings.close)
         problem_seconds = time.perf_counter() - posed
         plan = find_plan(task.problem, settings.engine, validate=settings.validate_plans)
+        if not settings.navigate:
+            plan = without_navigation(plan)
         with self._video(index) as video:
             execution = self._executive.run(
                 self._stage.world, plan, task.arguments, None if video is None else video.observe

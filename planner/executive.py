@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,10 +24,13 @@ from planner.interactions import (
     SkillCall,
     achieved,
     bind,
+    hand_empty,
     held_slot,
 )
+from planner.problem import ARTICULATED_RECEPTACLES
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
 from skills import Skill, SkillArgument
 
@@ -35,6 +38,7 @@ ACTION_SIZE = 10
 GRIP = 7  # index of the grip in Simulator.step's action
 HOLD, LET_GO = 1.0, -1.0
 REARM = "reset_arm"
+WRONG_OBJECT = "wrong object"
 
 Ending = Literal["done", "time-out", "force limit", "step limit"]
 
@@ -45,7 +49,8 @@ class SkillRule:
 
     Attributes:
         grip: "free": the skill's own; "hold": cannot let go once it holds; "release": cannot
-            grasp again once empty; "keep": stays as it was on entry to the step.
+            grasp again once empty; "keep": stays as it was on entry to the step. A handle in the
+            gripper counts as held, as in HAB.
         timeout_ends: Whether a time-out ends the episode or the plan goes on.
     """
 
@@ -57,9 +62,13 @@ RULES: dict[str, SkillRule] = {
     "navigate": SkillRule("keep"),
     "pick": SkillRule("hold"),
     "place": SkillRule("release"),
+    # Opening has to grasp and let go, and when it is over is the skill's own affair.
+    "open_cab": SkillRule("free"),
+    "close_cab": SkillRule("free"),
+    "open_fridge": SkillRule("free"),
+    "close_fridge": SkillRule("free"),
     REARM: SkillRule("keep", timeout_ends=False),
 }
-FREE = SkillRule()  # open and close: suction on a handle is the skill's own affair
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class ExecutiveSettings:
 
     def rule(self, skill: str) -> SkillRule:
         """The rule for a skill under these settings."""
-        rule = RULES.get(skill, FREE)
+        rule = RULES[skill]
         if skill == "navigate":
             return SkillRule(rule.grip, self.navigate_timeout_ends)
         return rule
@@ -212,6 +221,7 @@ class _Run:
         self._calls = calls
         self._observer = observer
         self._tracker = InteractionTracker(calls)
+        self._first_handles = np.array(world.state.handle_position[0], dtype=float)
         self._hand_offs: list[HandOff] = []
         self._steps = 0
         self._disturbed = False
@@ -222,15 +232,31 @@ class _Run:
         skill = self._skills[name]
         rule = self._settings.rule(name)
         held_before = held_slot(self._world.state)
-        skill.reset(self._world, call.argument)
-        ending, steps = self._act(index, name, skill, call.argument, rule)
+        argument = self._told(call.argument)
+        skill.reset(self._world, argument)
+        ending, steps = self._act(index, name, skill, argument, rule)
         deviation = self._deviation(name, call, ending, held_before)
         if deviation == "time-out" and not rule.timeout_ends:
             deviation = None  # the plan goes on; the ending tells
-        self._hand_offs.append(self._hand_off(index, name, call, ending, steps, deviation))
+        self._hand_offs.append(self._hand_off(index, name, ending, steps, deviation))
         return ending in ("force limit", "step limit") or (
             ending == "time-out" and rule.timeout_ends
         )
+
+    def _told(self, argument: SkillArgument) -> SkillArgument:
+        """The argument with the start of an object in a drawer where the drawer has carried it.
+
+        HAB goes on telling where the object was while the drawer was closed, up to 0.45 m behind
+        where it is when it shall be picked.
+        """
+        target = self._world.episode.targets[argument.target_index]
+        kind, joint = ARTICULATED_RECEPTACLES.get(target.start_receptacle, ("", ""))
+        if argument.kind != "object" or kind != "drawer":
+            return argument
+        handle = ARTICULATED_JOINTS.index(joint)
+        moved = self._world.state.handle_position[0, handle] - self._first_handles[handle]
+        x, y, z = (float(v) for v in np.add(argument.position, moved))
+        return replace(argument, position=(x, y, z))
 
     def _act(
         self, index: int, name: str, skill: Skill, argument: SkillArgument, rule: SkillRule
@@ -284,7 +310,7 @@ class _Run:
                 f"found {np.shape(action)}"
             )
         masked = np.array(action, dtype=np.float64)
-        holding = held_slot(self._world.state) != NOTHING
+        holding = not hand_empty(self._world.state)
         if rule.grip == "keep":
             masked[GRIP] = HOLD if holding else LET_GO
         elif rule.grip == "hold" and holding:
@@ -310,13 +336,12 @@ class _Run:
         self,
         index: int,
         name: str,
-        call: SkillCall,
         ending: Ending,
         steps: int,
         deviation: str | None,
     ) -> HandOff:
-        state = self._world.state
-        distance, heading = self._bearing(call.argument)
+        call, state = self._calls[index], self._world.state
+        distance, heading = self._bearing(self._told(call.argument))
         x, y, yaw = (float(v) for v in state.base_pose[0])
         held = held_slot(state)
         return HandOff(
@@ -341,22 +366,30 @@ class _Run:
         if ending in ("force limit", "step limit"):
             return ending
         if name == "pick" and held not in (call.argument.slot, NOTHING):
-            return "wrong object"
+            return WRONG_OBJECT
         if name not in ("pick", "place") and held_before not in (held, NOTHING):
             return "dropped"
-        disturbed = self._tracker.disturbed(state)
-        if disturbed and not self._disturbed:
-            self._disturbed = True
-            return "moved a placed object"
+        if (disturbed := self._disturbance()) is not None:
+            return disturbed
         if name == "place" and held == NOTHING and not achieved(call, state):
             return "missed the goal"
         if ending == "time-out":
             return ending
+        if state.held_handle[0] != NOTHING:
+            return "holds a handle"
         if name == "pick" and held == NOTHING:
             return "nothing held"
         if name == call.skill and call.interacts and not achieved(call, state):
             return "no effect"
         return None
+
+    def _disturbance(self) -> str | None:
+        """The first time that something does not stay as it was left: what that is."""
+        disturbed = self._tracker.disturbed(self._world.state)
+        if disturbed is None or self._disturbed:
+            return None
+        self._disturbed = True
+        return "reopened" if disturbed.closes else "moved a placed object"
 
     def _failure(self) -> str:
         for hand_off in self._hand_offs:

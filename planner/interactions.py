@@ -1,7 +1,7 @@
 """Which interactions of a plan have succeeded: HAB's stage goals, as in the VER paper's Figure 6.
 
-Interaction i counts only while everything placed before it is still in place, and only if all
-interactions before it succeeded too.
+Interaction i counts only while everything placed or closed before it is still as it was left, and
+only if all interactions before it succeeded too.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.problem import ARTICULATED_RECEPTACLES, OPENED_BEYOND
-from planner.search import PlanStep
+from planner.search import Plan, PlanStep
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
 from skills import SkillArgument
@@ -28,7 +28,7 @@ class SkillBinding:
     Attributes:
         skill: Name in `skills.load_skills`.
         told: Position of the object or goal that the skill is told about.
-        receptacle: Position of the receptacle that it opens or closes, or None.
+        receptacle: Position of the receptacle that it opens, closes or drives to, or None.
         interacts: Counts as an interaction of its own; driving does not.
     """
 
@@ -40,7 +40,7 @@ class SkillBinding:
 
 BINDINGS: dict[str, SkillBinding] = {
     "nav": SkillBinding("navigate", 2, interacts=False),
-    "nav-to-receptacle": SkillBinding("navigate", 3, interacts=False),
+    "nav-to-receptacle": SkillBinding("navigate", 3, 2, interacts=False),
     "pick": SkillBinding("pick", 1),
     "place": SkillBinding("place", 2),
     "open-fridge": SkillBinding("open_fridge", 2, 1),
@@ -61,15 +61,27 @@ class SkillCall:
     receptacle: str | None
     interacts: bool
 
+    @property
+    def closes(self) -> bool:
+        """Whether it is meant to close its receptacle."""
+        return self.skill.startswith("close_")
+
 
 def bind(step: PlanStep, arguments: dict[str, SkillArgument]) -> SkillCall:
     """The skill call of a plan step."""
     binding = BINDINGS[step.action]
     label = step.arguments[binding.told]
-    receptacle = None if binding.receptacle is None else step.arguments[binding.receptacle]
-    return SkillCall(
-        step, binding.skill, label, arguments[label], receptacle, interacts=binding.interacts
-    )
+    argument, receptacle = arguments[label], None
+    if binding.receptacle is not None:
+        receptacle = step.arguments[binding.receptacle]
+        argument = replace(argument, joint=ARTICULATED_RECEPTACLES[receptacle][1])
+    return SkillCall(step, binding.skill, label, argument, receptacle, interacts=binding.interacts)
+
+
+def without_navigation(plan: Plan) -> Plan:
+    """The VER paper's TP-SRL(NoNav): skills that move the base have to find the way themselves."""
+    steps = tuple(s for s in plan.steps if BINDINGS[s.action].skill != "navigate")
+    return replace(plan, steps=steps)
 
 
 def achieved(call: SkillCall, state: SimState) -> bool:
@@ -77,14 +89,12 @@ def achieved(call: SkillCall, state: SimState) -> bool:
     if call.skill == "pick":
         return held_slot(state) == call.argument.slot
     if call.skill == "place":
-        return held_slot(state) == NOTHING and is_at_goal(call, state)
-    if call.receptacle is None:
+        return hand_empty(state) and is_at_goal(call, state)
+    if call.receptacle is None or not call.interacts:
         raise ValueError(f"{call.step} has no effect that the world shows")
     kind, joint = ARTICULATED_RECEPTACLES[call.receptacle]
     value = float(state.articulated_joints[0, ARTICULATED_JOINTS.index(joint)])
-    if call.skill.startswith("open"):
-        return value > OPENED_BEYOND[kind]
-    return abs(value) < CLOSED_BELOW
+    return abs(value) < CLOSED_BELOW if call.closes else value > OPENED_BEYOND[kind]
 
 
 def is_at_goal(call: SkillCall, state: SimState) -> bool:
@@ -98,6 +108,11 @@ def held_slot(state: SimState) -> int:
     return int(state.held_object[0])
 
 
+def hand_empty(state: SimState) -> bool:
+    """Whether the gripper of world 0 holds neither an object nor a handle."""
+    return held_slot(state) == NOTHING and int(state.held_handle[0]) == NOTHING
+
+
 @dataclass(frozen=True)
 class InteractionResult:
     """Outcome of one interaction; the chain of those before it is already taken into account."""
@@ -108,11 +123,20 @@ class InteractionResult:
 
 
 class InteractionTracker:
-    """Follows the stage goals of one episode, step by step."""
+    """Follows the stage goals of one episode, step by step.
+
+    What was placed shall stay there, and what was closed shall stay closed unless the plan opens it
+    again. A pick or an opening is over once it was done.
+    """
 
     def __init__(self, calls: Sequence[SkillCall]) -> None:
         self._calls = [call for call in calls if call.interacts]
         self._names = interaction_names(self._calls)
+        self._lasting = [
+            call.skill == "place"
+            or (call.closes and all(c.receptacle != call.receptacle for c in self._calls[i + 1 :]))
+            for i, call in enumerate(self._calls)
+        ]
         self._reached = 0
         self.success_once = False
 
@@ -120,39 +144,47 @@ class InteractionTracker:
         """Looks at the world after a step."""
         while self._reached < len(self._calls):
             call = self._calls[self._reached]
-            if not achieved(call, state) or self.disturbed(state):
+            if not achieved(call, state) or self.disturbed(state) is not None:
                 break
             self._reached += 1
-        if self._reached == len(self._calls) and self._goal_holds(state):
+        if self.success_at_end(state):
             self.success_once = True
 
-    def disturbed(self, state: SimState) -> bool:
-        """Whether an object that had been placed is no longer at its goal."""
-        placed = (call for call in self._calls[: self._reached] if call.skill == "place")
-        return not all(is_at_goal(call, state) for call in placed)
+    def disturbed(self, state: SimState) -> SkillCall | None:
+        """The first interaction whose lasting effect was there and is gone, or None."""
+        for index in range(self._reached):
+            if not self._is_kept(index, state):
+                return self._calls[index]
+        return None
 
     def results(self, state: SimState) -> list[InteractionResult]:
         """Every interaction, judged in the final state.
 
         A pick cannot last to the end of the episode; it counts there if its object was picked and
-        all that was placed before it stayed in place.
+        all that was placed or closed before it stayed as it was.
         """
         results: list[InteractionResult] = []
         chain = True
-        for index, (name, call) in enumerate(zip(self._names, self._calls, strict=True)):
+        for index, name in enumerate(self._names):
             once = index < self._reached
-            lasts = is_at_goal(call, state) if call.skill == "place" else True
-            chain = chain and once and lasts
+            chain = chain and once and self._is_kept(index, state)
             results.append(InteractionResult(name, once, chain))
         return results
 
     def success_at_end(self, state: SimState) -> bool:
-        """HAB's success: all interactions done, all objects at their goals now, hand empty."""
-        return self._reached == len(self._calls) and self._goal_holds(state)
+        """HAB's success: all interactions done, the goals hold now, and the hand is empty."""
+        return (
+            self._reached == len(self._calls)
+            and hand_empty(state)
+            and self.disturbed(state) is None
+        )
 
-    def _goal_holds(self, state: SimState) -> bool:
-        places = (call for call in self._calls if call.skill == "place")
-        return held_slot(state) == NOTHING and all(is_at_goal(call, state) for call in places)
+    def _is_kept(self, index: int, state: SimState) -> bool:
+        """Whether an interaction's effect holds, if it is one that shall last."""
+        if not self._lasting[index]:
+            return True
+        call = self._calls[index]
+        return is_at_goal(call, state) if call.skill == "place" else achieved(call, state)
 
 
 def interaction_names(calls: Sequence[SkillCall]) -> list[str]:

@@ -29,6 +29,12 @@ PATH: Color = (35, 105, 215)
 START: Color = (214, 60, 40)
 GOAL: Color = (40, 150, 70)
 
+TITLES = {
+    "tvstand": "TV stand",
+    "fridge_middle": "fridge",
+    "drawer_right_top": "top right drawer",
+}
+
 
 def font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
     """Pillow's own font: the same on every machine."""
@@ -42,7 +48,9 @@ def object_title(slot: int) -> str:
 
 def receptacle_title(name: str) -> str:
     """For example "table 1" for table_01."""
-    words = name.replace("_0", " ").replace("tvstand", "TV stand").split("_")
+    if name in TITLES:
+        return TITLES[name]
+    words = name.replace("_0", " ").split("_")
     # counter_left is the left counter.
     return " ".join(reversed(words)) if words[-1] in ("left", "right") else " ".join(words)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from unified_planning.io import PDDLReader
@@ -47,8 +48,13 @@ class TaskProblem:
     arguments: dict[str, SkillArgument]
 
 
-def build_problem(episode: Episode) -> TaskProblem:
+def build_problem(episode: Episode, close: bool = False) -> TaskProblem:
     """Writes the problem "bring every target to its goal, hand empty" and reads it back.
+
+    Args:
+        episode: What is asked.
+        close: Every fridge and drawer that the targets need shall be closed in the end: our
+            extension, HAB never asks for it.
 
     Raises:
         UserError: The episode names receptacles that do not exist, or no targets.
@@ -56,9 +62,13 @@ def build_problem(episode: Episode) -> TaskProblem:
     if not episode.targets:
         raise UserError(f"episode '{episode.episode_id}' has no targets: nothing to plan")
     text = problem_text(
-        f"episode-{episode.episode_id}", _objects(episode), initial_facts(episode), goals(episode)
+        f"episode-{episode.episode_id}",
+        _objects(episode),
+        initial_facts(episode),
+        goals(episode, close),
     )
-    problem = PDDLReader().parse_problem_string(DOMAIN_PATH.read_text(encoding="utf-8"), text)
+    domain = DOMAIN_PATH.read_text(encoding="utf-8")
+    problem = _reader().parse_problem_string(domain, text)
     return TaskProblem(text, problem, skill_arguments(episode))
 
 
@@ -98,17 +108,23 @@ def initial_facts(episode: Episode) -> list[Atom]:
         facts.append(("misplaced", object_name(index)))
         if index not in held:
             facts.append(("in", object_name(index), target.start_receptacle))
+            if target.start_receptacle in ARTICULATED_RECEPTACLES:
+                facts.append(("marks", object_name(index), target.start_receptacle))
         facts.append(("in", goal_name(index), target.goal_receptacle))
+        if target.goal_receptacle in ARTICULATED_RECEPTACLES:
+            facts.append(("marks", goal_name(index), target.goal_receptacle))
     for receptacle in _receptacles(episode):
         opened = is_opened(receptacle, episode.articulated)
         facts.append(("opened" if opened else "closed", receptacle))
     return facts
 
 
-def goals(episode: Episode) -> list[Atom]:
-    """HAB's success: every object at its own goal, and nothing held."""
+def goals(episode: Episode, close: bool = False) -> list[Atom]:
+    """HAB's success: every object at its own goal, and nothing held; `close` as in build_problem."""
     at_goals = [("object-at", object_name(i), goal_name(i)) for i in range(len(episode.targets))]
-    return [*at_goals, ("hand-empty", ROBOT)]
+    closable = [r for r in _receptacles(episode) if r in ARTICULATED_RECEPTACLES]
+    shut = [("closed", receptacle) for receptacle in closable if close]
+    return [*at_goals, ("hand-empty", ROBOT), *shut]
 
 
 def problem_text(
@@ -128,6 +144,12 @@ def problem_text(
     lines += ["  )", "  (:init", *(f"    ({' '.join(fact)})" for fact in facts), "  )"]
     lines += ["  (:goal (and", *(f"    ({' '.join(goal)})" for goal in goals), "  ))", ")"]
     return "\n".join(lines) + "\n"
+
+
+@lru_cache(maxsize=1)
+def _reader() -> PDDLReader:
+    """Making one builds PDDL's grammar, a quarter of a second the first time."""
+    return PDDLReader()
 
 
 def _receptacles(episode: Episode) -> list[str]:

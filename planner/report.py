@@ -13,7 +13,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
+from planner.executive import WRONG_OBJECT
 from planner.interactions import OBJECT_AT_DISTANCE
+from rearrange.episodes import shown
+from skills import MODES
 from skills.command import machine
 from skills.statistics import Proportion, proportion
 
@@ -36,23 +39,26 @@ def summarize(
     failures = Counter(r.execution.failure for r in records if r.execution.failure)
     return {
         "task": settings.task,
+        "row": row_name(settings),
         "split": settings.split,
         "episodes": len(records),
         "seed": settings.seed,
+        "dataset": shown(settings.dataset),
         "skills": _sources(records),
+        "navigate": settings.navigate,
+        "close": settings.close,
         "full_task": {
             "success_at_end": _rate([r.execution.success_at_end for r in records]),
             "success_once": _rate([r.execution.success_once for r in records]),
         },
         "interactions": _interactions(records),
         "failures": dict(failures.most_common()),
+        "wrong_object": _wrong_objects(records),
         "steps": _spread([float(r.execution.steps) for r in records]),
-        "planning": {
-            "engine": settings.engine,
-            "search_seconds": _spread([r.plan_seconds for r in records]),
-            "problem_seconds": _spread([r.problem_seconds for r in records]),
-            "plan_length": _spread([float(len(r.plan)) for r in records]),
-        },
+        "engine": settings.engine,
+        "planning_seconds": _times([r.plan_seconds for r in records]),
+        "parsing_seconds": _times([r.problem_seconds for r in records]),
+        "plan_length": _spread([float(len(r.plan)) for r in records]),
         "object_at_distance": OBJECT_AT_DISTANCE,
         "executive": asdict(settings.executive),
         "command": command,
@@ -60,6 +66,14 @@ def summarize(
         "versions": versions(),
         "records": [_record(record) for record in records],
     }
+
+
+def row_name(settings: EvaluationSettings) -> str:
+    """What a table over several evaluations calls this one: "TP-SRL", "TP-SRL (NoNav)", ..."""
+    name = MODES[settings.skills]
+    if settings.navigate:
+        return name
+    return f"{name[:-1]}, NoNav)" if name.endswith(")") else f"{name} (NoNav)"
 
 
 def versions() -> dict[str, str]:
@@ -71,16 +85,19 @@ def versions() -> dict[str, str]:
 def summary_tables(summary: dict[str, Any]) -> RenderableType:
     """The tables that end an evaluation."""
     full = summary["full_task"]
+    closing = ", closing" if summary["close"] else ""
     results = Table(
-        title=f"{summary['task']}, {summary['split']} split, {summary['episodes']} episodes",
-        caption=f"skills: {_skill_line(summary['skills'])}",
+        title=f"{summary['task']}{closing}, {summary['split']} split, "
+        f"{summary['episodes']} episodes: {summary['row']}",
+        caption=f"skills: {_skill_line(summary['skills'])}\n{_planning_line(summary)}",
         caption_justify="left",
     )
     results.add_column("interaction")
     results.add_column("success once, 95 % interval", justify="right")
     results.add_column("at the end", justify="right")
-    for row in summary["interactions"]:
-        results.add_row(row["name"], _text(row["success"]), _text(row["success_at_end"]))
+    for interaction in summary["interactions"]:
+        success, at_end = interaction["success"], interaction["success_at_end"]
+        results.add_row(interaction["name"], _text(success), _text(at_end))
     results.add_section()
     results.add_row("full task", _text(full["success_once"]), _text(full["success_at_end"]))
     if not summary["failures"]:
@@ -88,6 +105,9 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
     causes = Table("failure", "episodes")
     for cause, count in summary["failures"].items():
         causes.add_row(cause, str(count))
+    wrong = summary["wrong_object"]
+    causes.caption = f"wrong objects picked: {wrong['wrong']} of {wrong['picks']}"
+    causes.caption_justify = "left"
     return Group(results, causes)
 
 
@@ -156,6 +176,22 @@ def _skill_line(sources: dict[str, str]) -> str:
     return ", ".join(f"{name} {source}" for name, source in sources.items())
 
 
+def _planning_line(summary: dict[str, Any]) -> str:
+    """Times of the planner alone and of unified-planning's reading of the PDDL."""
+    solving, parsing = (
+        f"median {1000 * times['median']:.0f} ms, worst {1000 * times['worst']:.0f} ms"
+        for times in (summary["planning_seconds"], summary["parsing_seconds"])
+    )
+    length = summary["plan_length"]["median"]
+    return f"plans of {length:.0f} steps: {solving}\nreading the PDDL: {parsing}"
+
+
+def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:
+    """How many picks ended with another object in the hand, whether or not they failed first."""
+    picks = [h for r in records for h in r.execution.hand_offs if h.skill == "pick"]
+    return {"wrong": sum(h.deviation == WRONG_OBJECT for h in picks), "picks": len(picks)}
+
+
 def _interactions(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
     names: dict[str, None] = {}
     for record in records:
@@ -175,6 +211,10 @@ def _interactions(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"median": statistics.median(values), "max": max(values)}
+
+
+def _times(seconds: Sequence[float]) -> dict[str, float]:
+    return {"median": statistics.median(seconds), "worst": max(seconds)}
 
 
 def _record(record: EpisodeRecord) -> dict[str, Any]:

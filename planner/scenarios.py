@@ -25,7 +25,12 @@ class Scenario:
 
 
 SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario for scenario in (Scenario("tidy_house", "Tidy House", "tidy_house"),)
+    scenario.name: scenario
+    for scenario in (
+        Scenario("tidy_house", "Tidy House", "tidy_house"),
+        Scenario("prepare_groceries", "Prepare Groceries", "prepare_groceries"),
+        Scenario("set_table", "Set Table", "set_table"),
+    )
 }
 
 
@@ -43,7 +48,7 @@ def open_stage(scenario: Scenario, split: str, skills: str) -> Stage:
     Args:
         scenario: What is to be done.
         split: Which apartments.
-        skills: "oracle", "learned" or "mixed".
+        skills: One of skills.MODES.
     """
     from skills import load_skills  # brings torch: only where skills run
 

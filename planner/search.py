@@ -65,14 +65,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Operator:
-    """A ground action over fact bits; lists repeat the masks for the heuristic's loops."""
+    """A ground action over fact bits."""
 
     step: PlanStep
     precondition: int
     add: int
     delete: int
-    add_facts: tuple[int, ...]
-    precondition_facts: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -217,68 +215,44 @@ class RelaxedPlan:
     """
 
     def __init__(self, task: GroundTask) -> None:
-        self._operators = task.operators
-        self._fact_count = len(task.facts)
-        self._goals = tuple(_bits(task.goal))
-        self._waiting_counts = [len(o.precondition_facts) for o in task.operators]
-        self._free = [i for i, count in enumerate(self._waiting_counts) if count == 0]
-        self._users: list[list[int]] = [[] for _ in task.facts]
-        for index, operator in enumerate(task.operators):
-            for fact in operator.precondition_facts:
-                self._users[fact].append(index)
+        self._goal = task.goal
+        self._operators = [(o.precondition, o.add, i) for i, o in enumerate(task.operators)]
 
     def __call__(self, state: int) -> int:
         """Number of actions in the relaxed plan from `state`, INFINITY where there is none."""
-        supporters = self._reach(state)
+        supporters = self._supporters(state)
+        if supporters is None:
+            return INFINITY
         plan: set[int] = set()
-        seen: set[int] = set()
-        pending = list(self._goals)
+        seen, pending = state, self._goal & ~state
         while pending:
-            fact = pending.pop()
-            if fact in seen or state >> fact & 1:
-                continue
-            seen.add(fact)
+            fact = pending & -pending
+            seen |= fact
             supporter = supporters[fact]
-            if supporter < 0:
-                return INFINITY
-            if supporter not in plan:
-                plan.add(supporter)
-                pending.extend(self._operators[supporter].precondition_facts)
+            plan.add(supporter)
+            pending = (pending | self._operators[supporter][0]) & ~seen
         return len(plan)
 
-    def _reach(self, state: int) -> list[int]:
-        """First operator that adds each fact; -1 for facts of the state or out of reach."""
-        supporters = [-1] * self._fact_count
-        reached = bytearray(self._fact_count)
-        layer = list(_bits(state))
-        for fact in layer:
-            reached[fact] = 1
-        waiting = self._waiting_counts.copy()
-        ready = self._free.copy()
-        missing = sum(1 for goal in self._goals if not reached[goal])
-        while layer and missing:
-            for fact in layer:
-                for index in self._users[fact]:
-                    waiting[index] -= 1
-                    if waiting[index] == 0:
-                        ready.append(index)
-            layer = []
-            for index in ready:
-                for fact in self._operators[index].add_facts:
-                    if not reached[fact]:
-                        reached[fact] = 1
+    def _supporters(self, state: int) -> dict[int, int] | None:
+        """Fact's bit -> the first operator that adds it; None if the goal is out of reach."""
+        supporters: dict[int, int] = {}
+        reached, waiting = state, self._operators
+        while self._goal & ~reached:
+            layer, later = reached, []
+            for operator in waiting:
+                precondition, add, index = operator
+                if precondition & reached != precondition:
+                    later.append(operator)
+                elif fresh := add & ~layer:
+                    layer |= fresh
+                    while fresh:
+                        fact = fresh & -fresh
                         supporters[fact] = index
-                        layer.append(fact)
-            ready = []
-            missing = sum(1 for goal in self._goals if not reached[goal])
+                        fresh ^= fact
+            if layer == reached:
+                return None
+            reached, waiting = layer, later
         return supporters
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 # ---------------------------------------------------------------- grounding
@@ -331,15 +305,17 @@ def _instances(problem: Problem, action: Action) -> Iterator[_Candidate]:
             raise UserError(f"action '{action.name}' is beyond STRIPS; choose another engine")
         (adds if effect.value.is_true() else deletes).append(_atom(effect.fluent))
     names = [parameter.name for parameter in action.parameters]
+    atoms = (*preconditions, *adds, *deletes)
+    constants = sorted({x for atom in atoms for x in atom[1:]}.difference(names))
+    place = {name: index for index, name in enumerate((*names, *constants))}
+    lifted = [(atom[0], [place[x] for x in atom[1:]]) for atom in atoms]
+    first, second = len(preconditions), len(preconditions) + len(adds)
     domains = [[o.name for o in problem.objects(p.type)] for p in action.parameters]
     for values in itertools.product(*domains):
-        binding = dict(zip(names, values, strict=True))
-
-        def bind(atoms: Iterable[Atom], binding: dict[str, str] = binding) -> tuple[Atom, ...]:
-            return tuple((a[0], *(binding.get(x, x) for x in a[1:])) for a in atoms)
-
+        row = (*values, *constants)
+        bound = tuple([(name, *[row[i] for i in places]) for name, places in lifted])
         yield _Candidate(
-            PlanStep(action.name, values), bind(preconditions), bind(adds), bind(deletes)
+            PlanStep(action.name, values), bound[:first], bound[first:second], bound[second:]
         )
 
 
@@ -364,9 +340,7 @@ def _operator(candidate: _Candidate, bit: dict[Atom, int]) -> Operator:
     add = _mask(candidate.adds, bit)
     # A fact that is never reached has no bit, and deleting it has no effect.
     delete = _mask((a for a in candidate.deletes if a in bit), bit)
-    return Operator(
-        candidate.step, precondition, add, delete, tuple(_bits(add)), tuple(_bits(precondition))
-    )
+    return Operator(candidate.step, precondition, add, delete)
 
 
 def _mask(atoms: Iterable[Atom], bit: dict[Atom, int]) -> int:

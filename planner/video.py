@@ -1,8 +1,8 @@
 """Videos of episodes, as in the VER paper's supplement.
 
 A third-person view follows the robot; beside it the head camera's depth, the map and the plan. The
-object to be picked is boxed in white, a translucent ghost stands where it shall go, and a grey
-sphere marks where Navigate is sent.
+object to be picked is boxed in white, a translucent ghost stands where it shall go, a handle that
+is to be used next is boxed in amber, and a grey sphere marks where Navigate is sent.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from planner.chase import ChaseCamera, Cutaway
-from planner.executive import Execution, Moment
+from planner.executive import REARM, Execution, Moment
 from planner.interactions import OBJECT_AT_DISTANCE, held_slot
 from planner.panels import (
     BACKGROUND,
     FAILED,
     FAINT,
+    NOW,
     TEXT,
     MapPanel,
     Picture,
@@ -41,6 +43,7 @@ from rearrange.render import (
     draw_ghost_sphere,
     render_rgb,
 )
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import MujocoSimulator
 
@@ -55,12 +58,17 @@ MAP_HEIGHT = 168
 LIGHT = RgbOptions(samples=1, shadow_size=1024, sky_lamps=0, outline=0.2)
 GHOST = (120, 220, 140)
 SPHERE = (165, 168, 176)
+HANDLE_BOX = (0.07, 0.07, 0.07)  # half sizes [m]; turned handles fit too
 LAST_FRAMES = 45  # how long the result stands still
 
 VERBS = {
     "navigate": "driving to",
     "pick": "picking up",
     "place": "placing on",
+    "open_cab": "opening",
+    "open_fridge": "opening",
+    "close_cab": "closing",
+    "close_fridge": "closing",
     "reset_arm": "folding the arm",
     "wait": "waiting before the stop",
 }
@@ -142,15 +150,18 @@ class EpisodeVideo:
         return picture
 
     def _mark(self, picture: Picture, view: View, world: RearrangeEnv, moment: Moment) -> None:
-        """Box, ghost and sphere of what is being done."""
+        """Boxes, ghost and sphere of what is being done."""
         target = world.episode.targets[_target_index(moment)]
         kind = SLOT_KINDS[target.slot]
         radius, height = footprint_radius(kind), half_height(kind)
         state = world.state
         draw_ghost_box(picture, view, target.goal, (radius, radius, height), None, GHOST, 0.5)
+        handle = handle_of(world, moment)
+        if handle is not None:
+            draw_box(picture, view, handle, HANDLE_BOX, None, NOW, hidden=0.35)
         if moment.skill == "navigate" and moment.argument is not None:
             above = np.add(moment.argument.position, (0.0, 0.0, 0.35))
-            draw_ghost_sphere(picture, view, above, 0.12, SPHERE, 0.8)
+            draw_ghost_sphere(picture, view, above if handle is None else handle, 0.12, SPHERE, 0.8)
         center = state.object_position[0, target.slot]
         placed = math.dist(center, target.goal) < OBJECT_AT_DISTANCE
         if held_slot(state) != target.slot and not placed:
@@ -163,7 +174,7 @@ class EpisodeVideo:
         draw = ImageDraw.Draw(canvas, "RGBA")
         draw.rectangle((0, SCENE.height - 44, SCENE.width, SCENE.height), fill=(12, 14, 18, 190))
         row = SCENE.height - 33
-        text, colour = _caption(world, moment), TEXT
+        text, colour = caption(world, moment), TEXT
         if execution is not None:
             done = sum(result.once for result in execution.interactions)
             count = len(execution.interactions)
@@ -206,12 +217,23 @@ def _target_index(moment: Moment) -> int:
     return moment.calls[moment.plan_index].argument.target_index
 
 
-def _caption(world: RearrangeEnv, moment: Moment) -> str:
+def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None:
+    """Where the handle is that the plan's current step is about [3], m; None where there is none."""
+    joint = moment.calls[moment.plan_index].argument.joint
+    if joint is None or moment.skill in (REARM, "wait"):
+        return None
+    return world.state.handle_position[0, ARTICULATED_JOINTS.index(joint)]
+
+
+def caption(world: RearrangeEnv, moment: Moment) -> str:
+    """What is being done, for example "3/20  driving to table 1"."""
     call = moment.calls[moment.plan_index]
     number = f"{moment.plan_index + 1}/{len(moment.calls)}"
     verb = VERBS.get(moment.skill, moment.skill.replace("_", " "))
-    if moment.argument is None or moment.skill == "reset_arm":
+    if moment.argument is None or moment.skill == REARM:
         return f"{number}  {verb}"
+    if call.receptacle is not None:
+        return f"{number}  {verb} the {receptacle_title(call.receptacle)}"
     target = world.episode.targets[call.argument.target_index]
     if call.argument.kind == "object":
         return f"{number}  {verb} the {object_title(target.slot)}"

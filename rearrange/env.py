@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import gymnasium
+import numba
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
@@ -27,6 +28,23 @@ START_ATTEMPTS = 200
 DEPTH_KEY = "head_depth"
 
 
+def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """What a caller gave as an action, as an array.
+
+    Raises:
+        ValueError: It is no array of real numbers of that shape.
+    """
+    values = np.asarray(action)
+    if values.dtype == np.float32 and values.shape == shape:  # what policies give
+        return values
+    if values.shape != shape or values.dtype.kind not in "fiub":
+        raise ValueError(
+            f"expected an action of shape {shape}, found {type(action).__name__} "
+            f"of shape {values.shape} and type {values.dtype}"
+        )
+    return values
+
+
 def to_physical(scale: np.ndarray, action: np.ndarray) -> np.ndarray:
     """Actions in [-1, 1] [N, >= 10] in the simulator's units, rad, grip, m, rad [N, 10].
 
@@ -37,9 +55,22 @@ def to_physical(scale: np.ndarray, action: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: An action is NaN or infinite.
     """
-    if not np.isfinite(action).all():
+    physical = np.empty((len(action), PHYSICAL_ACTION_SIZE))
+    if not _scale_actions(scale, action, physical):
         raise ValueError(f"actions must be finite, found {action}")
-    return np.minimum(np.maximum(action[:, :PHYSICAL_ACTION_SIZE], -1.0), 1.0) * scale
+    return physical
+
+
+@numba.njit(cache=True, nogil=True)
+def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) -> bool:
+    """Kernel of `to_physical`; False where an action is not finite."""
+    for i in range(len(action)):
+        for k in range(action.shape[1]):
+            if not np.isfinite(action[i, k]):
+                return False
+        for k in range(len(scale)):
+            physical[i, k] = min(max(action[i, k], -1.0), 1.0) * scale[k]
+    return True
 
 
 def normalised_depth(depth: np.ndarray) -> np.ndarray:
@@ -111,14 +142,13 @@ class _Worlds:
         if not self.reward_names:
             self.reward_names = list(outcome.rewards)
             self.reward_sums = np.zeros((len(self.reward_names), len(self.steps)))
-        terms = np.empty_like(self.reward_sums)
-        for row, term in enumerate(outcome.rewards.values()):
-            terms[row] = term
+        terms = np.array(list(outcome.rewards.values()))
         self.reward_sums += terms
         self.steps += 1
         self.success_once |= outcome.success
         truncated = (self.steps >= self.task.max_steps) & ~outcome.terminated
-        return terms.sum(axis=0), outcome.terminated, truncated, outcome.failures, outcome.success
+        rewards = np.add.reduce(terms, axis=0)  # what np.sum calls, at a third of the time
+        return rewards, outcome.terminated, truncated, outcome.failures, outcome.success
 
     def observe(self) -> dict[str, np.ndarray]:
         """Observations [N, ...]; fresh arrays."""
@@ -215,10 +245,9 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     ) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         """Advance 1/30 s with an action in [-1, 1] [action_size]."""
         full = self._worlds.full_action
-        full[0, : self.task.action_size] = action
-        reward, terminated, truncated, info = self._advance(
-            to_physical(self._worlds.action_scale, full)
-        )
+        full[0, self.task.action_slice] = checked_action(action, (self.task.action_size,))
+        physical = to_physical(self._worlds.action_scale, full)
+        reward, terminated, truncated, info = self._advance(physical, full)
         return self.observe(), reward, terminated, truncated, info
 
     def step_physical(
@@ -228,10 +257,13 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
 
         For oracles and the planner, whose skills each have their own action scale.
         """
-        full = self._worlds.full_action
+        action = checked_action(action, (PHYSICAL_ACTION_SIZE,))
+        if not np.isfinite(action).all():
+            raise ValueError(f"actions must be finite, found {action}")
+        full = np.empty((1, FULL_ACTION_SIZE))
         full[0, :PHYSICAL_ACTION_SIZE] = action
         full[0, STOP] = 1.0 if stop else -1.0
-        return self._advance(np.array(action, dtype=float)[None])  # a copy: tasks may mask it
+        return self._advance(full[:, :PHYSICAL_ACTION_SIZE].copy(), full)  # tasks may mask it
 
     def observe(self) -> dict[str, np.ndarray]:
         """The observation of the present state."""
@@ -241,13 +273,13 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         """Free the simulator."""
         self.simulator.close()
 
-    def _advance(self, physical: np.ndarray) -> tuple[float, bool, bool, dict[str, Any]]:
+    def _advance(
+        self, physical: np.ndarray, full: np.ndarray
+    ) -> tuple[float, bool, bool, dict[str, Any]]:
         worlds = self._worlds
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated, failures, success = worlds.step(
-            physical, worlds.full_action
-        )
+        rewards, terminated, truncated, failures, success = worlds.step(physical, full)
         info: dict[str, Any] = {}
         if terminated[0] or truncated[0]:
             info["metrics"] = worlds.metrics(0, bool(success[0]), failures)
@@ -302,7 +334,8 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         `infos["final_obs"]` and the sum of the episode in `infos["final_info"]["metrics"]`.
         """
         worlds = self._worlds
-        worlds.full_action[:, : self.task.action_size] = actions
+        shape = (self.num_envs, self.task.action_size)
+        worlds.full_action[:, self.task.action_slice] = checked_action(actions, shape)
         physical = to_physical(worlds.action_scale, worlds.full_action)
         rewards, terminated, truncated, failures, success = worlds.step(
             physical, worlds.full_action

@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skills.base import Skill, SkillArgument
+    from skills.base import MODES, Skill, SkillArgument
     from skills.library import SKILL_NAMES, load_skills
 
-__all__ = ["SKILL_NAMES", "Skill", "SkillArgument", "load_skills"]
+__all__ = ["MODES", "SKILL_NAMES", "Skill", "SkillArgument", "load_skills"]
 
 _HOME = {
+    "MODES": "skills.base",
     "Skill": "skills.base",
     "SkillArgument": "skills.base",
     "SKILL_NAMES": "skills.library",

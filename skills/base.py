@@ -9,6 +9,14 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 
+# Which skills carry out a plan -> what the HAB and VER papers call a task planner with them.
+MODES: dict[str, str] = {
+    "oracle": "oracle",  # all from privileged state
+    "learned": "TP-SRL",  # all from checkpoints
+    "mixed": "TP-SRL (mixed)",  # learned where there is a checkpoint, oracles elsewhere
+    "spa": "TP-SPA",  # all by sensing, planning and acting: no learning, no privileged state
+}
+
 
 @dataclass(frozen=True)
 class SkillArgument:
@@ -19,12 +27,15 @@ class SkillArgument:
         slot: Object slot.
         target_index: Place in the episode's targets.
         position: Start of the object or its goal, world frame [m].
+        joint: The articulated joint (one of ARTICULATED_JOINTS) that the skill opens or closes, or,
+            for Navigate, whose handle will be used next; None where no joint is concerned.
     """
 
     kind: Literal["object", "goal"]
     slot: int
     target_index: int
     position: tuple[float, float, float]
+    joint: str | None = None
 
 
 class Skill(Protocol):
@@ -32,7 +43,7 @@ class Skill(Protocol):
 
     Attributes:
         name: Its name in the plan.
-        source: "oracle", "scripted" or the path of the checkpoint.
+        source: "oracle", "sense-plan-act", "scripted" or the path of the checkpoint.
         timeout: Steps after which whoever runs it gives up.
     """
 

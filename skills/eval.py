@@ -1,4 +1,4 @@
-"""`python -m skills.eval SKILL`: success of a policy on episodes it has never seen.
+"""`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
 
 Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
 on the number of worker processes.
@@ -20,42 +20,46 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
 from skills.command import OneLineParser, machine, run_command, write_json
-from skills.learned import PolicyRunner, check_metadata
-from skills.settings import CHECKPOINTS, SkillEnvironments, check_skill
+from skills.learned import check_metadata
+from skills.library import SKILL_NAMES
+from skills.players import OraclePlayer, PolicyPlayer
+from skills.settings import CHECKPOINTS, check_skill
 from skills.statistics import wilson
 from ver import UserError, load_policy
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNTRAINED = "untrained"
+ORACLE = "oracle"
 
-_runner: PolicyRunner
-_environment: Any
+_player: PolicyPlayer | OraclePlayer
 _options: Any
 
 
 def run_episode(index: int) -> dict[str, float]:
     """Play one episode in this worker; returns its metrics."""
     seed = _options.seed * SEED_STRIDE + index
-    torch.manual_seed(seed)
-    observation, info = _environment.reset(seed=seed)
-    _runner.restart()
-    ended = False
-    while not ended:
-        observation, _, terminated, truncated, info = _environment.step(_runner.act(observation))
-        ended = terminated or truncated
-    return {"episode": index, **info["metrics"]}
+    return {"episode": index, **_player.play(seed, _asked(index))}
+
+
+def _asked(index: int) -> dict[str, Any] | None:
+    """Options of `reset`: the episode of the file, None where episodes are sampled."""
+    if _options.file is None:
+        return None
+    return {"episode": EpisodeSet.load(_options.file).episode(index, _options.seed)}
 
 
 def _start_worker(checkpoint: str, options: Any) -> None:
-    """Load policy and environment once per worker process."""
-    global _runner, _environment, _options
+    """Load player and environment once per worker process."""
+    global _player, _options
     torch.set_num_threads(1)
     _options = options
-    _runner = PolicyRunner(checkpoint, deterministic=options.actions == "mean")
-    metadata = _runner.policy.metadata
-    _environment = SkillEnvironments.from_metadata(metadata, options.split)(0, 0)
+    if options.policy == ORACLE:
+        _player = OraclePlayer(options.skill, options.split)
+    else:
+        _player = PolicyPlayer(checkpoint, options.actions == "mean", options.split)
 
 
 def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
@@ -127,29 +131,55 @@ def parse(arguments: Sequence[str]) -> Any:
     parser = OneLineParser(prog="skills.eval", description=__doc__)
     parser.add_argument("skill", help="what to evaluate")
     parser.add_argument(
+        "--policy", choices=("learned", ORACLE), default="learned", help="who plays"
+    )
+    parser.add_argument(
         "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
     )
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--split", default="val", help="train, val or test apartments")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--dataset",
+        help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
+    )
     parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
-    check_skill(options.skill)
+    if options.policy != ORACLE:
+        check_skill(options.skill)
+    elif options.checkpoint:
+        raise UserError("--policy oracle takes no --checkpoint: leave one of them out")
+    elif options.skill not in SKILL_NAMES:
+        names = ", ".join(SKILL_NAMES)
+        raise UserError(f"no oracle for '{options.skill}': choose one of {names}")
     check_split(options.split)
     if options.episodes < 1 or options.workers < 1:
         raise UserError("--episodes and --workers must be at least 1")
     return options
 
 
+def checkpoint_of(options: Any) -> Path:
+    """The checkpoint that is asked for, the shipped one by default; it must be of the skill.
+
+    Raises:
+        UserError: It holds no policy, or one for another skill.
+    """
+    given = options.checkpoint not in ("", UNTRAINED)
+    path = Path(options.checkpoint) if given else CHECKPOINTS / f"{options.skill}.safetensors"
+    check_metadata(path, load_policy(path).metadata, options.skill)
+    return path
+
+
 def main(arguments: Sequence[str]) -> int:
     """Evaluate and report."""
     options = parse(arguments)
-    shipped = CHECKPOINTS / f"{options.skill}.safetensors"
     untrained = options.checkpoint == UNTRAINED
-    path = shipped if untrained or not options.checkpoint else Path(options.checkpoint)
-    check_metadata(path, load_policy(path).metadata, options.skill)
+    path = Path(ORACLE) if options.policy == ORACLE else checkpoint_of(options)
+    episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
+    options.file = None if episodes is None else episodes.path
+    print(line, flush=True)
     results: list[dict[str, float]] = []
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     started = time.perf_counter()
@@ -170,6 +200,7 @@ def main(arguments: Sequence[str]) -> int:
         "split": options.split,
         "episodes": options.episodes,
         "seed": options.seed,
+        "dataset": shown(options.file),
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,
         **summarise(results),

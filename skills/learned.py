@@ -11,7 +11,7 @@ import torch
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, normalised_depth, to_physical
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import Pick
-from rearrange.tasks.base import resting_offset
+from rearrange.tasks.sensors import from_rest
 from skills.base import SkillArgument
 from skills.settings import SkillEnvironments
 from ver import UserError, load_policy, to_environment_action
@@ -96,12 +96,12 @@ class LearnedPick:
             world.simulator.render_depth(self.environments.camera_size)
         )[0]
         full = np.zeros((1, FULL_ACTION_SIZE))
-        full[0, : self.task.action_size] = self.runner.act(observation)
+        full[0, self.task.action_slice] = self.runner.act(observation)
         physical = to_physical(self.task.action.scale(), full)
         return self.task.mask(world.state, physical)[0]
 
     def done(self, world: RearrangeEnv) -> bool:
         """Something is held and the hand is back at its resting place."""
-        offset = resting_offset(self.task.xp, world.state)[0]
+        offset = from_rest(self.task.xp, world.state)[0]
         near = float(np.sqrt(offset @ offset)) < self.task.config.rest_threshold
         return bool(world.state.held_object[0] != NOTHING) and near

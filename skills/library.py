@@ -9,24 +9,72 @@ from rearrange.episodes import load_layout
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
-from skills.base import Skill, SkillArgument
+from skills.base import MODES, Skill, SkillArgument
 from skills.learned import LearnedPick
-from skills.oracle import NavigateOracle, Oracle, PickOracle, PlaceOracle
+from skills.oracle import (
+    CloseOracle,
+    NavigateOracle,
+    NavigateToHandle,
+    OpenOracle,
+    Oracle,
+    PickOracle,
+    PlaceOracle,
+)
 from skills.settings import CHECKPOINTS
+from skills.spa import spa_skills
 
-SKILL_NAMES = ("navigate", "pick", "place")
-MODES = ("oracle", "learned", "mixed")
+SKILL_NAMES = (
+    "navigate",
+    "pick",
+    "place",
+    "open_cab",
+    "close_cab",
+    "open_fridge",
+    "close_fridge",
+)
 ORACLE_TIMEOUT = 600  # steps; oracles move carefully
 RESET_TIMEOUT = 50  # steps (habitat-lab)
 RESET_STEP = 0.0375  # [rad] per step and joint
 RESET_ERROR = 0.05  # [rad] (habitat-lab)
 
 _LEARNED = {"pick": LearnedPick}
-_ORACLES: dict[str, type[NavigateOracle] | type[PickOracle] | type[PlaceOracle]] = {
-    "navigate": NavigateOracle,
-    "pick": PickOracle,
-    "place": PlaceOracle,
+_HANDLE_ORACLES: dict[str, type[NavigateToHandle] | type[OpenOracle] | type[CloseOracle]] = {
+    "navigate": NavigateToHandle,
+    "open_cab": OpenOracle,
+    "close_cab": CloseOracle,
+    "open_fridge": OpenOracle,
+    "close_fridge": CloseOracle,
 }
+
+
+def begin_oracle(name: str, world: RearrangeEnv, argument: SkillArgument) -> Oracle:
+    """An oracle that has begun in the world's apartment.
+
+    Args:
+        name: One of SKILL_NAMES.
+        world: The environment.
+        argument: What the skill is applied to; Navigate goes to a handle where it names a joint.
+
+    Raises:
+        UserError: A skill that opens or closes is told no joint.
+    """
+    grid, state = load_layout(world.episode.layout, world.episode.variation)[1], world.state
+    if name in _HANDLE_ORACLES and (name != "navigate" or argument.joint is not None):
+        if argument.joint is None:
+            raise UserError(f"{name} has to be told a joint: set SkillArgument.joint")
+        oracle = _HANDLE_ORACLES[name](grid)
+        oracle.reset(state, 0, argument.joint)
+    elif name == "navigate":
+        oracle = NavigateOracle(grid)
+        goal = argument.position if argument.kind == "goal" else None
+        oracle.reset(state, 0, argument.slot, goal)
+    elif name == "place":
+        oracle = PlaceOracle(grid)
+        oracle.reset(state, 0, argument.slot, argument.position)
+    else:
+        oracle = PickOracle(grid)
+        oracle.reset(state, 0, argument.slot)
+    return oracle
 
 
 class OracleSkill:
@@ -42,16 +90,7 @@ class OracleSkill:
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin in the world's apartment."""
-        grid = load_layout(world.episode.layout, world.episode.variation)[1]
-        oracle = _ORACLES[self.name](grid)
-        if isinstance(oracle, NavigateOracle):
-            goal = argument.position if argument.kind == "goal" else None
-            oracle.reset(world.state, 0, argument.slot, goal)
-        elif isinstance(oracle, PlaceOracle):
-            oracle.reset(world.state, 0, argument.slot, argument.position)
-        else:
-            oracle.reset(world.state, 0, argument.slot)
-        self._oracle = oracle
+        self._oracle = begin_oracle(self.name, world, argument)
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """Next action [10]."""
@@ -92,7 +131,7 @@ def load_skills(mode: str) -> dict[str, Skill]:
 
     Args:
         mode: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
-            where there is a checkpoint.
+            where there is a checkpoint; "spa": all by sensing, planning and acting.
 
     Raises:
         UserError: Unknown mode, or a checkpoint is missing and `mode` is "learned".
@@ -100,6 +139,8 @@ def load_skills(mode: str) -> dict[str, Skill]:
     if mode not in MODES:
         raise UserError(f"unknown skills '{mode}': choose one of {', '.join(MODES)}")
     skills: dict[str, Skill] = {"reset_arm": ResetArm()}
+    if mode == "spa":
+        return skills | spa_skills()
     missing = []
     for name in SKILL_NAMES:
         path = CHECKPOINTS / f"{name}.safetensors"

@@ -1,6 +1,25 @@
-"""Episodes: what they are and how they are generated."""
+"""Episodes: what they are, how they are generated, and the files that hold them."""
 
+from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset, shown
 from rearrange.episodes.episode import Episode, Target
-from rearrange.episodes.generation import Scene, cluttered_scene, load_layout, sample_arm
+from rearrange.episodes.generation import (
+    Scene,
+    cluttered_scene,
+    empty_scene,
+    load_layout,
+    sample_arm,
+)
 
-__all__ = ["Episode", "Scene", "Target", "cluttered_scene", "load_layout", "sample_arm"]
+__all__ = [
+    "Episode",
+    "EpisodeSet",
+    "Scene",
+    "Target",
+    "cluttered_scene",
+    "default_path",
+    "empty_scene",
+    "find_dataset",
+    "load_layout",
+    "sample_arm",
+    "shown",
+]

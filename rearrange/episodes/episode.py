@@ -38,6 +38,7 @@ class Episode:
         arm_joints: Start of the arm [rad], seven values.
         articulated: Joint name -> start value, 0 where absent.
         held_slot: Object in the gripper at the start, or None.
+        target_joint: Joint that a skill shall open or close (one of ARTICULATED_JOINTS), or None.
         seed: Seeds everything that is random within the episode.
     """
 
@@ -50,4 +51,5 @@ class Episode:
     arm_joints: tuple[float, ...]
     articulated: dict[str, float] = field(default_factory=dict)
     held_slot: int | None = None
+    target_joint: str | None = None
     seed: int = 0

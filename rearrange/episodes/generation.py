@@ -1,9 +1,10 @@
-"""Random scenes: an apartment of a split with thirty objects standing on its open receptacles."""
+"""Random scenes: an apartment of a split with up to thirty objects standing on its receptacles."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +26,9 @@ from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
 GOAL_GAP = 0.05  # likewise between a goal and objects or other goals [m]
 HEADROOM = 0.03  # free height above an object [m]
+# Share of a receptacle's width and of its depth in which the centres of objects lie, where it is not
+# all: habitat-lab uses the central half of the fridge's shelf, here half of its area.
+CENTRAL_SHARE = {"fridge_middle": math.sqrt(0.5)}
 
 Place = tuple[
     float, float, float, float
@@ -55,22 +59,28 @@ class Scene:
         objects: Slot -> pose (x, y, z, qw, qx, qy, qz), world frame.
         receptacle_of: Slot -> name of the receptacle it stands on.
         places: Occupied discs on surfaces, goals included.
+        joints: Articulated joint -> its value, 0 where absent; drawers carry what is in them.
+        held_slot: Object that the robot holds, or None.
     """
 
     apartment: Apartment
     grid: OccupancyGrid
-    objects: dict[int, tuple[float, ...]]
-    receptacle_of: dict[int, str]
-    places: list[Place]
+    objects: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    receptacle_of: dict[int, str] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
+    joints: dict[str, float] = field(default_factory=dict)
+    held_slot: int | None = None
 
     def position(self, slot: int) -> tuple[float, float, float]:
         """Centre of an object [m]."""
         x, y, z = self.objects[slot][:3]
         return x, y, z
 
-    def add_object(self, slot: int, receptacle: str, rng: np.random.Generator) -> bool:
+    def add_object(
+        self, slot: int, receptacle: str, rng: np.random.Generator, gap: float = OBJECT_GAP
+    ) -> bool:
         """Stand an object on a receptacle with a random heading; False if there is no room."""
-        place = self.find_place(slot, receptacle, OBJECT_GAP, rng)
+        place = self.find_place(slot, receptacle, gap, rng)
         if place is None:
             return False
         x, y, z = place
@@ -78,6 +88,22 @@ class Scene:
         self.objects[slot] = (x, y, z, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2))
         self.receptacle_of[slot] = receptacle
         return True
+
+    def add_clutter(
+        self, slots: Iterable[int], rng: np.random.Generator, gap: float = OBJECT_GAP
+    ) -> None:
+        """Stand these objects on open receptacles, as far as there is room.
+
+        Receptacles are chosen by their area, so that small ones are not always full.
+        """
+        surfaces = [self.apartment.receptacles[name] for name in OPEN_RECEPTACLES]
+        weights = np.array([math.sqrt(s.half_extents[0] * s.half_extents[1]) for s in surfaces])
+        chances = np.cumsum(weights / weights.sum())
+        chances /= chances[-1]
+        for slot in slots:
+            for choice in chances.searchsorted(rng.random(5), side="right"):
+                if self.add_object(slot, OPEN_RECEPTACLES[int(choice)], rng, gap):
+                    break
 
     def find_place(
         self, slot: int, receptacle: str, gap: float, rng: np.random.Generator, attempts: int = 12
@@ -88,16 +114,33 @@ class Scene:
         radius = kind.footprint_radius
         if 2 * kind.half_height + HEADROOM > surface.clearance:
             return None
+        x0, y0, z = surface.position
+        shift_x, shift_y = self._drawn_out(surface)
+        x0, y0 = x0 + shift_x, y0 + shift_y
+        share = CENTRAL_SHARE.get(receptacle, 1.0)
+        half_x, half_y = (
+            min(max(half - radius, 0.0), share * half) for half in surface.half_extents
+        )
+        c, s = math.cos(surface.yaw), math.sin(surface.yaw)
+        others = [
+            (x, y, radius + r + gap) for x, y, r, height in self.places if abs(z - height) <= 0.3
+        ]
         for _ in range(attempts):
-            x, y = _point_on(surface, radius, rng)
-            z = surface.position[2]
-            if all(
-                abs(z - other_z) > 0.3 or math.hypot(x - ox, y - oy) > radius + other_radius + gap
-                for ox, oy, other_radius, other_z in self.places
-            ):
+            u, v = rng.uniform(-half_x, half_x), rng.uniform(-half_y, half_y)
+            x, y = x0 + c * u - s * v, y0 + s * u + c * v
+            for other_x, other_y, least in others:
+                if math.hypot(x - other_x, y - other_y) <= least:
+                    break
+            else:
                 self.places.append((x, y, radius, z))
                 return x, y, z + kind.half_height
         return None
+
+    def _drawn_out(self, surface: Receptacle) -> tuple[float, float]:
+        """How far an open drawer has carried a surface (x, y) [m]."""
+        travel = self.joints.get(surface.joint, 0.0) if surface.joint else 0.0
+        yaw = self.apartment.cabinet.yaw
+        return travel * math.cos(yaw), travel * math.sin(yaw)
 
     def episode(
         self,
@@ -106,6 +149,7 @@ class Scene:
         arm_joints: tuple[float, ...],
         rng: np.random.Generator,
         episode_id: str = "",
+        target_joint: str | None = None,
     ) -> Episode:
         """The episode that starts in this scene."""
         return Episode(
@@ -116,34 +160,23 @@ class Scene:
             targets=targets,
             base_pose=base_pose,
             arm_joints=arm_joints,
+            articulated=self.joints,
+            held_slot=self.held_slot,
+            target_joint=target_joint,
             seed=int(rng.integers(2**31)),
         )
 
 
-def _point_on(surface: Receptacle, radius: float, rng: np.random.Generator) -> tuple[float, float]:
-    """A random point of a receptacle's rectangle, the footprint inside where it fits."""
-    half_x = max(surface.half_extents[0] - radius, 0.0)
-    half_y = max(surface.half_extents[1] - radius, 0.0)
-    u, v = float(rng.uniform(-half_x, half_x)), float(rng.uniform(-half_y, half_y))
-    c, s = math.cos(surface.yaw), math.sin(surface.yaw)
-    return surface.position[0] + c * u - s * v, surface.position[1] + s * u + c * v
+def empty_scene(split: str, rng: np.random.Generator) -> Scene:
+    """A random apartment of the split without objects."""
+    layout = int(rng.choice(LAYOUTS_OF_SPLIT[check_split(split)]))
+    return Scene(*load_layout(layout, int(rng.integers(VARIATION_COUNT))))
 
 
 def cluttered_scene(split: str, rng: np.random.Generator) -> Scene:
-    """A random apartment of the split with up to thirty objects on its open receptacles.
-
-    Receptacles are chosen by their area, so that small ones are not always full.
-    """
-    layout = int(rng.choice(LAYOUTS_OF_SPLIT[check_split(split)]))
-    apartment, grid = load_layout(layout, int(rng.integers(VARIATION_COUNT)))
-    scene = Scene(apartment, grid, {}, {}, [])
-    surfaces = [apartment.receptacles[name] for name in OPEN_RECEPTACLES]
-    weights = np.array([math.sqrt(s.half_extents[0] * s.half_extents[1]) for s in surfaces])
-    weights /= weights.sum()
-    for slot in range(len(SLOT_KINDS)):
-        for choice in rng.choice(len(surfaces), size=5, p=weights):
-            if scene.add_object(slot, OPEN_RECEPTACLES[int(choice)], rng):
-                break
+    """A random apartment of the split with up to thirty objects on its open receptacles."""
+    scene = empty_scene(split, rng)
+    scene.add_clutter(range(len(SLOT_KINDS)), rng)
     return scene
 
 

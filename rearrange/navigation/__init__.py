@@ -7,7 +7,7 @@ from rearrange.navigation.geodesic import (
     path_length,
     shortest_path,
 )
-from rearrange.navigation.map import draw_map
+from rearrange.navigation.map import draw_map, map_pixel
 from rearrange.navigation.occupancy import (
     CELL_SIZE,
     ROBOT_RADIUS,
@@ -24,6 +24,7 @@ __all__ = [
     "distance_field",
     "draw_map",
     "in_line_of_sight",
+    "map_pixel",
     "path_length",
     "shortest_path",
 ]

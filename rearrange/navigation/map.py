@@ -19,6 +19,16 @@ TIGHT = 0.88  # brightness of floor on which the robot does not fit
 PATH: Color = (35, 105, 215)
 ROBOT: Color = (20, 40, 90)
 TARGET: Color = (214, 60, 40)
+GOAL: Color = (30, 140, 60)
+
+
+def map_pixel(
+    grid: OccupancyGrid, pixels_per_metre: float, x: float, y: float
+) -> tuple[float, float]:
+    """Column and row of a world position (x, y) [m] in the picture that `draw_map` makes."""
+    height = round(grid.clearance.shape[1] * grid.cell * pixels_per_metre)
+    column, up = (x - grid.origin[0]) * pixels_per_metre, (y - grid.origin[1]) * pixels_per_metre
+    return column, height - up
 
 
 def draw_map(
@@ -27,6 +37,7 @@ def draw_map(
     path: np.ndarray | None = None,
     robot: tuple[float, float, float] | None = None,
     targets: Sequence[tuple[float, float]] | np.ndarray = (),
+    goals: Sequence[tuple[float, float]] | np.ndarray = (),
 ) -> np.ndarray:
     """Picture of the floor seen from above, north (+y) up.
 
@@ -35,7 +46,8 @@ def draw_map(
         pixels_per_metre: Scale.
         path: Way points to draw [K, 2], world frame, m.
         robot: Robot pose (x, y, yaw), m and rad.
-        targets: World positions to mark [T, 2], m.
+        targets: World positions to mark with discs [T, 2], m.
+        goals: World positions to mark with rings [G, 2], m.
 
     Returns:
         [H, W, 3] uint8.
@@ -47,12 +59,17 @@ def draw_map(
     draw = ImageDraw.Draw(image)
 
     def pixel(x: float, y: float) -> tuple[float, float]:
-        return (x - grid.origin[0]) * scale, height - (y - grid.origin[1]) * scale
+        return map_pixel(grid, scale, x, y)
 
     if path is not None and len(path) > 1:
         draw.line([pixel(x, y) for x, y in path], fill=PATH, width=max(2, round(0.05 * scale)))
     for x, y in targets:
         _disc(draw, pixel(x, y), 0.09 * scale, TARGET)
+    for x, y in goals:
+        column, row = pixel(x, y)
+        radius = 0.14 * scale
+        ring = (column - radius, row - radius, column + radius, row + radius)
+        draw.ellipse(ring, outline=GOAL, width=max(2, round(0.05 * scale)))
     if robot is not None:
         x, y, yaw = robot
         _disc(draw, pixel(x, y), ROBOT_RADIUS * scale, ROBOT)

@@ -1,6 +1,6 @@
 """Depth, segmentation and shaded pictures of MuJoCo geoms on a CPU, without OpenGL."""
 
-from rearrange.render.camera import Camera, look_at
+from rearrange.render.camera import Camera, look_at, look_from
 from rearrange.render.caster import GeomTable, render_depth, render_segmentation
 from rearrange.render.overlay import (
     View,
@@ -30,6 +30,7 @@ __all__ = [
     "draw_line",
     "draw_world_label",
     "look_at",
+    "look_from",
     "render_depth",
     "render_rgb",
     "render_segmentation",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+NEAR, FAR = 0.01, 10.0  # depths that are seen, metres
+
 
 @dataclass(frozen=True)
 class Camera:
@@ -39,6 +41,10 @@ class Camera:
         """Half the image height on the plane one metre ahead, metres."""
         return self.half_width * self.height / self.width
 
+    def lens(self, near: float = NEAR, far: float = FAR) -> NDArray[np.float64]:
+        """What the caster's kernels take [4]: half width, half height, nearest, farthest depth, metres."""
+        return np.array((self.half_width, self.half_height, near, far))
+
     def rays(self) -> NDArray[np.float64]:
         """Ray directions [H, W, 3] in the camera frame (right, up, backward), z = -1."""
         columns = ((np.arange(self.width) + 0.5) * 2.0 / self.width - 1.0) * self.half_width
@@ -71,3 +77,37 @@ def look_at(eye: ArrayLike, target: ArrayLike) -> NDArray[np.float64]:
         right = np.array((1.0, 0.0, 0.0))
     right /= np.linalg.norm(right)
     return np.stack([right, np.cross(right, forward), -forward], axis=1)
+
+
+def look_from(
+    camera: Camera,
+    points: ArrayLike,
+    azimuth: float,
+    elevation: float,
+    margin: float = 0.12,
+    nearest: float = 2.0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Pose of a camera that looks down on some points and holds all of them in its image.
+
+    Args:
+        camera: Lens.
+        points: What must be seen [P, 3], metres, world frame.
+        azimuth: Heading of the view, rad; 0 looks along +x.
+        elevation: How steeply it looks down, rad, less than a right angle.
+        margin: Share of the image at each edge that stays free of points.
+        nearest: The camera keeps this distance to the middle of the points, metres.
+
+    Returns:
+        Position [3] and world-from-camera rotation [3, 3], see `look_at`.
+    """
+    seen = np.asarray(points, float).reshape(-1, 3)
+    middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0))
+    level = math.cos(elevation)
+    forward = (level * math.cos(azimuth), level * math.sin(azimuth), -math.sin(elevation))
+    rotation = look_at(np.zeros(3), forward)
+    local = (seen - middle) @ rotation
+    usable = np.array((camera.half_width, camera.half_height)) * (1.0 - 2.0 * margin)
+    # |right| <= usable * (distance + ahead), and likewise up, for every point
+    distance = (np.abs(local[:, :2]) / usable).max(axis=1) + local[:, 2]
+    away = max(float(distance.max()), nearest)
+    return middle - away * np.asarray(forward), rotation

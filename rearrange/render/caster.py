@@ -1,17 +1,17 @@
 """Depth and segmentation images of MuJoCo geoms, without OpenGL."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rearrange.render.camera import Camera
-from rearrange.render.painting import LANES, paint_geom
+from rearrange.caching import source_hash
+from rearrange.render import painting, projection, rays
+from rearrange.render.camera import FAR, NEAR, Camera
+from rearrange.render.painting import LANES, paint_geom, write_depth
 from rearrange.render.projection import (
     BOX,
     CAPSULE,
@@ -31,22 +31,15 @@ from rearrange.render.projection import (
 Array = NDArray[Any]
 
 
-def _source_hash() -> str:
-    """Hash of the kernels' sources."""
-    folder = Path(__file__).parent
-    names = ("projection.py", "rays.py", "painting.py")
-    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
-
-
 def _compile(version: str) -> Any:
-    """Build the kernel; being closed over, `version` is a part of numba's cache key.
-
-    Numba's cache notices changes in this file only, and most of the kernel is elsewhere.
-    """
+    """Build the kernel; being closed over, `version` is a part of numba's cache key."""
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
-    def kernel(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width):
-        """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags."""
+    def kernel(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width):
+        """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags.
+
+        Where `depth` [H, W] is not None, depth is written there.
+        """
         version  # noqa: B018
         near, far = lens[2], lens[3]
         side_x, side_y = np.sqrt(1.0 + lens[0] ** 2), np.sqrt(1.0 + lens[1] ** 2)
@@ -55,6 +48,7 @@ def _compile(version: str) -> Any:
             tags[:, :] = -1
         height = buffer.shape[0]
         tiles = np.empty((height // TILE + 1, buffer.shape[1] // TILE), np.float32)
+        rows = np.empty((2, height))
         tiled = False
         for n in range(ids.size):
             geom = ids[n]
@@ -83,22 +77,14 @@ def _compile(version: str) -> Any:
             center = describe(
                 work, sizes[n], xpos[geom], xmat[geom], eye, axes, lens, width, height
             )
-            paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, lens, width)
+            paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, rows, lens, width)
+        if depth is not None:
+            write_depth(buffer, depth, far)
 
     return kernel
 
 
-cast = _compile(_source_hash())
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _to_depth(buffer, out, far):
-    """Write 1 / buffer [H, W padded] into out [H, W], exactly `far` where nothing was painted."""
-    least, one, farthest = np.float32(1.0 / far), np.float32(1.0), np.float32(far)
-    for i in range(out.shape[0]):
-        row, target = buffer[i, : out.shape[1]], out[i]
-        for j in range(target.size):
-            target[j] = one / row[j] if row[j] > least else farthest
+cast = _compile(source_hash(projection, rays, painting))
 
 
 @dataclass
@@ -219,21 +205,19 @@ def _run(
     position: Array,
     rotation: Array,
     tags: Array | None,
+    depth: Array | None,
     near: float,
     far: float,
-) -> Array:
-    """Cast one image; return its inverse depth [H, W padded]."""
+) -> None:
+    """Cast one image into `tags` [H, W padded] or `depth` [H, W]."""
     if len(geom_xpos) != table.geom_count:
         raise ValueError(f"the table has {table.geom_count} geoms, geom_xpos {len(geom_xpos)}")
-    height, width = camera.height, camera.width
-    buffer = table.scratch("depth", height, width, np.float32)
-    xmat = _plain(geom_xmat).reshape(-1, 9)
-    lens = np.array((camera.half_width, camera.half_height, near, far))
+    buffer = table.scratch("depth", camera.height, camera.width, np.float32)
+    xmat, lens = _plain(geom_xmat).reshape(-1, 9), camera.lens(near, far)
     cast(
         table.kinds, table.ids, table.sizes, _plain(geom_xpos), xmat, _plain(position),
-        _plain(rotation), lens, table._work, buffer, tags, width,
+        _plain(rotation), lens, table._work, buffer, tags, depth, camera.width,
     )  # fmt: skip
-    return buffer
 
 
 def render_depth(
@@ -244,8 +228,8 @@ def render_depth(
     position: Array,
     rotation: Array,
     out: Array | None = None,
-    near: float = 0.01,
-    far: float = 10.0,
+    near: float = NEAR,
+    far: float = FAR,
 ) -> Array:
     """Render depth along the optical axis.
 
@@ -266,15 +250,13 @@ def render_depth(
     Returns:
         `out`, or a new array: z-depth [H, W] in metres, `far` where nothing is hit.
     """
-    if out is None:
-        out = np.empty((camera.height, camera.width), np.float32)
-    buffer = _run(table, geom_xpos, geom_xmat, camera, position, rotation, None, near, far)
-    if out.flags.c_contiguous and out.dtype == np.float32:
-        _to_depth(buffer, out, far)
-    else:
+    depth = out
+    if depth is None or not depth.flags.c_contiguous or depth.dtype != np.float32:
         depth = np.empty((camera.height, camera.width), np.float32)
-        _to_depth(buffer, depth, far)
-        out[...] = depth
+    _run(table, geom_xpos, geom_xmat, camera, position, rotation, None, depth, near, far)
+    if out is None or out is depth:
+        return depth
+    out[...] = depth
     return out
 
 
@@ -286,8 +268,8 @@ def render_segmentation(
     position: Array,
     rotation: Array,
     out: Array | None = None,
-    near: float = 0.01,
-    far: float = 10.0,
+    near: float = NEAR,
+    far: float = FAR,
 ) -> Array:
     """Render which geom each pixel shows; arguments as for `render_depth`.
 
@@ -295,7 +277,7 @@ def render_segmentation(
         Geom ids [H, W], int32, -1 where nothing is hit.
     """
     tags = table.scratch("ids", camera.height, camera.width, np.int32)
-    _run(table, geom_xpos, geom_xmat, camera, position, rotation, tags, near, far)
+    _run(table, geom_xpos, geom_xmat, camera, position, rotation, tags, None, near, far)
     if out is None:
         return tags[:, : camera.width].copy()
     out[...] = tags[:, : camera.width]

@@ -9,7 +9,7 @@ from straight lines. A round body adds one square root. The image keeps the larg
 
 Rays start on the near plane. As in `mujoco.mj_ray`, a ray that starts inside a body reports the
 surface where it leaves it, and planes are seen from their front only. Bodies that come close
-enough to the camera for this to matter take a slow exact path (`_paint_exactly`).
+enough to the camera for this to matter take a slow exact path (`paint_exactly`).
 
 Loops run over slices (`row[0:n]`), so that LLVM can prove indices non-negative and vectorises.
 All that a kernel calls is in this file: numba's cache watches only the file of the outer function.
@@ -26,7 +26,6 @@ from rearrange.render.projection import (
     CAPSULE,
     CYLINDER,
     ELLIPSOID,
-    EXACT,
     EYE,
     FAST,
     HIGH,
@@ -41,7 +40,7 @@ from rearrange.render.projection import (
     bounds_of_sphere,
     distance,
 )
-from rearrange.render.rays import hit_flat, hit_round
+from rearrange.render.rays import paint_exactly
 
 LANES = 16  # spans are widened to this many pixels; image buffers are padded to it
 
@@ -131,19 +130,25 @@ def _at(work, slot, column, row):
 
 
 @numba.njit(**FAST)
-def _paint_faces(buffer, ids, geom, bounds, work, outs, lows, highs):
+def _paint_faces(buffer, ids, geom, bounds, work, rows, outs, lows, highs):
     """Paint a body of flat faces: the nearest entry face between its edges."""
     x0, x1, y0, y1 = bounds
     second, third = min(1, outs - 1), min(2, outs - 1)
+    lows_of, highs_of = rows[0, : y1 - y0], rows[1, : y1 - y0]
+    for k in range(lows_of.size):
+        lows_of[k], highs_of[k] = x0, x1 - 1
+    for e in range(LOW, LOW + lows):
+        edge, slope = work[e, 0] + work[e, 1] * y0, work[e, 1]
+        for k in range(lows_of.size):
+            at = edge + slope * k
+            lows_of[k] = at if at > lows_of[k] else lows_of[k]
+    for e in range(HIGH, HIGH + highs):
+        edge, slope = work[e, 0] + work[e, 1] * y0, work[e, 1]
+        for k in range(highs_of.size):
+            at = edge + slope * k
+            highs_of[k] = at if at < highs_of[k] else highs_of[k]
     for i in range(y0, y1):
-        lo, hi = float(x0), float(x1 - 1)
-        for e in range(LOW, LOW + lows):
-            edge = work[e, 0] + work[e, 1] * i
-            lo = edge if edge > lo else lo
-        for e in range(HIGH, HIGH + highs):
-            edge = work[e, 0] + work[e, 1] * i
-            hi = edge if edge < hi else hi
-        lo, hi = math.ceil(lo), math.floor(hi)
+        lo, hi = math.ceil(lows_of[i - y0]), math.floor(highs_of[i - y0])
         if lo > hi:
             continue
         start = int(lo) & ~(LANES - 1)
@@ -282,26 +287,8 @@ def _paint_cylinder(buffer, ids, geom, bounds, work, constant, outs, ins):
         _span_round(buffer[i, start:stop], tags, geom, first, quadric, caps)
 
 
-@numba.njit(**EXACT)
-def _paint_exactly(buffer, ids, geom, kind, size, width, work, near):
-    """Paint a body that touches the near plane or contains the camera, pixel by pixel."""
-    for i in range(buffer.shape[0]):
-        for j in range(width):
-            dx = work[RAY, 0] + work[RAY, 1] * j + work[RAY, 2] * i
-            dy = work[RAY + 1, 0] + work[RAY + 1, 1] * j + work[RAY + 1, 2] * i
-            dz = work[RAY + 2, 0] + work[RAY + 2, 1] * j + work[RAY + 2, 2] * i
-            if kind in (PLANE, BOX):
-                t = hit_flat(kind, size[0], size[1], size[2], work, dx, dy, dz, near)
-            else:
-                t = hit_round(kind, size[0], size[2], work, dx, dy, dz, near)
-            if t > 0.0 and 1.0 / t > buffer[i, j]:
-                buffer[i, j] = 1.0 / t
-                if ids is not None:
-                    ids[i, j] = geom
-
-
 @numba.njit(**FAST)
-def _paint_plane(buffer, ids, geom, size, center, work, lens, width):
+def _paint_plane(buffer, ids, geom, size, center, work, rows, lens, width):
     """Paint the front of a plane, finite where its sizes are positive."""
     height = work[EYE, 2]
     if height <= 0.0:
@@ -328,11 +315,11 @@ def _paint_plane(buffer, ids, geom, size, center, work, lens, width):
                 gap * q1 - sign * work[RAY + axis, 1],
                 gap * q2 - sign * work[RAY + axis, 2],
             )
-    _paint_faces(buffer, ids, geom, bounds, work, 1, lows, highs)
+    _paint_faces(buffer, ids, geom, bounds, work, rows, 1, lows, highs)
 
 
 @numba.njit(**FAST)
-def _paint_box(buffer, ids, geom, size, center, work, lens, width):
+def _paint_box(buffer, ids, geom, size, center, work, rows, lens, width):
     """Paint a box, seen from outside."""
     bounds = bounds_of_corners(work, center[0], center[1], center[2], lens, width, buffer.shape[0])
     if bounds[1] == 0:
@@ -347,7 +334,7 @@ def _paint_box(buffer, ids, geom, size, center, work, lens, width):
                 work, lows, highs,
                     work[p, 0] - work[q, 0], work[p, 1] - work[q, 1], work[p, 2] - work[q, 2],
                 )  # fmt: skip
-    _paint_faces(buffer, ids, geom, bounds, work, outs, lows, highs)
+    _paint_faces(buffer, ids, geom, bounds, work, rows, outs, lows, highs)
 
 
 @numba.njit(**FAST)
@@ -401,7 +388,7 @@ def _paint_capsule(buffer, ids, geom, size, center, work, lens, width):
 
 
 @numba.njit(**FAST)
-def paint_geom(buffer, ids, geom, kind, size, center, work, lens, width):
+def paint_geom(buffer, ids, geom, kind, size, center, work, rows, lens, width):
     """Paint one geom, described in `work`, into the inverse depth image `buffer`."""
     reach = lens[2] * math.sqrt(1.0 + lens[0] * lens[0] + lens[1] * lens[1])
     if distance(kind, size, work) < 1.001 * reach + 1e-6:
@@ -410,16 +397,26 @@ def paint_geom(buffer, ids, geom, kind, size, center, work, lens, width):
                 work[RAY + k, :] = work[RAY + k, :] / size[k]
                 work[EYE, k] /= size[k]
             kind = SPHERE
-        _paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2])
+        paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2])
     elif kind == BOX:
-        _paint_box(buffer, ids, geom, size, center, work, lens, width)
+        _paint_box(buffer, ids, geom, size, center, work, rows, lens, width)
     elif kind == CYLINDER:
         _paint_tube(buffer, ids, geom, size, center, work, lens, width)
     elif kind == CAPSULE:
         _paint_capsule(buffer, ids, geom, size, center, work, lens, width)
     elif kind == PLANE:
-        _paint_plane(buffer, ids, geom, size, center, work, lens, width)
+        _paint_plane(buffer, ids, geom, size, center, work, rows, lens, width)
     else:
         ball = (size[0], size[1], size[2])
         radius = max(size[0], size[1], size[2])
         _paint_ball(buffer, ids, geom, ball, 0.0, radius, center, work, lens, width)
+
+
+@numba.njit(**FAST)
+def write_depth(buffer, out, far):
+    """Write 1 / buffer [H, W padded] into out [H, W], exactly `far` where nothing was painted."""
+    least, one, farthest = np.float32(1.0 / far), np.float32(1.0), np.float32(far)
+    for i in range(out.shape[0]):
+        row, target = buffer[i, : out.shape[1]], out[i]
+        for j in range(target.size):
+            target[j] = one / row[j] if row[j] > least else farthest

@@ -93,7 +93,7 @@ def link_frames(
     Returns:
         Origins [9, 3] in metres and rotations (base from link) [9, 3, 3].
     """
-    return _frames(np.asarray(joints, dtype=np.float64), float(torso_lift))
+    return frames_kernel(np.asarray(joints, dtype=np.float64), float(torso_lift))
 
 
 def jacobian(joints: np.ndarray | tuple[float, ...], torso_lift: float = TORSO_LIFT) -> np.ndarray:
@@ -179,8 +179,8 @@ def _guesses(seed: np.ndarray, restarts: int) -> Iterator[np.ndarray]:
 
 
 @numba.njit(cache=True)
-def _frames(joints: np.ndarray, torso_lift: float) -> tuple[np.ndarray, np.ndarray]:
-    """Origins [9, 3] and rotations [9, 3, 3] of links, gripper and end effector."""
+def frames_kernel(joints: np.ndarray, torso_lift: float) -> tuple[np.ndarray, np.ndarray]:
+    """`link_frames` for compiled callers: origins [9, 3] and rotations [9, 3, 3]."""
     count = len(_OFFSETS)
     positions = np.empty((count, 3))
     rotations = np.empty((count, 3, 3))
@@ -275,7 +275,7 @@ def _descend(
     directed = (direction**2).sum() > 0.0
     frozen = np.zeros(JOINT_COUNT, dtype=np.bool_)
     for _ in range(150):
-        positions, rotations = _frames(joints, torso_lift)
+        positions, rotations = frames_kernel(joints, torso_lift)
         pointing = rotations[-1] @ tool[0]
         position = positions[-1] + rotations[-1] @ tool[1]
         error, total = _task_error(position, pointing, goal, direction)

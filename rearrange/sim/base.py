@@ -13,6 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from rearrange.episodes.episode import Episode
+from rearrange.robot.kinematics import JOINT_COUNT
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
 
 Array = Any  # NumPy array or torch tensor: the array API is all that tasks may use
 CONTROL_STEP = 1.0 / 30.0  # [s], one action
@@ -32,6 +34,7 @@ class SimState:
         arm_velocities: Measured joint velocities [N, 7].
         end_effector_position: Suction tip, world frame [N, 3].
         end_effector_rotation: World from end effector [N, 3, 3]; x points out of the gripper.
+        end_effector_in_base: Suction tip, base frame [N, 3].
         object_position: Centres, world frame [N, 30, 3]; unused slots are parked far away.
         object_rotation: Quaternions wxyz [N, 30, 4].
         articulated_joints: Order of scenes.ARTICULATED_JOINTS [N, 5]; rad for doors, m for drawers.
@@ -50,6 +53,7 @@ class SimState:
     arm_velocities: Array
     end_effector_position: Array
     end_effector_rotation: Array
+    end_effector_in_base: Array
     object_position: Array
     object_rotation: Array
     articulated_joints: Array
@@ -60,6 +64,30 @@ class SimState:
     touched_handle: Array
     hold_violated: Array
     contact_force: Array
+
+    @classmethod
+    def empty(cls, count: int) -> SimState:
+        """Of `count` worlds that were never reset, in NumPy arrays."""
+        handles = len(ARTICULATED_JOINTS)
+        return cls(
+            base_pose=np.zeros((count, 3)),
+            base_blocked=np.zeros(count, bool),
+            arm_joints=np.zeros((count, JOINT_COUNT)),
+            arm_velocities=np.zeros((count, JOINT_COUNT)),
+            end_effector_position=np.zeros((count, 3)),
+            end_effector_rotation=np.zeros((count, 3, 3)),
+            end_effector_in_base=np.zeros((count, 3)),
+            object_position=np.zeros((count, OBJECT_SLOT_COUNT, 3)),
+            object_rotation=np.zeros((count, OBJECT_SLOT_COUNT, 4)),
+            articulated_joints=np.zeros((count, handles)),
+            handle_position=np.zeros((count, handles, 3)),
+            held_object=np.full(count, NOTHING),
+            held_handle=np.full(count, NOTHING),
+            touched_object=np.full(count, NOTHING),
+            touched_handle=np.full(count, NOTHING),
+            hold_violated=np.zeros(count, bool),
+            contact_force=np.zeros(count),
+        )
 
 
 @runtime_checkable

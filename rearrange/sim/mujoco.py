@@ -18,19 +18,23 @@ import numpy as np
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.generation import load_layout
 from rearrange.navigation import OccupancyGrid, clamp_base_motion
-from rearrange.render import Camera, GeomTable, look_at, render_depth
+from rearrange.render import Camera, GeomTable, look_at
+from rearrange.render.caster import cast
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
 from rearrange.scenes.compile import OBJECT_BODIES, build_spec
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
+from rearrange.sim.kernels import aim, begin_substep, place_base, place_camera, read_robot
 
 SUBSTEP_COUNT = 4
 # A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
 SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
+NO_CONTACT = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,10 @@ class ApartmentModel:
 
     apartment: Apartment
     model: mujoco.MjModel
+    options: mujoco.MjOption  # the model's own, whose lookup costs a microsecond
     geoms: GeomTable
     grid: OccupancyGrid
+    clearance: Clearance
     roles: np.ndarray  # what each geom is, see contacts.py [G]
     first_object_body: int
     object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
@@ -88,8 +94,10 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
     return ApartmentModel(
         apartment=apartment,
         model=model,
+        options=model.opt,
         geoms=GeomTable.from_model(model),
         grid=grid,
+        clearance=Clearance(model),
         roles=_geom_roles(model, object_body, handle_geoms),
         first_object_body=object_body,
         object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
@@ -141,15 +149,14 @@ class WorldViews:
         self.base_rotation = data.mocap_quat[0]
         self.hand_position = data.xpos[world.gripper_body]
         self.hand_rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        start = world.object_qpos
+        self.objects = data.qpos[start : start + 7 * OBJECT_SLOT_COUNT].reshape(-1, 7)
         self.object_position = data.xpos[first : first + OBJECT_SLOT_COUNT]
         self.object_rotation = data.xquat[first : first + OBJECT_SLOT_COUNT]
         self.geom_position = data.geom_xpos
         self.geom_rotation = data.geom_xmat
-
-    def place_base(self, x: float, y: float, yaw: float) -> None:
-        """Put the base on the floor at (x, y) with heading yaw."""
-        self.base_position[0], self.base_position[1] = x, y
-        self.base_rotation[0], self.base_rotation[3] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+        self.moving_boxes = np.zeros((0, 0))  # where doors and drawers are, see Clearance
+        self.doors_known = False
 
 
 class MujocoSimulator:
@@ -159,16 +166,16 @@ class MujocoSimulator:
         """Allocate the state; worlds hold nothing until they are reset."""
         self.config = config or SimulatorConfig()
         self.world_count = world_count
-        self.state = _empty_state(world_count)
+        self.state = SimState.empty(world_count)
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
-        self._cameras: dict[int, tuple[Camera, np.ndarray]] = {}
+        self._cameras: dict[int, tuple[Camera, np.ndarray, np.ndarray]] = {}
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
-        self._camera_rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
-        self._turn = np.eye(3)  # scratch of camera_pose
+        self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
+        self._eye, self._turn = np.empty(3), np.empty((3, 3))  # the camera that renders now
 
     # --- contract -----------------------------------------------------------------------------------
 
@@ -184,13 +191,20 @@ class MujocoSimulator:
 
     def render_depth(self, size: int | None = None) -> np.ndarray:
         """Head camera depth [N, H, W] in metres; the array is reused by the next call."""
-        camera, depth = self._camera(size or self.config.camera_size)
+        camera, lens, depth = self._camera(size or self.config.camera_size)
+        position, rotation = self._eye, self._turn
         for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
             if world is None or views is None:
                 continue
-            position, rotation = self.camera_pose(i)
-            xpos, xmat = views.geom_position, views.geom_rotation
-            render_depth(world.geoms, xpos, xmat, camera, position, rotation, depth[i])
+            place_camera(
+                self.state.base_pose, i, fetch.CAMERA_POSITION, self._mount, position, rotation
+            )
+            table = world.geoms
+            buffer = table.scratch("depth", camera.height, camera.width, np.float32)
+            cast(
+                table.kinds, table.ids, table.sizes, views.geom_position, views.geom_rotation,
+                position, rotation, lens, table._work, buffer, None, depth[i], camera.width,
+            )  # fmt: skip
         return depth
 
     def close(self) -> None:
@@ -203,19 +217,18 @@ class MujocoSimulator:
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
-        x, y, yaw = self.state.base_pose[i].tolist()
-        c, s = math.cos(yaw), math.sin(yaw)
-        px, py, pz = fetch.CAMERA_POSITION
-        position = np.array((x + c * px - s * py, y + s * px + c * py, pz))
-        self._turn[0, 0] = self._turn[1, 1] = c
-        self._turn[1, 0], self._turn[0, 1] = s, -s
-        return position, self._turn @ self._camera_rotation
+        position, rotation = np.empty(3), np.empty((3, 3))
+        place_camera(
+            self.state.base_pose, i, fetch.CAMERA_POSITION, self._mount, position, rotation
+        )
+        return position, rotation
 
-    def _camera(self, size: int) -> tuple[Camera, np.ndarray]:
-        """A camera of this size and the images [N, size, size] that it fills."""
+    def _camera(self, size: int) -> tuple[Camera, np.ndarray, np.ndarray]:
+        """A camera of this size, its lens and the images [N, size, size] that it fills."""
         if size not in self._cameras:
             images = np.zeros((self.world_count, size, size), np.float32)
-            self._cameras[size] = (Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW), images)
+            camera = Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW)
+            self._cameras[size] = (camera, camera.lens(), images)
         return self._cameras[size]
 
     # --- one world -----------------------------------------------------------------------------------
@@ -253,10 +266,11 @@ class MujocoSimulator:
         self.state.base_blocked[i] = False
         self.state.held_object[i] = NOTHING
         self.state.held_handle[i] = NOTHING
-        views.place_base(*episode.base_pose)
+        place_base(views.base_position, views.base_rotation, *episode.base_pose)
         if episode.held_slot is not None:
             self._snap_into_hand(i, world, data, episode.held_slot)
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
+        views.doors_known = False
         self._write_grasp(i, world)
         mujoco.mj_step(world.model, data)
         self._read(i, world, data)
@@ -267,59 +281,64 @@ class MujocoSimulator:
         state = self.state
         self._grip(i, world, data, action[7] >= 0.0)
         views = self._view(i)
-        measured = views.arm_joints
-        lead = self.config.target_lead
-        targets = self._arm_targets[i]
-        targets += action[:7]
-        np.minimum(targets, measured + lead, out=targets)
-        np.maximum(targets, measured - lead, out=targets)
-        np.minimum(targets, self._limits[1], out=targets)
-        np.maximum(targets, self._limits[0], out=targets)
-        views.arm_targets[:] = targets
+        aim(
+            self._arm_targets[i], views.arm_joints, action, self.config.target_lead,
+            self._limits[0], self._limits[1], views.arm_targets,
+        )  # fmt: skip
         self._write_grasp(i, world)
         x, y, yaw = state.base_pose[i].tolist()
         forward, turn = float(action[8]), float(action[9])
-        if forward == 0.0 and turn == 0.0:
-            state.base_blocked[i] = False
-            mujoco.mj_step(world.model, data, nstep=SUBSTEP_COUNT)
-        else:
-            # HAB turns and drives in one action: the motion follows the mean heading.
-            heading = yaw + 0.5 * turn
-            dx, dy = forward * math.cos(heading), forward * math.sin(heading)
-            new_x, new_y, blocked = clamp_base_motion(
-                world.grid, x, y, dx, dy, slide=self.config.slide
-            )
-            state.base_blocked[i] = blocked
-            self._move_base(i, world, data, (x, y, yaw), (new_x, new_y, yaw + turn))
+        # HAB turns and drives in one action: the motion follows the mean heading.
+        heading = yaw + 0.5 * turn
+        dx, dy = forward * math.cos(heading), forward * math.sin(heading)
+        new_x, new_y, blocked = clamp_base_motion(world.grid, x, y, dx, dy, slide=self.config.slide)
+        state.base_blocked[i] = blocked
+        self._advance(i, world, data, (x, y, yaw), (new_x - x, new_y - y, turn))
+        new_yaw = (yaw + turn + math.pi) % (2 * math.pi) - math.pi
+        state.base_pose[i] = (new_x, new_y, new_yaw) if forward or turn else (x, y, yaw)
         self._read(i, world, data)
         self._check_hold(i, world, data)
 
-    def _move_base(
+    def _advance(
         self,
         i: int,
         world: ApartmentModel,
         data: mujoco.MjData,
         start: tuple[float, float, float],
-        end: tuple[float, float, float],
+        motion: tuple[float, float, float],
     ) -> None:
-        """Teleport the base, and what it holds, in as many parts as there are physics substeps."""
-        held, views = int(self.state.held_object[i]), self._view(i)
-        turn = (end[2] - start[2]) / SUBSTEP_COUNT
-        previous = start
-        for k in range(1, SUBSTEP_COUNT + 1):
-            part = k / SUBSTEP_COUNT
-            pose = (
-                start[0] + part * (end[0] - start[0]),
-                start[1] + part * (end[1] - start[1]),
-                start[2] + k * turn,
-            )
-            views.place_base(*pose)
-            if held != NOTHING:
-                _carry(views.qpos, world.object_qpos + 7 * held, previous, pose)
-            previous = pose
-            mujoco.mj_step(world.model, data)
-        yaw = (end[2] + math.pi) % (2 * math.pi) - math.pi
-        self.state.base_pose[i] = (end[0], end[1], yaw)
+        """Step physics, teleporting the base and what it holds a part of the way in every substep."""
+        views, model, options = self._view(i), world.model, world.options
+        clearance, held = world.clearance, int(self.state.held_object[i])
+        position, rotation = views.base_position, views.base_rotation
+        objects, joints = views.objects, views.arm_joints
+        spheres, boxes, radii = clearance.spheres, clearance.boxes, clearance.radii
+        x, y, yaw = start
+        dx, dy, turn = (
+            motion[0] / SUBSTEP_COUNT,
+            motion[1] / SUBSTEP_COUNT,
+            motion[2] / SUBSTEP_COUNT,
+        )
+        alone, off = (
+            data.ntree_awake <= 1,
+            False,
+        )  # nothing but the robot moves; no contacts looked for
+        for _ in range(SUBSTEP_COUNT):
+            if alone and not views.doors_known:
+                views.moving_boxes, views.doors_known = clearance.moving_boxes(data), True
+            clear = begin_substep(
+                position, rotation, objects, held, joints, x, y, yaw, dx, dy, turn,
+                spheres, boxes, views.moving_boxes, radii,
+            )  # fmt: skip
+            if off != (clear and alone):
+                off = not off
+                options.disableflags = NO_CONTACT if off else 0
+            mujoco.mj_step(model, data)
+            alone = data.ntree_awake <= 1
+            views.doors_known = views.doors_known and alone
+            x, y, yaw = x + dx, y + dy, yaw + turn
+        if off:
+            options.disableflags = 0
 
     # --- suction ---------------------------------------------------------------------------------------
 
@@ -416,15 +435,14 @@ class MujocoSimulator:
         state, views = self.state, self._view(i)
         state.arm_joints[i] = views.arm_joints
         state.arm_velocities[i] = views.arm_velocities
-        rotation = views.hand_rotation
-        state.end_effector_rotation[i] = rotation
-        state.end_effector_position[i] = (
-            views.hand_position + kinematics.END_EFFECTOR_OFFSET[0] * rotation[:, 0]
-        )
         state.object_position[i] = views.object_position
         state.object_rotation[i] = views.object_rotation
-        state.articulated_joints[i] = views.qpos[world.joint_qpos]
-        state.handle_position[i] = views.geom_position[world.handle_geoms]
+        read_robot(
+            i, views.hand_position, views.hand_rotation, views.qpos, world.joint_qpos,
+            views.geom_position, world.handle_geoms, state.base_pose,
+            state.end_effector_position, state.end_effector_rotation, state.end_effector_in_base,
+            state.articulated_joints, state.handle_position,
+        )  # fmt: skip
         state.touched_object[i], state.touched_handle[i], state.contact_force[i] = (
             self._scan(i, world, data) if data.ncon else (NOTHING, NOTHING, 0.0)
         )
@@ -441,49 +459,4 @@ class MujocoSimulator:
             world.roles,
             int(self.state.held_object[i]),
             int(self.state.held_handle[i]),
-        )
-
-
-def _empty_state(count: int) -> SimState:
-    handles = len(ARTICULATED_JOINTS)
-    return SimState(
-        base_pose=np.zeros((count, 3)),
-        base_blocked=np.zeros(count, bool),
-        arm_joints=np.zeros((count, kinematics.JOINT_COUNT)),
-        arm_velocities=np.zeros((count, kinematics.JOINT_COUNT)),
-        end_effector_position=np.zeros((count, 3)),
-        end_effector_rotation=np.zeros((count, 3, 3)),
-        object_position=np.zeros((count, OBJECT_SLOT_COUNT, 3)),
-        object_rotation=np.zeros((count, OBJECT_SLOT_COUNT, 4)),
-        articulated_joints=np.zeros((count, handles)),
-        handle_position=np.zeros((count, handles, 3)),
-        held_object=np.full(count, NOTHING),
-        held_handle=np.full(count, NOTHING),
-        touched_object=np.full(count, NOTHING),
-        touched_handle=np.full(count, NOTHING),
-        hold_violated=np.zeros(count, bool),
-        contact_force=np.zeros(count),
-    )
-
-
-def _carry(
-    qpos: np.ndarray,
-    start: int,
-    old: tuple[float, float, float],
-    new: tuple[float, float, float],
-) -> None:
-    """Move a held object rigidly with the base, as HAB does; `start` is its first qpos."""
-    turn = new[2] - old[2]
-    c, s = math.cos(turn), math.sin(turn)
-    x, y = qpos[start] - old[0], qpos[start + 1] - old[1]
-    qpos[start] = new[0] + c * x - s * y
-    qpos[start + 1] = new[1] + s * x + c * y
-    if turn:
-        c, s = math.cos(0.5 * turn), math.sin(0.5 * turn)
-        w, qx, qy, qz = qpos[start + 3 : start + 7].tolist()
-        qpos[start + 3 : start + 7] = (
-            c * w - s * qz,
-            c * qx - s * qy,
-            c * qy + s * qx,
-            c * qz + s * w,
         )

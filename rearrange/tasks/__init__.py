@@ -6,16 +6,51 @@ from typing import Any
 
 from rearrange.errors import UserError
 from rearrange.tasks.base import ActionConfig, ForceConfig, Outcome, Task
+from rearrange.tasks.household import Household, HouseholdConfig
+from rearrange.tasks.navigate import Navigate, NavigateConfig
+from rearrange.tasks.open_close import (
+    CloseCab,
+    CloseCabConfig,
+    CloseFridge,
+    CloseFridgeConfig,
+    OpenCab,
+    OpenCabConfig,
+    OpenClose,
+    OpenFridge,
+    OpenFridgeConfig,
+)
 from rearrange.tasks.pick import Pick, PickConfig
+from rearrange.tasks.place import Place, PlaceConfig
+from rearrange.tasks.prepare_groceries import PrepareGroceries, PrepareGroceriesConfig
+from rearrange.tasks.set_table import SetTable, SetTableConfig
 from rearrange.tasks.tidy_house import TidyHouse, TidyHouseConfig
 
 __all__ = [
     "TASKS",
     "ActionConfig",
+    "CloseCab",
+    "CloseCabConfig",
+    "CloseFridge",
+    "CloseFridgeConfig",
     "ForceConfig",
+    "Household",
+    "HouseholdConfig",
+    "Navigate",
+    "NavigateConfig",
+    "OpenCab",
+    "OpenCabConfig",
+    "OpenClose",
+    "OpenFridge",
+    "OpenFridgeConfig",
     "Outcome",
     "Pick",
     "PickConfig",
+    "Place",
+    "PlaceConfig",
+    "PrepareGroceries",
+    "PrepareGroceriesConfig",
+    "SetTable",
+    "SetTableConfig",
     "Task",
     "TidyHouse",
     "TidyHouseConfig",
@@ -24,8 +59,16 @@ __all__ = [
 ]
 
 TASKS: dict[str, tuple[Any, Any]] = {
+    "navigate": (Navigate, NavigateConfig),
     "pick": (Pick, PickConfig),
+    "place": (Place, PlaceConfig),
+    "open_cab": (OpenCab, OpenCabConfig),
+    "close_cab": (CloseCab, CloseCabConfig),
+    "open_fridge": (OpenFridge, OpenFridgeConfig),
+    "close_fridge": (CloseFridge, CloseFridgeConfig),
     "tidy_house": (TidyHouse, TidyHouseConfig),
+    "prepare_groceries": (PrepareGroceries, PrepareGroceriesConfig),
+    "set_table": (SetTable, SetTableConfig),
 }
 
 

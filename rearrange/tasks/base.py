@@ -6,6 +6,7 @@ that it runs on NumPy in a worker process and on torch tensors beside a GPU simu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -15,7 +16,6 @@ from gymnasium import spaces
 
 from rearrange import geometry
 from rearrange.episodes.episode import Episode
-from rearrange.robot import kinematics
 from rearrange.sim.base import Array, SimState
 
 ARM, GRIP, BASE, STOP = slice(0, 7), 7, slice(8, 10), 10  # places in a full action
@@ -73,6 +73,7 @@ class Task(Protocol):
     max_steps: int
     action: ActionConfig
     action_size: int
+    action_slice: ClassVar[slice]  # where its action stands in a full one
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Spaces of the task's vector observations in one world (the camera is added by the env)."""
@@ -108,6 +109,8 @@ class ForceMeter:
         self.accumulated = xp.zeros(world_count)
         self.previous = xp.zeros(world_count)
         self._largest_penalty = xp.full(world_count, config.largest_penalty)
+        self._nothing = xp.zeros(world_count), xp.zeros(world_count, dtype=xp.bool)
+        self._quiet = True  # no world felt a force in the last step, and no limit was exceeded
 
     def reset(self, world_ids: Sequence[int]) -> None:
         """Forget the force of these worlds."""
@@ -119,26 +122,30 @@ class ForceMeter:
         """Take the force of a step [N], N.
 
         Returns:
-            The penalty (negative, end penalty included) [N] and whether a limit was exceeded [N].
+            The penalty (negative, end penalty included) [N] and whether a limit was exceeded [N]; not
+            to be written to.
         """
         xp, config = self.xp, self.config
+        felt = bool(force.any())
+        if self._quiet and not felt:  # most steps
+            return self._nothing
         added = force - self.previous
         added = added * (added > config.noise_floor)
         self.accumulated = self.accumulated + added
         self.previous[:] = force
         exceeded = (self.accumulated > config.accumulated_limit) | (force > config.instant_limit)
         penalty = xp.minimum(config.penalty * added, self._largest_penalty)
+        self._quiet = not felt and not bool(exceeded.any())
         return -(penalty + config.end_penalty * exceeded), exceeded
-
-
-def resting_offset(xp: Any, state: SimState) -> Array:
-    """Resting target minus end effector, base frame [N, 3] m."""
-    tip = geometry.to_base_frame(xp, state.base_pose, state.end_effector_position)
-    return xp.asarray(kinematics.RESTING_END_EFFECTOR, dtype=tip.dtype) - tip
 
 
 def gps_compass(xp: Any, start: Array, base_pose: Array) -> Array:
     """Pose relative to the episode's start [N, 4]: x, y [m] in the start frame, cos and sin of the turn."""
+    if start.shape[0] == 1:  # a lone world: plain numbers are four times as fast as arrays of one
+        ((x0, y0, yaw0),), ((x, y, yaw),) = start.tolist(), base_pose.tolist()
+        cos, sin, x, y, turn = math.cos(yaw0), math.sin(yaw0), x - x0, y - y0, yaw - yaw0
+        values = (cos * x + sin * y, cos * y - sin * x, math.cos(turn), math.sin(turn))
+        return geometry.array_of_one(xp, values, start.dtype)
     offset = geometry.to_base_frame(xp, start, base_pose)
     turn = offset[:, 2] - start[:, 2]
     result = xp.empty((start.shape[0], 4), dtype=start.dtype)

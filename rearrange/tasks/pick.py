@@ -23,6 +23,7 @@ from rearrange import geometry
 from rearrange.episodes import Episode, Target, cluttered_scene, sample_arm
 from rearrange.sim.base import Array, SimState
 from rearrange.tasks.base import (
+    BASE,
     GRIP,
     ActionConfig,
     ForceConfig,
@@ -30,8 +31,8 @@ from rearrange.tasks.base import (
     Outcome,
     box,
     gps_compass,
-    resting_offset,
 )
+from rearrange.tasks.sensors import from_rest, is_holding
 
 
 @dataclass
@@ -51,6 +52,7 @@ class PickConfig:
     start_distance: float = 2.0  # [2.0] base to object, horizontal, at most [m]
     start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
+    base_motion: bool = True  # [True] False keeps the base where it is
 
 
 class Pick:
@@ -58,6 +60,7 @@ class Pick:
 
     name: ClassVar[str] = "pick"
     action_size = 10
+    action_slice = slice(0, 10)
 
     def __init__(
         self, config: PickConfig | None = None, world_count: int = 1, xp: Any = numpy_api
@@ -106,7 +109,7 @@ class Pick:
             self.base_start[i] = self.xp.asarray(state.base_pose[i], copy=True)
         self.was_holding = state.held_object == self.slot
         self.force.reset(world_ids)
-        distances = self._distances(state)
+        distances = self._distances(state, self.was_holding)
         for i in world_ids:
             self.previous_distance[i] = distances[i]
 
@@ -117,20 +120,22 @@ class Pick:
 
     def mask(self, state: SimState, physical: Array) -> Array:
         """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
-        # The grip is in [-1, 1] and taken as holding from 0 on.
-        physical[:, GRIP] = self.xp.maximum(physical[:, GRIP], 2.0 * (state.held_object >= 0) - 1.0)
+        # A grip from 0 on is taken as holding, and so are slots; NOTHING changes no grip.
+        physical[:, GRIP] = self.xp.maximum(physical[:, GRIP], state.held_object)
+        if not self.config.base_motion:
+            physical[:, BASE] = 0.0
         return physical
 
     def evaluate(self, state: SimState, action: Array) -> Outcome:
         """Reward, success and termination after a step; see PickConfig for the terms."""
         config = self.config
         holding = state.held_object == self.slot
-        wrong = (state.held_object >= 0) & ~holding
-        picked = holding & ~self.was_holding
-        dropped = self.was_holding & ~holding
-        distances = self._distances(state)
+        lost = ~holding
+        wrong = (state.held_object >= 0) & lost
+        picked, dropped = holding & ~self.was_holding, self.was_holding & lost
+        distances = self._distances(state, holding)
         # Taking or losing the object changes what is measured, so such a step brings no progress.
-        progress = (self.previous_distance - distances) * ~(picked | dropped)
+        progress = (self.previous_distance - distances) * (holding == self.was_holding)
         force_reward, exceeded = self.force.update(state.contact_force)
         success = holding & (distances < config.rest_threshold)
         rewards = {
@@ -154,16 +159,14 @@ class Pick:
                 state.end_effector_position, state.end_effector_rotation, self.object_start
             ),
             "joint": state.arm_joints,
-            "is_holding": ((state.held_object >= 0) | (state.held_handle >= 0))[:, None],
-            "relative_resting_position": resting_offset(xp, state),
+            "is_holding": is_holding(self.xp, state),
+            "relative_resting_position": from_rest(xp, state),
             "gps_compass": gps_compass(xp, self.base_start, state.base_pose),
         }
 
-    def _distances(self, state: SimState) -> Array:
+    def _distances(self, state: SimState, holding: Array) -> Array:
         """Hand to object until it is held, then hand to its resting place [N], m."""
         xp = self.xp
-        offset = resting_offset(xp, state)
-        to_rest = xp.sqrt(xp.sum(offset * offset, axis=-1))
-        objects = state.object_position[self.worlds, self.slot]
-        to_object = geometry.distance(xp, state.end_effector_position, objects)
-        return xp.where(state.held_object == self.slot, to_rest, to_object)
+        objects = geometry.rows_at(state.object_position, self.worlds, self.slot)
+        to_rest, to_object = from_rest(xp, state), objects - state.end_effector_position
+        return geometry.norm(xp, xp.where(holding[:, None], to_rest, to_object))

@@ -12,8 +12,8 @@ from skills.oracle.collision import _clearance
 
 CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
 EXTEND_STEP = 0.3  # [rad], length of a branch
-TREE_SIZE = 3000
-TREES = 4  # searches, of which the shortest path counts
+TREE_SIZE = 2000
+TREES = 3  # searches, of which the shortest path counts
 SHORTCUTS = 100
 
 _LOW = np.maximum(np.array(JOINT_LIMITS)[:, 0], -3.3)
@@ -56,6 +56,22 @@ def plan_arm(
         if best is not None and len(best) == 2:
             break
     return best
+
+
+def straight_arm(
+    start: np.ndarray,
+    goal: np.ndarray,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+    margin: float,
+) -> np.ndarray | None:
+    """As `plan_arm`, but only the straight line of joint angles [2, 7], or None."""
+    start, goal = np.ascontiguousarray(start, float), np.ascontiguousarray(goal, float)
+    world = World(np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
+    margin = _attainable(start, goal, world, margin)
+    return np.array([start, goal]) if line_is_clear(start, goal, world, margin) else None
 
 
 class World(NamedTuple):
@@ -136,6 +152,15 @@ def _shorten(
 
 
 @numba.njit(cache=True)
+def _attainable(start: np.ndarray, goal: np.ndarray, world: World, margin: float) -> float:
+    """The margin [m], or less where start or goal have less."""
+    for end in (start, goal):
+        gap = _clearance(end, world.base_pose, world.spheres, world.boxes, world.cylinders, -1.0)
+        margin = min(margin, gap - 1e-3)
+    return margin
+
+
+@numba.njit(cache=True)
 def _plan(
     start: np.ndarray,
     goal: np.ndarray,
@@ -144,9 +169,7 @@ def _plan(
     generator: np.random.Generator,
 ) -> np.ndarray | None:
     """Path [K, 7] or None."""
-    for end in (start, goal):
-        gap = _clearance(end, world.base_pose, world.spheres, world.boxes, world.cylinders, -1.0)
-        margin = min(margin, gap - 1e-3)
+    margin = _attainable(start, goal, world, margin)
     if line_is_clear(start, goal, world, margin):
         direct = np.empty((2, 7))
         direct[0], direct[1] = start, goal

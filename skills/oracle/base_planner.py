@@ -20,6 +20,14 @@ FORWARD_STEP = 0.0833  # [m] per action
 TURN_STEP = 0.0833  # [rad] per action
 BASE_RADIUS = 0.303  # [m]
 ARM_MARGIN = 0.03  # [m]
+# Base and torso, for doors and drawers that stand open: heights [m] and, between these, discs (x and
+# y in the base frame, radius) [m].
+BODY = (
+    (0.0, 0.37, ((0.0, 0.0, 0.28),)),
+    (0.37, 0.95, ((-0.117, 0.06, 0.12), (-0.117, -0.06, 0.12))),
+)
+BODY_MARGIN = 0.02  # [m]
+ESCAPE = 0.025  # [m], part of ARM_MARGIN that a way out of a tight spot may use up
 HEADINGS = 24
 POSITION_BIN = 0.1  # [m]
 SHORT = 1.0  # [m], straight drives that are tried both forwards and in reverse
@@ -47,6 +55,8 @@ class Floor(NamedTuple):
         origin_y: Likewise [m].
         cell: Cell size [m].
         discs: Arm and load seen from above: x, y in the base frame, radius [S, 3], m.
+        opened: Distance to open doors and drawers, per layer of BODY [L, nx, ny], m.
+        body: Base and torso: layer, x, y, radius [D, 4], m; none where nothing stands open.
     """
 
     clearance: np.ndarray
@@ -55,6 +65,8 @@ class Floor(NamedTuple):
     origin_y: float
     cell: float
     discs: np.ndarray
+    opened: np.ndarray
+    body: np.ndarray
 
 
 class BasePlanner:
@@ -80,15 +92,20 @@ class BasePlanner:
         radii = spheres[:, 4]
         low, high = (centers[:, 2] - radii).min() - 0.02, (centers[:, 2] + radii).max() + 0.02
         self.grid = grid
-        band = _clearance_field(
-            grid.clearance.shape,
-            grid.origin,
-            grid.cell,
-            np.array(grid.apartment.bounds),
-            obstacles.between(low, high),
-        )
+        band = self._field(obstacles.between(low, high))
         discs = np.column_stack([centers[:, :2], radii])
-        self.floor = Floor(grid.clearance, band, *grid.origin, grid.cell, discs)
+        opened, body = np.zeros((1, 1, 1), np.float32), np.zeros((0, 4))
+        if len(obstacles.opened):
+            layers = [self._field(obstacles.opened_between(*heights)) for *heights, _ in BODY]
+            opened = np.stack(layers)
+            body = np.array([(k, *disc) for k, (*_, discs) in enumerate(BODY) for disc in discs])
+        self.floor = Floor(grid.clearance, band, *grid.origin, grid.cell, discs, opened, body)
+
+    def _field(self, footprints: np.ndarray) -> np.ndarray:
+        """Distance to footprints [M, 6] everywhere on the grid [nx, ny], m."""
+        grid = self.grid
+        bounds = np.array(grid.apartment.bounds)
+        return _clearance_field(grid.clearance.shape, grid.origin, grid.cell, bounds, footprints)
 
     def slack(self, pose: np.ndarray) -> tuple[float, float]:
         """Clearance of base and arm beyond what a drive needs at a pose (x, y, yaw) [m]."""
@@ -121,6 +138,11 @@ def _slack(
     geometry = (floor.origin_x, floor.origin_y, floor.cell)
     base = interpolate(floor.clearance, *geometry, x, y) - BASE_RADIUS
     cosine, sine = math.cos(yaw), math.sin(yaw)
+    for k in range(len(floor.body)):
+        layer, dx, dy, radius = floor.body[k]
+        px, py = x + cosine * dx - sine * dy, y + sine * dx + cosine * dy
+        room = interpolate(floor.opened[int(layer)], *geometry, px, py)
+        base = min(base, room - radius - BODY_MARGIN)
     discs = floor.discs
     arm = 10.0
     for s in range(len(discs)):
@@ -273,7 +295,10 @@ def _search(
 ) -> np.ndarray | None:
     """Weighted hybrid A*; actions [K, 2] or None."""
     base, arm = _slack(floor, start[0], start[1], start[2])
-    base_least, arm_least = min(0.0, base - 1e-3), min(0.0, arm - 1e-3)
+    # From a start in a tight spot, the way out may be a little tighter still: straight back along a
+    # door that is not quite parallel, say.
+    base_least = min(0.0, base - 1e-3)
+    arm_least = min(0.0, arm - 1e-3, max(arm, 0.0) - ESCAPE)
     rows = math.ceil(distance.shape[0] * floor.cell / POSITION_BIN)
     columns = math.ceil(distance.shape[1] * floor.cell / POSITION_BIN)
     closed = np.zeros((rows, columns, HEADINGS), dtype=np.bool_)

@@ -136,7 +136,7 @@ def _clearance(
     enough: float,
 ) -> float:
     """As arm_clearance; returns early once it falls below `enough` [m]."""
-    positions, rotations = kinematics._frames(joints, TORSO_LIFT)
+    positions, rotations = kinematics.frames_kernel(joints, TORSO_LIFT)
     centers = _place(positions, rotations, spheres)
     cosine, sine = math.cos(base_pose[2]), math.sin(base_pose[2])
     best = 10.0

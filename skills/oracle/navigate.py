@@ -8,6 +8,9 @@ from rearrange.sim.base import SimState
 from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.pick import pick_planner
 from skills.oracle.place import place_planner
+from skills.oracle.reach import ReachPlanner
+
+LAST_RESORTS = 10  # poses near a target out of reach that are tried
 
 
 class NavigateOracle(Oracle):
@@ -34,16 +37,27 @@ class NavigateOracle(Oracle):
 
     def _run(self) -> Actions:
         for attempt in range(self.config.attempts):
-            if self.goal is None:
-                planner, target = pick_planner(self, self.slot)
-            else:
-                planner, target = place_planner(self, self.slot, self.goal)
-            reach = planner.find(self.base_pose, target, effort=80 + 100 * attempt, skip=attempt)
+            planner, target = self._planner()
+            effort = 80 + 100 * attempt
+            reach = planner.find(self.base_pose, target, effort, skip=attempt)
             if reach is None:
-                self.failure = "navigate: no reach"
-                continue
+                break
             if (yield from self._go_to(planner.base, reach.stage)):
                 self.failure = ""
                 return True
-            self.failure = "navigate: no way"
+        return (yield from self._come_near())
+
+    def _come_near(self) -> Actions:
+        """Drive to where the target is in front of the robot: the next skill may see a way."""
+        planner, target = self._planner()
+        for pose in planner.approach(self.base_pose, target)[:LAST_RESORTS]:
+            if (yield from self._go_to(planner.base, pose)):
+                self.failure = ""
+                return True
+        self.failure = "navigate: no way"
         return False
+
+    def _planner(self) -> tuple[ReachPlanner, np.ndarray]:
+        if self.goal is None:
+            return pick_planner(self, self.slot)
+        return place_planner(self, self.slot, self.goal)

@@ -6,7 +6,7 @@ World frame, metres, radians.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -18,7 +18,8 @@ from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import SimState
 
 DRAWERS = tuple(name for name in ARTICULATED_JOINTS if name != "fridge_door")
-FALLEN = 0.9  # cosine of the lean beyond which an object counts as lying
+SHUT = 0.02  # [m, rad], opening below which the floor's occupancy grid still holds
+STANDING = 0.97  # cosine of the lean up to which a can counts as upright
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,13 @@ class Obstacles:
     Attributes:
         boxes: Centre x, y, z, half sizes x, y, z, cosine and sine of the yaw [B, 8].
         cylinders: Centre x, y, z, radius, half height [C, 5].
+        opened: Those of the boxes that are doors and drawers which stand open [O, 8]; the floor's
+            occupancy grid does not know these.
     """
 
     boxes: np.ndarray
     cylinders: np.ndarray
+    opened: np.ndarray = field(default_factory=lambda: np.zeros((0, 8)))
 
     def near(self, x: float, y: float, reach: float) -> Obstacles:
         """Those that come within a horizontal distance [m] of a point."""
@@ -43,18 +47,28 @@ class Obstacles:
 
     def between(self, low: float, high: float) -> np.ndarray:
         """Footprints of what reaches into these heights [M, 6], as in rearrange.navigation."""
-        boxes, cylinders = self.boxes, self.cylinders
-        boxes = boxes[(boxes[:, 2] + boxes[:, 5] > low) & (boxes[:, 2] - boxes[:, 5] < high)]
+        cylinders = self.cylinders
         inside = (cylinders[:, 2] + cylinders[:, 4] > low) & (
             cylinders[:, 2] - cylinders[:, 4] < high
         )
         cylinders = cylinders[inside]
-        result = np.zeros((len(boxes) + len(cylinders), 6))
-        result[: len(boxes), :4] = boxes[:, [0, 1, 3, 4]]
-        result[: len(boxes), 4] = np.arctan2(boxes[:, 7], boxes[:, 6])
-        result[len(boxes) :, :2] = cylinders[:, :2]
-        result[len(boxes) :, 5] = cylinders[:, 3]
-        return result
+        round_ones = np.zeros((len(cylinders), 6))
+        round_ones[:, :2] = cylinders[:, :2]
+        round_ones[:, 5] = cylinders[:, 3]
+        return np.vstack([_footprints(self.boxes, low, high), round_ones])
+
+    def opened_between(self, low: float, high: float) -> np.ndarray:
+        """As `between`, of open doors and drawers alone [M, 6]."""
+        return _footprints(self.opened, low, high)
+
+
+def _footprints(boxes: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Footprints of the boxes [B, 8] that reach into these heights [M, 6]."""
+    boxes = boxes[(boxes[:, 2] + boxes[:, 5] > low) & (boxes[:, 2] - boxes[:, 5] < high)]
+    result = np.zeros((len(boxes), 6))
+    result[:, :4] = boxes[:, [0, 1, 3, 4]]
+    result[:, 4] = np.arctan2(boxes[:, 7], boxes[:, 6])
+    return result
 
 
 def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) -> Obstacles:
@@ -78,14 +92,35 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
     joints: dict[str, float] = dict(
         zip(ARTICULATED_JOINTS, state.articulated_joints[i].tolist(), strict=True)
     )
-    boxes += _placed(apartment.fridge, _fridge_boxes(round(joints["fridge_door"], 2)))
-    boxes += _placed(
-        apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS))
-    )
+    furniture, opened = _articulated(apartment, joints)
+    boxes += furniture
     for slot in range(len(SLOT_KINDS)):
         if slot != without and _stands_in(apartment, state.object_position[i, slot]):
             _add_object(state, i, slot, boxes, cylinders)
-    return Obstacles(np.array(boxes).reshape(-1, 8), np.array(cylinders).reshape(-1, 5))
+    return Obstacles(
+        np.array(boxes).reshape(-1, 8),
+        np.array(cylinders).reshape(-1, 5),
+        np.array(opened).reshape(-1, 8),
+    )
+
+
+def _articulated(
+    apartment: Apartment, joints: dict[str, float]
+) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
+    """Boxes of fridge and cabinet, and those of them that stand open, world frame."""
+    angle = round(joints["fridge_door"], 2)
+    fridge = _placed(apartment.fridge, _fridge_boxes(angle))
+    cabinet = _placed(
+        apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS))
+    )
+    opened = fridge[len(_parts()["fridge"]) :] if angle > SHUT else []
+    first = len(_parts()["cabinet"])
+    for name in DRAWERS:
+        last = first + len(_parts()[name])
+        if joints[name] > SHUT:
+            opened = opened + cabinet[first:last]
+        first = last
+    return fridge + cabinet, opened
 
 
 def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
@@ -98,16 +133,40 @@ def _add_object(
 ) -> None:
     """Add the upright box or cylinder that contains an object, also when it has fallen over."""
     kind = OBJECT_KINDS[SLOT_KINDS[slot]]
-    w, qx, qy, qz = state.object_rotation[i, slot].tolist()
     x, y, z = state.object_position[i, slot].tolist()
-    if 1.0 - 2.0 * (qx * qx + qy * qy) < FALLEN:
-        wide = math.hypot(kind.footprint_radius, kind.half_height)
-        cylinders.append((x, y, z, wide, kind.footprint_radius))
-    elif kind.parts[0].kind == "box":
-        yaw = math.atan2(2.0 * (w * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-        boxes.append((x, y, z, *kind.parts[0].size, math.cos(yaw), math.sin(yaw)))
-    else:
+    rotation = matrix_of(state.object_rotation[i, slot])
+    if kind.parts[0].kind == "box":
+        boxes.append((x, y, z, *_around(rotation, np.array(kind.parts[0].size))))
+    elif abs(rotation[2, 2]) > STANDING:
         cylinders.append((x, y, z, kind.footprint_radius, kind.half_height))
+    else:
+        radius = kind.footprint_radius
+        boxes.append((x, y, z, *_around(rotation, np.array([radius, radius, kind.half_height]))))
+
+
+def _around(rotation: np.ndarray, half: np.ndarray) -> tuple[float, ...]:
+    """Half sizes, cosine and sine of the yaw of the upright box around a turned one.
+
+    Args:
+        rotation: World from box [3, 3].
+        half: Its half sizes [3], m.
+    """
+    level = int(np.abs(rotation[2]).argmin())  # the axis that lies flattest gives the heading
+    cosine, sine = rotation[:2, level] / np.hypot(*rotation[:2, level])
+    turned = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]]) @ rotation
+    return (*(np.abs(turned) @ half).tolist(), float(cosine), float(sine))
+
+
+def matrix_of(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix [3, 3] of a quaternion wxyz."""
+    w, x, y, z = (float(value) for value in quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def _placed(pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]) -> list[tuple[float, ...]]:

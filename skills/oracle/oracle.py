@@ -20,10 +20,12 @@ from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.base_planner import BasePlanner
 from skills.oracle.collision import ARM_SPHERES, load_spheres
-from skills.oracle.obstacles import Obstacles, obstacles_of
-from skills.oracle.reach import ARM_MARGIN, RISE_STEP
+from skills.oracle.descents import RISE_STEP
+from skills.oracle.obstacles import Obstacles, matrix_of, obstacles_of
+from skills.oracle.reach import ARM_MARGIN
 
 HOLD, RELEASE = 1.0, -1.0
+STILL = 0.08  # [rad/s], joint speed that counts as standing still
 Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
 
 _LOW, _HIGH = np.array(JOINT_LIMITS).T
@@ -52,7 +54,7 @@ class OracleConfig:
     slow_step: float = 0.06
     descent_step: float = 0.012
     target_lead: float = 0.15
-    settle_steps: int = 15
+    settle_steps: int = 20
     settle_error: float = 0.015
     drift: float = 0.02
     attempts: int = 5
@@ -74,7 +76,7 @@ class Oracle:
         self._steps: Actions | None = None
         self._state: SimState | None = None
         self._world = 0
-        self._targets = np.zeros(7)
+        self._targets, self._targets_known = np.zeros(7), False
         self._finished = True
 
     # --- driven from outside --------------------------------------------------------------------
@@ -100,6 +102,7 @@ class Oracle:
     def _begin(self, state: SimState, i: int, steps: Actions) -> None:
         self._state, self._world, self._steps = state, i, steps
         self._targets = np.array(state.arm_joints[i], dtype=float)
+        self._targets_known = False  # those of the simulator are not part of its state
         self._finished, self.failure = False, ""
 
     # --- sensing --------------------------------------------------------------------------------
@@ -132,7 +135,7 @@ class Oracle:
     def object_pose(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation (world from object) [3, 3] of an object."""
         position = np.array(self.state.object_position[self._world, slot], dtype=float)
-        return position, _matrix(self.state.object_rotation[self._world, slot])
+        return position, matrix_of(self.state.object_rotation[self._world, slot])
 
     def load_in_hand(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation [3, 3] of an object in the end-effector frame."""
@@ -171,6 +174,7 @@ class Oracle:
 
     def _follow(self, path: np.ndarray, speed: float = 1.0, settle: bool = True) -> Actions:
         """Move the arm along way points [K, 7] that are joined by straight lines."""
+        yield from self._find_targets()
         step = self.config.arm_step * speed
         for first, second in pairwise(path):
             count = max(1, math.ceil(float(np.abs(second - first).max()) / step))
@@ -185,6 +189,16 @@ class Oracle:
             return (yield from self._settle(path[-1]))
         return True
 
+    def _find_targets(self) -> Actions:
+        """Once per run: learn the joint targets that were left behind, by letting the arm come to rest."""
+        if not self._targets_known:
+            for _ in range(self.config.settle_steps):
+                if self._speed() < STILL:
+                    break
+                yield self._command()
+            self._targets, self._targets_known = self.joints, True
+        return True
+
     def _slowly(self, heights: np.ndarray) -> Iterator[np.ndarray]:
         """References [7] along postures RISE_STEP apart [K, 7], at the speed of descents."""
         least = math.ceil(RISE_STEP / self.config.descent_step)
@@ -194,14 +208,20 @@ class Oracle:
             for k in range(1, count + 1):
                 yield first + (second - first) * (k / count)
 
-    def _settle(self, goal: np.ndarray) -> Actions:
-        """Wait for the arm to arrive, and push if it does not; True if it did."""
-        for k in range(self.config.settle_steps):
+    def _settle(self, goal: np.ndarray, still: bool = False) -> Actions:
+        """Wait for the arm to arrive (and to stand still), and push if it does not; True if it did."""
+        patience = self.config.settle_steps
+        for k in range(patience):
             error = goal - self.joints
-            if np.abs(error).max() < self.config.settle_error:
+            near = np.abs(error).max() < self.config.settle_error
+            if near and (not still or self._speed() < STILL):
                 return True
-            yield self._command(goal - self._targets if k <= 4 else 0.3 * error)
+            yield self._command(goal - self._targets if k <= patience // 2 else 0.3 * error)
         return bool(np.abs(goal - self.joints).max() < 3 * self.config.settle_error)
+
+    def _speed(self) -> float:
+        """Speed of the fastest arm joint [rad/s]."""
+        return float(np.abs(self.state.arm_velocities[self._world]).max())
 
     def _drive(self, actions: np.ndarray) -> Actions:
         """Carry out base actions [K, 2]; False as soon as the base is not where it should be."""
@@ -261,15 +281,3 @@ class Oracle:
 def kind_of(slot: int) -> ObjectKind:
     """What stands in a slot."""
     return OBJECT_KINDS[SLOT_KINDS[slot]]
-
-
-def _matrix(quaternion: np.ndarray) -> np.ndarray:
-    """Rotation matrix of a quaternion wxyz."""
-    w, x, y, z = (float(value) for value in quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )

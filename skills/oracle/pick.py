@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 
 import numpy as np
 
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
+from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
 from skills.oracle.oracle import HOLD, RELEASE, Actions, Oracle, kind_of
-from skills.oracle.reach import RISE_STEP, Reach, ReachPlanner, Tool
+from skills.oracle.reach import Reach, ReachPlanner
 
 PATIENCE = 15  # steps of waiting for contact at the lowest point
 OVERSHOOT = 0.03  # [m] below the expected contact
+# Tilts of the hand, forwards from straight down [rad]. What is taken with a tilted hand can be set
+# down upright on high surfaces, which an arm reaching straight down cannot; so those come first.
+STEEP, FLAT, LEVEL = (0.6, 0.9), (0.3, 0.0), (1.2, 1.4)
 # End effector from world for a hand that points down: its x is the world's -z.
 HANGING = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+def _aims(tilts: tuple[float, ...]) -> tuple[Aim, ...]:
+    return tuple(
+        Aim(np.zeros(3), np.array([1.0, 0.0, 0.0]), (math.sin(tilt), 0.0, -math.cos(tilt)))
+        for tilt in tilts
+    )
+
+
+PICK_WAYS = (
+    Way(_aims(STEEP), *EXACT),
+    Way(_aims(FLAT), *EXACT),
+    Way(_aims(STEEP + FLAT), *LOOSE),
+    Way(_aims(LEVEL), *SHORT),
+)
 
 
 class PickOracle(Oracle):
@@ -94,6 +114,7 @@ def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     upright = load_spheres(kind, np.zeros(3), rotation)
     top = float((upright[:, 3] + upright[:, 4]).max())
     load = load_spheres(kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
-    tool = Tool(np.zeros(3), np.array([1.0, 0.0, 0.0]), load)
-    planner = ReachPlanner(oracle.grid, oracle.obstacles(slot), oracle.joints, tool, loaded=False)
+    planner = ReachPlanner(
+        oracle.grid, oracle.obstacles(slot), oracle.joints, PICK_WAYS, load, loaded=False
+    )
     return planner, position + np.array([0.0, 0.0, top])

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from rearrange.robot.kinematics import forward, solve_ik
+from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
-from skills.oracle.collision import load_spheres
+from skills.oracle.collision import ARM_SPHERES, arm_clearance, load_spheres
 from skills.oracle.oracle import RELEASE, Actions, Oracle, kind_of
-from skills.oracle.reach import Reach, ReachPlanner, Tool
+from skills.oracle.reach import Reach, ReachPlanner, to_base
+from skills.oracle.set_down import set_down_ways
 
-DROP = 0.004  # [m], height over the goal at which the object is let go
 TOUCHDOWN = 15.0  # [N], contact force on the load that means it stands
+
+LEAST_SIDE = 0.5  # horizontal part of a face's normal from which on the hand leaves sideways
+ASIDE = (0.03, 0.015)  # [m], how far, if it can
+SHIFT_ERROR, LARGEST_SHIFT = 0.01, 0.4  # [m], [rad], of the postures for that
 
 
 class PlaceOracle(Oracle):
@@ -47,7 +55,7 @@ class PlaceOracle(Oracle):
             yield from self._follow(reach.unfold)
             yield from self._straight(reach.retreat)
             yield from self._lower(reach)
-            yield from self._follow(reach.heights, settle=False)
+            yield from self._follow(self._departure(reach), settle=False)
             yield from self._straight(-reach.retreat)
             if (yield from self._fold(NOTHING)):
                 self.failure = ""
@@ -65,16 +73,79 @@ class PlaceOracle(Oracle):
             if near and self.state.contact_force[self._world] > TOUCHDOWN:
                 break
             yield self._command(reference - self._targets)
-        yield from self._settle(down[-1])
+        yield from self._settle(down[-1], still=True)  # what stands must not be toppled
         for _ in range(4):
             yield self._command(grip=RELEASE)
         return True
 
+    def _departure(self, reach: Reach) -> np.ndarray:
+        """Postures [K, 7] in which the empty hand rises, first away from the face that it held.
+
+        A cup that is pulled up along the side of a tall object would topple it.
+        """
+        position, rotation = self.object_pose(self.slot)
+        tip = np.array(self.state.end_effector_position[self._world], dtype=float)
+        side = rotation @ face_towards(kind_of(self.slot), rotation.T @ (tip - position))
+        side[2] = 0.0
+        rise = np.vstack([self.joints, reach.heights[1:]])
+        if np.linalg.norm(side) < LEAST_SIDE:
+            return rise
+        base = self.base_pose
+        away = to_base(np.array([0.0, 0.0, base[2]]), side / np.linalg.norm(side))
+        local = self.obstacles(self.slot).near(base[0], base[1], 1.3)
+        for length in ASIDE:
+            heights = _shifted(rise, away * length)
+            if heights is not None and all(
+                arm_clearance(joints, base, ARM_SPHERES, local.boxes, local.cylinders) > 0.0
+                for joints in heights
+            ):
+                return np.vstack([rise[:1], heights])
+        return rise
+
+
+def _shifted(heights: np.ndarray, offset: np.ndarray) -> np.ndarray | None:
+    """Postures [K, 7] with the hand moved by an offset (base frame [3], m), or None."""
+    shifted = []
+    for joints in heights:
+        position, rotation = forward(joints)
+        moved, error = solve_ik(position + offset, rotation[:, 0], joints, restarts=0)
+        if error > SHIFT_ERROR or np.abs(moved - joints).max() > LARGEST_SHIFT:
+            return None
+        shifted.append(moved)
+    return np.array(shifted)
+
+
+def face_towards(kind: ObjectKind, point: np.ndarray) -> np.ndarray:
+    """Outward normal of the face of an object that is nearest to a point, object frame [3] each."""
+    reach = point / np.array(half_extents(kind))
+    if kind.parts[0].kind != "box":
+        around = math.hypot(reach[0], reach[1])
+        if around > abs(reach[2]):
+            return np.array([reach[0], reach[1], 0.0]) / around
+        return np.array([0.0, 0.0, math.copysign(1.0, reach[2])])
+    normal = np.zeros(3)
+    axis = int(np.abs(reach).argmax())
+    normal[axis] = math.copysign(1.0, reach[axis])
+    return normal
+
+
+def half_extents(kind: ObjectKind) -> tuple[float, float, float]:
+    """Half sizes of the upright box around an object [m]."""
+    if kind.parts[0].kind == "box":
+        return kind.parts[0].size
+    return kind.footprint_radius, kind.footprint_radius, kind.half_height
+
 
 def place_planner(oracle: Oracle, slot: int, goal: np.ndarray) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for setting down what is held, and where its centre has to come [3], m."""
+    kind = kind_of(slot)
     position, rotation = oracle.load_in_hand(slot)
-    load = load_spheres(kind_of(slot), position, rotation)
-    tool = Tool(position, rotation[:, 2], load)
-    planner = ReachPlanner(oracle.grid, oracle.obstacles(slot), oracle.joints, tool, loaded=True)
-    return planner, np.asarray(goal, float) + np.array([0.0, 0.0, DROP])
+    planner = ReachPlanner(
+        oracle.grid,
+        oracle.obstacles(slot),
+        oracle.joints,
+        set_down_ways(kind, position, rotation),
+        load_spheres(kind, position, rotation),
+        loaded=True,
+    )
+    return planner, np.asarray(goal, float)

@@ -1,94 +1,39 @@
-"""Where to stand and how to bring the hand to a point: the plan that all three oracles share.
+"""Where to stand and how to bring the hand to a point: the plan that all oracles share.
 
 A reach has two base poses on one line: at the `stage` the arm can unfold from its resting posture
 and be driven about; from there the base goes straight to the `stand`, where the hand comes down
-on the target from above.
+on the target.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rearrange.navigation import OccupancyGrid, distance_field
-from rearrange.robot.kinematics import RESTING_ARM, forward, solve_ik
-from skills.oracle.arm_planner import plan_arm
+from rearrange.robot.kinematics import forward
+from skills.oracle.arm_planner import plan_arm, straight_arm
 from skills.oracle.base_planner import FORWARD_STEP, BasePlanner
 from skills.oracle.collision import ARM_SPHERES, arm_clearance
+from skills.oracle.descents import RISE_STEP, Descents, Way
 from skills.oracle.obstacles import Obstacles
 
-STAND_DISTANCES = (
-    0.40,
-    0.45,
-    0.50,
-    0.55,
-    0.60,
-    0.65,
-    0.70,
-    0.75,
-    0.8,
-)  # base to target, horizontal [m]
+# Base to target, horizontal [m].
+STAND_DISTANCES = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.80)
+FAR_DISTANCES = (0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3)  # likewise, where nothing can be reached [m]
 STAND_BEARINGS = 36
 BEST_DISTANCE = 0.6  # [m]
-# Tilts of a picking hand, forwards from straight down [rad]. What is taken with a tilted hand can
-# be set down upright on high surfaces, which an arm reaching straight down cannot; so those come
-# first.
-STEEP_TILTS, FLAT_TILTS = (0.6, 0.9), (0.3, 0.0)
-# Largest error of the inverse kinematics [m], least rise [m] and largest jump of a joint between
-# neighbouring heights [rad]: first exact and smooth, then less so.
-LIMITS = ((3e-3, 0.06, 0.15), (1.2e-2, 0.04, 0.15), (1.2e-2, 0.04, 0.6))
-RISE_STEP = 0.02  # [m]
-LARGEST_RISE = 0.24  # [m]
 STAGE_STEP = 0.1  # [m]
 STAGE_COUNT = 8
+UNFOLD_STRIDE = 3  # of the possible stages, those where a way around things is searched for
+UNFOLDS = 8  # searches that may fail before a way is given up
 CONTACT_MARGIN = 0.006  # [m], arm to anything but the target while it comes down
 LOAD_FREE_RISE = 0.03  # [m], below which a load may touch what it stands on
 READY_MARGIN = 0.012  # [m]
 ARM_MARGIN = 0.02  # [m]
-SMALL_JUMP = 0.15  # [rad], between neighbouring heights: the hand stays on its line
-LARGEST_SWING = 0.006  # [m]
-SEEDS = (
-    RESTING_ARM,
-    (0.0, -0.5, 0.0, 1.3, 0.0, 0.77, 0.0),  # elbow up
-    (0.75, -0.96, -1.93, 1.2, 0.79, 1.98, 0.0),  # elbow out to the right
-)
-
-
-@dataclass(frozen=True)
-class Tool:
-    """What of the hand has to come to the target.
-
-    Attributes:
-        point: End-effector frame [3], m.
-        axis: Axis whose direction matters, end-effector frame [3].
-        load: Spheres of what is held [S, 5]; before a pick, as it would hang under a hand that
-        points
-            straight down.
-    """
-
-    point: np.ndarray
-    axis: np.ndarray
-    load: np.ndarray
-
-
-@dataclass(frozen=True)
-class Way:
-    """How the hand may come down.
-
-    Attributes:
-        directions: Directions of the tool's axis to try, base frame [3] each.
-        error: Largest error of the inverse kinematics [m].
-        rise: Least height from which to come down [m].
-        jump: Largest change of a joint between neighbouring heights [rad].
-    """
-
-    directions: tuple[tuple[float, float, float], ...]
-    error: float
-    rise: float
-    jump: float
 
 
 @dataclass(frozen=True)
@@ -100,12 +45,14 @@ class Reach:
         stage: Base pose while the arm unfolds and folds, straight behind [3].
         heights: Postures from the target upwards, RISE_STEP apart [K, 7], rad.
         unfold: Way points of the arm at the stage, from resting to the highest posture [P, 7], rad.
+        way: Index of the way in which the hand comes.
     """
 
     stand: np.ndarray
     stage: np.ndarray
     heights: np.ndarray
     unfold: np.ndarray
+    way: int
 
     @property
     def retreat(self) -> float:
@@ -121,8 +68,10 @@ class ReachPlanner:
         grid: OccupancyGrid,
         obstacles: Obstacles,
         joints: np.ndarray,
-        tool: Tool,
+        ways: Sequence[Way],
+        load: np.ndarray,
         loaded: bool,
+        base: BasePlanner | None = None,
     ) -> None:
         """Prepare.
 
@@ -130,53 +79,60 @@ class ReachPlanner:
             grid: Floor of the apartment.
             obstacles: Everything solid but the object in question.
             joints: Present posture of the arm [7], rad.
-            tool: What has to come to the target.
+            ways: How the hand may come to the target, best first.
+            load: Spheres of what is held [S, 5]; before a pick, of what will be, as it would hang
+                under a hand that points straight down.
             loaded: The load is in the hand already (place) or will be (pick).
+            base: Planner of the drives; None makes one from the grid and the obstacles.
         """
-        self.grid, self.obstacles, self.tool, self.loaded = grid, obstacles, tool, loaded
+        self.grid, self.obstacles, self.ways = grid, obstacles, tuple(ways)
+        self.load, self.loaded = load, loaded
         self.joints = np.asarray(joints, float).copy()
-        self.spheres = np.vstack([ARM_SPHERES, tool.load])
-        self.base = BasePlanner(grid, obstacles, self.joints, self.spheres)
+        self.moving = np.vstack([ARM_SPHERES, load]) if loaded else ARM_SPHERES
+        self.unfolds_left = UNFOLDS
+        self.base = base or BasePlanner(
+            grid, obstacles, self.joints, np.vstack([ARM_SPHERES, load])
+        )
 
     def find(
         self, start: np.ndarray, target: np.ndarray, effort: int = 60, skip: int = 0
     ) -> Reach | None:
-        """The first feasible reach, nearest standing places first.
+        """The first feasible reach: the best way, and among its stands the nearest.
 
         Args:
             start: Present base pose [3].
-            target: Where the tool's point has to come, world frame [3], m.
+            target: What the aims refer to, world frame [3], m.
             effort: Standing places that are tried.
             skip: Feasible reaches to pass over, for another try after a failure.
         """
-        stands = self._stands(start, target)[:effort]
-        for way in self._ways():
-            for stand in stands:
-                local = self.obstacles.near(stand[0], stand[1], 1.3)
-                for heights in self._descents(stand, target, local, way):
+        stands = self._stands(start, target, STAND_DISTANCES)[:effort]
+        descents = Descents(self.ways, float(target[2]))
+        around = [self.obstacles.near(stand[0], stand[1], 1.3) for _, stand in stands]
+        for k in range(len(self.ways)):
+            self.unfolds_left = UNFOLDS
+            for (distance, stand), local in zip(stands, around, strict=True):
+                for heights in self._clear_descents(descents, k, distance, stand, local):
                     stage = self._stage(stand, heights)
                     if stage is None:
                         continue
                     if skip > 0:
                         skip -= 1
                         break
-                    return Reach(stand, stage[0], heights, stage[1])
+                    return Reach(stand, stage[0], heights, stage[1], k)
         return None
 
-    def _ways(self) -> tuple[Way, ...]:
-        """Ways of holding the hand, best first."""
-        if self.loaded:
-            return tuple(Way(((0.0, 0.0, 1.0),), *limits) for limits in LIMITS)
-        exact, _, loose = LIMITS
-        steep = tuple(_tilted(tilt) for tilt in STEEP_TILTS)
-        flat = tuple(_tilted(tilt) for tilt in FLAT_TILTS)
-        return Way(steep, *exact), Way(flat, *exact), Way((*steep, *flat), *loose)
+    def approach(self, start: np.ndarray, target: np.ndarray) -> list[np.ndarray]:
+        """Base poses near the target that face it and can be driven to, cheapest first [3] each."""
+        stands = self._stands(start, target, FAR_DISTANCES)
+        return [stand for _, stand in stands if self.base.is_free(stand)]
 
-    def _stands(self, start: np.ndarray, target: np.ndarray) -> list[np.ndarray]:
-        """Base poses around the target that face it, cheapest first."""
+    def _stands(
+        self, start: np.ndarray, target: np.ndarray, distances: Sequence[float]
+    ) -> list[tuple[float, np.ndarray]]:
+        """Distances [m] and base poses around the target that face it, cheapest first."""
         field = distance_field(self.grid, (float(start[0]), float(start[1])))
         ranked = []
-        for distance in STAND_DISTANCES:
+        for distance in distances:
             for k in range(STAND_BEARINGS):
                 yaw = 2 * math.pi * k / STAND_BEARINGS
                 x = float(target[0]) - distance * math.cos(yaw)
@@ -184,93 +140,45 @@ class ReachPlanner:
                 clearance = self.grid.clearance_at(x, y)
                 if clearance < 0.31 or not self.grid.on_island(x, y):
                     continue
+                stand = np.array([x, y, math.remainder(yaw, 2 * math.pi)])
+                if self.base.slack(stand)[0] < 0.0:
+                    continue
                 away = field.at(x, y)
                 turn = abs(math.remainder(yaw - start[2], 2 * math.pi)) if away < 1.5 else 0.0
                 cost = away / FORWARD_STEP + 10.0 * turn
                 cost += 80.0 * abs(distance - BEST_DISTANCE) - 40.0 * min(clearance - 0.3, 0.2)
-                ranked.append(
-                    (cost, len(ranked), np.array([x, y, math.remainder(yaw, 2 * math.pi)]))
-                )
+                ranked.append((cost, len(ranked), (distance, stand)))
         return [stand for _, _, stand in sorted(ranked)]
 
-    def _descents(
-        self, stand: np.ndarray, target: np.ndarray, local: Obstacles, way: Way
+    def _clear_descents(
+        self, descents: Descents, k: int, distance: float, stand: np.ndarray, local: Obstacles
     ) -> Iterator[np.ndarray]:
-        """Postures from the target upwards [K, 7] for every way to hold the hand."""
-        position = to_base(stand, target)
-        for direction in way.directions:
-            for seed in SEEDS:
-                contact, error = self._solve(position, direction, np.array(seed), restarts=2)
-                if error > way.error:
-                    continue
-                if self._arm_clearance(contact, stand, local) < CONTACT_MARGIN:
-                    continue
-                heights = self._rise(contact, stand, position, direction, local, way)
-                if (len(heights) - 1) * RISE_STEP >= way.rise - 1e-6:
-                    yield heights
+        """Descents that stay clear of everything [K, 7] each, from the target upwards."""
+        way = self.ways[k]
+        for index in range(len(way.aims)):
+            for heights in descents.of(k, index, distance):
+                clear = self._clear_part(heights, stand, local)
+                if clear > 0 and (clear - 1) * RISE_STEP >= way.rise - 1e-6:
+                    yield heights[:clear]
 
-    def _solve(
-        self, position: np.ndarray, direction: tuple[float, ...], seed: np.ndarray, restarts: int
-    ) -> tuple[np.ndarray, float]:
-        return solve_ik(
-            position,
-            direction,
-            seed,
-            axis=self.tool.axis,
-            point=self.tool.point,
-            restarts=restarts,
-            tolerance=1e-3,
-        )
-
-    def _arm_clearance(self, joints: np.ndarray, base: np.ndarray, local: Obstacles) -> float:
-        return arm_clearance(joints, base, ARM_SPHERES, local.boxes, local.cylinders)
-
-    def _rise(
-        self,
-        contact: np.ndarray,
-        stand: np.ndarray,
-        position: np.ndarray,
-        direction: tuple[float, ...],
-        local: Obstacles,
-        way: Way,
-    ) -> np.ndarray:
-        """Postures straight up from the contact as far as arm and load stay clear [K, 7]."""
-        load = self._load_at(contact)
-        heights = [contact]
-        for k in range(1, round(LARGEST_RISE / RISE_STEP) + 1):
-            rise = k * RISE_STEP
-            joints, error = self._solve(
-                position + np.array([0.0, 0.0, rise]), direction, heights[-1], restarts=0
-            )
-            if error > way.error or self._swings(heights[-1], joints, way.jump):
-                break
-            if self._arm_clearance(joints, stand, local) < CONTACT_MARGIN:
-                break
-            if rise >= LOAD_FREE_RISE:
-                gap = arm_clearance(joints, stand, load, local.boxes, local.cylinders)
-                if gap < 0.0:
-                    break
-            heights.append(joints)
-        return np.array(heights)
-
-    def _swings(self, lower: np.ndarray, upper: np.ndarray, largest: float) -> bool:
-        """True if the hand would leave the straight line between two neighbouring heights."""
-        jump = float(np.abs(upper - lower).max())
-        if jump <= SMALL_JUMP:
-            return False
-        points = [
-            position + rotation @ self.tool.point
-            for position, rotation in (forward(q) for q in (lower, (lower + upper) / 2, upper))
-        ]
-        off = float(np.linalg.norm(points[1] - (points[0] + points[2]) / 2))
-        return jump > largest or off > LARGEST_SWING
+    def _clear_part(self, heights: np.ndarray, stand: np.ndarray, local: Obstacles) -> int:
+        """How many postures, counted from the target, keep arm and load clear."""
+        world = (stand, local.boxes, local.cylinders)
+        load = self._load_at(heights[0])
+        for k, joints in enumerate(heights):
+            if _clearance(joints, ARM_SPHERES, *world) < CONTACT_MARGIN:
+                return k
+            risen = k * RISE_STEP >= LOAD_FREE_RISE or len(heights) == 1
+            if risen and _clearance(joints, load, *world) < 0.0:
+                return k
+        return len(heights)
 
     def _load_at(self, contact: np.ndarray) -> np.ndarray:
         """Spheres of the load, upright in the contact posture [S, 5]."""
         if self.loaded:
-            return self.tool.load
+            return self.load
         _, rotation = forward(contact)
-        spheres = self.tool.load.copy()
+        spheres = self.load.copy()
         # As given, the load hangs under a hand that points down: x there is -z of the world.
         world = np.column_stack([spheres[:, 3], spheres[:, 2], -spheres[:, 1]])
         spheres[:, 1:4] = world @ rotation
@@ -279,30 +187,54 @@ class ReachPlanner:
     def _stage(
         self, stand: np.ndarray, heights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """The nearest stage straight behind the stand and how the arm unfolds there."""
+        """A stage straight behind the stand, and how the arm unfolds there.
+
+        The nearest where the arm can move in a straight line of joint angles: that takes the
+        fewest steps by far. Else the nearest where it can move at all.
+        """
         ready = heights[-1]
         spheres = np.vstack([ARM_SPHERES, self._load_at(heights[0])])
+        stages = []
         for k in range(STAGE_COUNT + 1):
             back = k * STAGE_STEP
             stage = stand - back * np.array([math.cos(stand[2]), math.sin(stand[2]), 0.0])
             local = self.obstacles.near(stage[0], stage[1], 1.3)
-            margin = arm_clearance(ready, stage, spheres, local.boxes, local.cylinders)
+            margin = _clearance(ready, spheres, stage, local.boxes, local.cylinders)
             if self.base.slack(stage)[0] < 0.0 or margin < (READY_MARGIN if k else CONTACT_MARGIN):
-                return None
-            if not self.base.is_free(stage):
-                continue
-            moving = self.spheres if self.loaded else ARM_SPHERES
-            unfold = plan_arm(
-                self.joints, ready, stage, moving, local.boxes, local.cylinders, ARM_MARGIN
-            )
+                break
+            if self.base.is_free(stage):
+                stages.append((stage, local))
+        for stage, local in stages:
+            unfold = self._unfold(stage, ready, local, direct=True)
             if unfold is not None:
                 return stage, unfold
+        for stage, local in stages[::UNFOLD_STRIDE]:
+            if self.unfolds_left <= 0:
+                return None
+            unfold = self._unfold(stage, ready, local, direct=False)
+            if unfold is not None:
+                return stage, unfold
+            self.unfolds_left -= 1
         return None
 
+    def _unfold(
+        self, stage: np.ndarray, ready: np.ndarray, local: Obstacles, direct: bool
+    ) -> np.ndarray | None:
+        """Way points of the arm from its present posture to the highest one [P, 7], or None."""
+        world = (stage, self.moving, local.boxes, local.cylinders)
+        if direct:
+            return straight_arm(self.joints, ready, *world, ARM_MARGIN)
+        return plan_arm(self.joints, ready, *world, ARM_MARGIN)
 
-def _tilted(angle: float) -> tuple[float, float, float]:
-    """Direction of a hand that points down, tilted forwards by an angle [rad], base frame."""
-    return math.sin(angle), 0.0, -math.cos(angle)
+
+def _clearance(
+    joints: np.ndarray,
+    spheres: np.ndarray,
+    base: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+) -> float:
+    return arm_clearance(joints, base, spheres, boxes, cylinders)
 
 
 def to_base(base_pose: np.ndarray, point: np.ndarray) -> np.ndarray:

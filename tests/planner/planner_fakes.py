@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from rearrange.episodes.episode import Episode, Target
-from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.sim.base import NOTHING, SimState
 
 FIRST_SLOT = 3  # targets do not start at slot 0, so that slots and indices cannot be confused
+OPENERS = ("open_cab", "close_cab", "open_fridge", "close_fridge")
+WIDE_OPEN = {"drawer_right_top": 0.45, "fridge_door": 1.5}
 
 
 def make_episode(count: int = 5, **changes) -> Episode:
@@ -36,55 +40,74 @@ def make_episode(count: int = 5, **changes) -> Episode:
     return Episode(**{**fields, **changes})
 
 
+def with_receptacles(episode: Episode, pairs: Sequence[tuple[str, str]], **changes) -> Episode:
+    targets = tuple(
+        replace(t, start_receptacle=start, goal_receptacle=goal)
+        for t, (start, goal) in zip(episode.targets, pairs, strict=True)
+    )
+    return replace(episode, targets=targets, **changes)
+
+
+def make_groceries_episode() -> Episode:
+    pairs = [
+        ("fridge_middle", "counter_left"),
+        ("fridge_middle", "counter_right"),
+        ("counter_left", "fridge_middle"),
+    ]
+    return with_receptacles(make_episode(3), pairs, articulated={"fridge_door": 1.5})
+
+
+def make_table_episode() -> Episode:
+    pairs = [("drawer_right_top", "table_01"), ("fridge_middle", "table_01")]
+    return with_receptacles(make_episode(2), pairs)
+
+
 @dataclass
 class FakeWorld:
-    """Holds what the gripper holds while the grip is >= 0, and nothing else ever moves."""
+    """Holds what the gripper holds while the grip is >= 0, and nothing else ever moves.
+
+    Drawers come out along x and carry their handle along.
+    """
 
     episode: Episode = field(default_factory=make_episode)
     force_limit_at: int | None = None
     actions: list[np.ndarray] = field(default_factory=list)
     closed: bool = False
     seeds: list[int] = field(default_factory=list)
+    asked: list[Episode | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.load(self.episode)
 
-    def reset(self, *, seed: int) -> None:
+    def reset(self, *, seed: int, options: dict | None = None) -> None:
         self.seeds.append(seed)
+        self.asked.append((options or {}).get("episode"))
         self.load(self.episode)
 
     def load(self, episode: Episode) -> None:
         self.episode = episode
         self.elapsed_steps = 0
         self.actions = []
-        positions = np.full((1, OBJECT_SLOT_COUNT, 3), 100.0)
+        self.state = SimState.empty(1)
+        self.state.base_pose[0] = episode.base_pose
+        self.state.object_position[:] = 100.0
         for slot, pose in episode.objects.items():
-            positions[0, slot] = pose[:3]
-        nothing = np.full(1, NOTHING)
-        self.state = SimState(
-            base_pose=np.array([episode.base_pose]),
-            base_blocked=np.zeros(1, bool),
-            arm_joints=np.zeros((1, 7)),
-            arm_velocities=np.zeros((1, 7)),
-            end_effector_position=np.zeros((1, 3)),
-            end_effector_rotation=np.eye(3)[None],
-            object_position=positions,
-            object_rotation=np.zeros((1, OBJECT_SLOT_COUNT, 4)),
-            articulated_joints=np.zeros((1, 5)),
-            handle_position=np.zeros((1, 5, 3)),
-            held_object=nothing.copy(),
-            held_handle=nothing.copy(),
-            touched_object=nothing.copy(),
-            touched_handle=nothing.copy(),
-            hold_violated=np.zeros(1, bool),
-            contact_force=np.zeros(1),
-        )
+            self.state.object_position[0, slot] = pose[:3]
+        for joint, value in episode.articulated.items():
+            self.state.articulated_joints[0, ARTICULATED_JOINTS.index(joint)] = value
+
+    def move_joint(self, joint: str, value: float) -> None:
+        index = ARTICULATED_JOINTS.index(joint)
+        travel = value - self.state.articulated_joints[0, index]
+        self.state.articulated_joints[0, index] = value
+        self.state.handle_position[0, index, 0] += travel
 
     def step_physical(self, action: np.ndarray, stop: bool = False):
         self.actions.append(np.array(action))
         self.elapsed_steps += 1
         if action[7] < 0:
             self.state.held_object[0] = NOTHING
+            self.state.held_handle[0] = NOTHING
         exceeded = self.force_limit_at is not None and self.elapsed_steps >= self.force_limit_at
         info = {"metrics": {"failure/force_limit": 1.0}} if exceeded else {}
         return 0.0, exceeded, False, info
@@ -140,6 +163,10 @@ class FakeSkill:
         elif self.name == "place":
             world.state.object_position[0, argument.slot] = argument.position
             world.state.held_object[0] = NOTHING
+        elif self.name.startswith("open"):
+            world.move_joint(argument.joint, WIDE_OPEN[argument.joint])
+        elif self.name.startswith("close"):
+            world.move_joint(argument.joint, 0.0)
 
     def done(self, world) -> bool:
         return self.hidden >= 3 and self.argument.target_index not in self.never_done
@@ -151,5 +178,6 @@ def make_skills() -> dict[str, FakeSkill]:
         "navigate": FakeSkill("navigate", grip=-1.0),
         "pick": FakeSkill("pick", grip=-1.0),
         "place": FakeSkill("place", grip=1.0),
+        **{name: FakeSkill(name, grip=-1.0) for name in OPENERS},
         "reset_arm": FakeSkill("reset_arm", "scripted", timeout=5, grip=-1.0),
     }

@@ -1,11 +1,17 @@
+import dataclasses
 import json
 import subprocess
 import sys
 
 import pytest
+from planner_fakes import make_table_episode
 
 from planner import eval as command
 from planner import evaluation, scenarios
+from planner.report import row_name
+from rearrange.episodes import EpisodeSet, default_path
+from rearrange.errors import UserError
+from skills import MODES
 from skills.command import run_command
 
 
@@ -17,9 +23,9 @@ def stage(monkeypatch, stage_factory):
     return stage
 
 
-def run_json(tmp_path, *arguments):
+def run_json(tmp_path, *arguments, task="tidy_house"):
     path = tmp_path / "deep" / "result.json"
-    assert command.main(["tidy_house", "--workers", "1", "--json", str(path), *arguments]) == 0
+    assert command.main([task, "--workers", "1", "--json", str(path), *arguments]) == 0
     return json.loads(path.read_text())
 
 
@@ -38,6 +44,11 @@ def test_json_has_the_promised_keys(stage, tmp_path):
     assert len(result["records"][0]["hand_offs"]) == 39
     assert "--seed 4" in result["command"]
     assert {"cpu", "cores"} <= set(result["machine"])
+    assert (result["row"], result["navigate"], result["close"]) == ("TP-SRL (mixed)", True, False)
+    for times in (result["planning_seconds"], result["parsing_seconds"]):
+        assert 0.0 < times["median"] <= times["worst"]
+    assert result["plan_length"] == {"median": 20.0, "max": 20.0}
+    assert result["wrong_object"] == {"wrong": 0, "picks": 15}
 
 
 def test_failures_are_counted_by_cause(stage, tmp_path):
@@ -48,6 +59,49 @@ def test_failures_are_counted_by_cause(stage, tmp_path):
     # pick_1 itself did hold its object: the chain ends after it.
     assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 3 + [0.0] * 7
     assert stage.world.closed
+
+
+def test_wrong_objects_are_counted(stage, tmp_path, capsys):
+    def take_another(world, argument):
+        world.state.held_object[0] = argument.slot + 1
+
+    stage.skills["pick"].misses, stage.skills["pick"].wrong = (1, 3), take_another
+    result = run_json(tmp_path, "--episodes", "2")
+    assert result["failures"] == {"pick: wrong object": 2}
+    assert result["wrong_object"] == {"wrong": 4, "picks": 10}
+    assert "wrong objects picked: 4 of 10" in capsys.readouterr().out
+
+
+def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
+    result = run_json(tmp_path, "--episodes", "1", "--no-nav", "--skills", "oracle")
+    assert (result["row"], result["navigate"]) == ("oracle (NoNav)", False)
+    assert result["plan_length"]["max"] == 10
+    assert not any(step.startswith("(nav") for step in result["records"][0]["plan"])
+    assert result["full_task"]["success_at_end"]["mean"] == 1.0
+    assert "oracle (NoNav)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "row"),
+    [
+        (("--skills", "learned"), "TP-SRL"),
+        (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav)"),
+        (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav)"),
+    ],
+)
+def test_row_names_the_method(options, row):
+    assert row_name(command.settings_from(command.parse(["tidy_house", *options]))) == row
+
+
+def test_set_table_may_be_asked_to_close(stage, tmp_path, capsys):
+    stage.world.load(make_table_episode())
+    result = run_json(tmp_path, "--episodes", "1", "--close", task="set_table")
+    assert result["close"]
+    assert result["plan_length"]["max"] == 16
+    names = [interaction["name"] for interaction in result["interactions"]]
+    assert [name for name in names if name.startswith("close")] == ["close_cab_0", "close_fridge_0"]
+    assert result["full_task"]["success_at_end"]["mean"] == 1.0
+    assert "set_table, closing" in capsys.readouterr().out
 
 
 def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
@@ -62,11 +116,14 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["laundry"], "unknown task 'laundry': choose one of tidy_house"),
+        (
+            ["laundry"],
+            "unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table",
+        ),
         (["tidy_house", "--split", "moon"], "unknown split 'moon': choose one of train, val, test"),
         (
             ["tidy_house", "--skills", "magic"],
-            "unknown skills 'magic': choose one of oracle, learned, mixed",
+            f"unknown skills 'magic': choose one of {', '.join(MODES)}",
         ),
         (["tidy_house", "--engine", "x"], "unknown engine 'x': choose one of forward"),
         (["tidy_house", "--episodes", "0"], "--episodes must be at least 1, found 0"),
@@ -95,7 +152,10 @@ def test_exit_code_reaches_the_shell():
         [sys.executable, "-m", "planner.eval", "laundry"], capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert done.stderr == "error: unknown task 'laundry': choose one of tidy_house\n"
+    assert (
+        done.stderr
+        == "error: unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table\n"
+    )
 
 
 def test_seed_decides_the_episodes(stage):
@@ -107,6 +167,32 @@ def test_seed_decides_the_episodes(stage):
 
     assert seeds(1) == seeds(1)
     assert not set(seeds(1)) & set(seeds(2))
+
+
+def test_episodes_come_from_the_file_that_is_asked_for(stage, tmp_path, capsys):
+    shipped = EpisodeSet.load(default_path("tidy_house", "val"))
+    result = run_json(tmp_path, "--episodes", "2")
+    assert stage.world.asked == list(shipped.episodes[:2])
+    assert result["dataset"] == "data/episodes/tidy_house/val.json.gz"
+    run_json(tmp_path, "--episodes", "2", "--seed", "3")
+    assert stage.world.asked[2:] == [shipped.episode(k, seed=3) for k in range(2)]
+    path = tmp_path / "few.json.gz"
+    dataclasses.replace(shipped, episodes=shipped.episodes[5:6]).save(path)
+    result = run_json(tmp_path, "--episodes", "1", "--dataset", str(path))
+    assert stage.world.asked[4:] == [shipped.episodes[5]]
+    assert result["dataset"] == str(path)
+    assert "which holds 1" in capsys.readouterr().out
+    with pytest.raises(UserError, match="holds 1 episodes, not 2"):
+        command.main(["tidy_house", "--episodes", "2", "--dataset", str(path)])
+
+
+def test_episodes_may_be_sampled(stage, tmp_path, capsys):
+    result = run_json(tmp_path, "--episodes", "2", "--dataset", "sampled")
+    assert stage.world.asked == [None, None]
+    assert result["dataset"] == "sampled"
+    # There is no file of the test split.
+    assert run_json(tmp_path, "--episodes", "1", "--split", "test")["dataset"] == "sampled"
+    assert "sampled on the fly, since there is no" in capsys.readouterr().out
 
 
 def test_worker_count_does_not_exceed_the_episodes(stage):

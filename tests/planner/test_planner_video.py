@@ -5,10 +5,15 @@ import imageio.v3
 import mujoco
 import numpy as np
 import pytest
+from planner_fakes import FakeWorld, make_table_episode
 
 from planner import eval as command
-from planner import panels, scenarios
+from planner import panels, scenarios, video
 from planner.chase import ChaseCamera, Cutaway
+from planner.executive import Moment
+from planner.interactions import bind
+from planner.problem import build_problem
+from planner.search import find_plan
 
 # A robot would stand at the origin; the camera at (-3, 0, 3) looks at it.
 ROOM = """
@@ -74,10 +79,44 @@ def test_camera_arrives():
     assert np.allclose(camera.position, fresh.position, atol=1e-3)
 
 
+def moment_of(step, skill=None):
+    task = build_problem(make_table_episode(), close=True)
+    calls = tuple(bind(s, task.arguments) for s in find_plan(task.problem).steps)
+    return Moment(calls, step, skill or calls[step].skill, calls[step].argument, 1)
+
+
+def test_captions_name_what_is_opened():
+    world = FakeWorld(make_table_episode())
+    texts = [video.caption(world, moment_of(step)) for step in range(8)]
+    assert texts == [
+        "1/16  driving to the top right drawer",
+        "2/16  opening the top right drawer",
+        "3/16  driving to the cracker box",
+        "4/16  picking up the cracker box",
+        "5/16  driving to table 1",
+        "6/16  placing on table 1",
+        "7/16  driving to the top right drawer",
+        "8/16  closing the top right drawer",
+    ]
+    assert video.caption(world, moment_of(9, "reset_arm")) == "10/16  folding the arm"
+
+
+def test_handle_is_marked_while_it_matters():
+    world = FakeWorld(make_table_episode())
+    world.state.handle_position[0] = np.arange(15.0).reshape(5, 3)
+    found = [video.handle_of(world, moment_of(step)) for step in range(11)]
+    drawer, fridge = [3.0, 4.0, 5.0], [0.0, 1.0, 2.0]
+    expected = [drawer, drawer, *[None] * 4, drawer, drawer, fridge, fridge, None]
+    assert [None if f is None else f.tolist() for f in found] == expected
+    assert video.handle_of(world, moment_of(1, "reset_arm")) is None
+
+
 def test_titles_are_for_people():
     assert panels.receptacle_title("table_01") == "table 1"
     assert panels.receptacle_title("counter_left") == "left counter"
     assert panels.receptacle_title("tvstand") == "TV stand"
+    assert panels.receptacle_title("fridge_middle") == "fridge"
+    assert panels.receptacle_title("drawer_right_top") == "top right drawer"
     assert panels.object_title(0) == "master chef can"
 
 
@@ -100,19 +139,20 @@ class Idle:
 
 
 @pytest.mark.slow
-def test_video_of_the_real_world(tmp_path, monkeypatch):
+@pytest.mark.parametrize("task", ["tidy_house", "set_table"])
+def test_video_of_the_real_world(tmp_path, monkeypatch, task):
     def open_stage(scenario, split, skills):
         world = pytest.importorskip("rearrange.env").RearrangeEnv(scenario.task, split=split)
-        names = ("navigate", "pick", "place", "reset_arm")
+        names = ("navigate", "pick", "open_cab", "reset_arm")
         return scenarios.Stage(world, {name: Idle(name, 12) for name in names})
 
     monkeypatch.setattr(scenarios, "open_stage", open_stage)
-    arguments = ["tidy_house", "--episodes", "1", "--workers", "1", "--video"]
+    arguments = [task, "--episodes", "1", "--workers", "1", "--video", "--no-nav"]
     assert command.main([*arguments, "--output", str(tmp_path)]) == 0
-    frames = imageio.v3.imread(tmp_path / "tidy_house_000.mp4")
+    frames = imageio.v3.imread(tmp_path / f"{task}_000.mp4")
     assert frames.shape == (4 + 45, 540, 960, 3)  # every third of 12 steps, then the result
     assert frames[0, :, :680].std() > 20  # a picture, not a plain colour
-    assert [p.name for p in tmp_path.iterdir()] == ["tidy_house_000.mp4"]
+    assert [p.name for p in tmp_path.iterdir()] == [f"{task}_000.mp4"]
 
 
 @pytest.mark.slow

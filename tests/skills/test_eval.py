@@ -1,9 +1,12 @@
 """Evaluation of a skill."""
 
+import argparse
 import json
 
 import pytest
 
+import rearrange
+from rearrange.episodes import EpisodeSet, default_path
 from skills import eval as evaluation
 from ver import UserError
 
@@ -18,12 +21,30 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
     one, two = records
     for record in records:
         keys = {"skill", "split", "episodes", "seed", "checkpoint", "failures", "steps_per_second"}
+        assert record["dataset"] == "data/episodes/pick/val.json.gz"
         assert keys <= set(record)
         assert (
             set(record["success_at_end"]) == {"mean", "low", "high"} == set(record["success_once"])
         )
     assert one["means"] == two["means"]
     assert one["failures"] == two["failures"]
+
+
+def test_the_episodes_of_the_file_are_played(monkeypatch):
+    shipped = EpisodeSet.load(default_path("pick", "val"))
+    options = argparse.Namespace(file=shipped.path, seed=0)
+    monkeypatch.setattr(evaluation, "_options", options, raising=False)
+    assert evaluation._asked(7) == {"episode": shipped.episodes[7]}
+    options.seed = 2
+    assert evaluation._asked(7) == {"episode": shipped.episode(7, seed=2)}
+    options.file = None
+    assert evaluation._asked(7) is None
+
+
+def test_files_that_hold_too_few_are_refused():
+    path = default_path("pick", "val")
+    with pytest.raises(rearrange.UserError, match="holds 200 episodes, not 201"):
+        evaluation.main(["pick", "--episodes", "201", "--dataset", str(path)])
 
 
 def test_summary_counts_causes_of_failed_episodes_only():

@@ -57,5 +57,5 @@ def test_done_needs_something_in_the_hand_at_rest(pick_checkpoint):
     assert not skill.done(env)
     env.state.held_object[0] = 3
     assert skill.done(env)  # every episode starts with the hand near its resting place
-    env.state.end_effector_position[0, 2] += 0.3
+    env.state.end_effector_in_base[0, 2] += 0.3
     assert not skill.done(env)

@@ -31,7 +31,7 @@ def test_all_apartments_share_one_topology():
         for size in SIZES:
             assert getattr(world.model, size) == getattr(first.model, size), size
         for field in dataclasses.fields(ApartmentModel):
-            if field.name not in ("apartment", "model", "geoms", "grid"):
+            if field.name not in ("apartment", "model", "options", "geoms", "grid", "clearance"):
                 expected = getattr(first, field.name)
                 np.testing.assert_array_equal(getattr(world, field.name), expected, field.name)
         for kind in (

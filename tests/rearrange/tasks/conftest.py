@@ -3,6 +3,7 @@ import array_api_compat.torch as torch_api
 import numpy as np
 import pytest
 
+from rearrange import geometry
 from rearrange.episodes import Episode, Target
 from rearrange.sim import NOTHING, OBJECT_SLOT_COUNT, SimState
 
@@ -32,6 +33,7 @@ def make_state(xp):
             "arm_velocities": np.zeros((count, 7)),
             "end_effector_position": np.zeros((count, 3)),
             "end_effector_rotation": np.repeat(np.eye(3)[None], count, axis=0),
+            "end_effector_in_base": np.zeros((count, 3)),
             "object_position": np.full((count, OBJECT_SLOT_COUNT, 3), 90.0),
             "object_rotation": np.zeros((count, OBJECT_SLOT_COUNT, 4)),
             "articulated_joints": np.zeros((count, 5)),
@@ -45,6 +47,9 @@ def make_state(xp):
         }
         for name, value in given.items():
             arrays[name] = np.array(value, dtype=arrays[name].dtype).reshape(arrays[name].shape)
+        arrays["end_effector_in_base"] = geometry.to_base_frame(
+            numpy_api, arrays["base_pose"], arrays["end_effector_position"]
+        )
         return SimState(**{k: xp.asarray(v, dtype=dtype_of(xp, v)) for k, v in arrays.items()})
 
     return make
@@ -52,9 +57,9 @@ def make_state(xp):
 
 @pytest.fixture
 def make_episode():
-    """Makes an episode with these (slot, start, goal)."""
+    """Makes an episode with these (slot, start, goal) and other fields."""
 
-    def make(*targets) -> Episode:
+    def make(*targets, **fields) -> Episode:
         return Episode(
             episode_id="",
             layout=0,
@@ -65,6 +70,7 @@ def make_episode():
             ),
             base_pose=(0.0, 0.0, 0.0),
             arm_joints=(0.0,) * 7,
+            **fields,
         )
 
     return make
@@ -97,3 +103,39 @@ def assert_unchanged():
                 np.testing.assert_array_equal(now, values, name)
 
     return Guard
+
+
+@pytest.fixture
+def rewards_of():
+    """Reward terms of world 0 other than zero."""
+
+    def select(outcome) -> dict[str, float]:
+        terms = {name: float(term[0]) for name, term in outcome.rewards.items()}
+        return {name: term for name, term in terms.items() if abs(term) > 1e-6}
+
+    return select
+
+
+@pytest.fixture
+def failures_of():
+    """Names of the failures of world 0."""
+
+    def select(outcome) -> set[str]:
+        return {name for name, flag in outcome.failures.items() if bool(flag[0])}
+
+    return select
+
+
+@pytest.fixture
+def assert_bystander():
+    """World 1, which stood still, was not told anything but the slack."""
+
+    def check(outcome) -> None:
+        terms = {name: float(term[1]) for name, term in outcome.rewards.items()}
+        terms.pop("slack")
+        assert not any(terms.values())
+        assert not any(bool(flag[1]) for flag in outcome.failures.values())
+        assert not bool(outcome.terminated[1])
+        assert not bool(outcome.success[1])
+
+    return check

@@ -5,7 +5,8 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.tasks import TASKS, default_config, make_task
-from rearrange.tasks.base import ForceConfig, ForceMeter, gps_compass, resting_offset
+from rearrange.tasks.base import ForceConfig, ForceMeter, gps_compass
+from rearrange.tasks.sensors import from_rest
 
 
 def test_only_force_increases_above_the_noise_floor_are_penalised(xp, expect):
@@ -44,15 +45,15 @@ def test_instant_force_ends_the_episode(xp):
     assert np.asarray(meter.update(xp.asarray([1000.0, 1001.0]))[1]).tolist() == [False, True]
 
 
-def test_resting_offset_is_in_the_base_frame(make_state, xp, expect):
+def test_from_rest_is_in_the_base_frame(make_state, xp, expect):
     state = make_state(
         2,
         base_pose=[[1, 2, math.pi / 2], [0, 0, 0]],
         end_effector_position=[[1, 2.3, 0.8], [0.5, 0.0, 1.0]],
     )
-    expect(resting_offset(xp, state), [[0.2, 0.0, 0.2], [0, 0, 0]])
+    expect(from_rest(xp, state), [[0.2, 0.0, 0.2], [0, 0, 0]])
     state = make_state(1, base_pose=[[1, 2, math.pi / 2]], end_effector_position=[[0.6, 2.5, 1.0]])
-    expect(resting_offset(xp, state), [[0.0, -0.4, 0.0]])  # the hand is 0.4 m left
+    expect(from_rest(xp, state), [[0.0, -0.4, 0.0]])  # the hand is 0.4 m left
 
 
 def test_gps_and_compass_are_relative_to_the_start(make_state, xp, expect):

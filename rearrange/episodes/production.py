@@ -1,0 +1,151 @@
+"""Makes whole episode files, in as many processes as asked for; the file does not depend on how many."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rearrange.episodes.dataset import EpisodeSet, dump, write_file
+from rearrange.episodes.schema import ApartmentRecord, encode_episode
+from rearrange.episodes.settling import EpisodeFactory, apartment_record
+
+CHUNK = 10  # episodes per message
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made.
+
+    Attributes:
+        task: Task.
+        split: "train", "val" or "test".
+        episodes: How many.
+        seed: A longer file of the same seed begins with the episodes of a shorter one.
+    """
+
+    task: str
+    split: str = "val"
+    episodes: int = 1000
+    seed: int = 0
+
+    @property
+    def command(self) -> str:
+        """The command line that makes this file again."""
+        return (
+            f"python -m rearrange.episodes generate {self.task} --split {self.split} "
+            f"--episodes {self.episodes} --seed {self.seed}"
+        )
+
+
+@dataclass
+class Batch:
+    """Some made episodes.
+
+    Attributes:
+        lines: Place in the file -> the episode as JSON.
+        apartments: Where they take place.
+        rejected: Reason -> number of samples rejected on the way.
+    """
+
+    lines: dict[int, str] = field(default_factory=dict)
+    apartments: dict[tuple[int, int], ApartmentRecord] = field(default_factory=dict)
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Batch) -> None:
+        """Take over what another batch holds."""
+        self.lines |= other.lines
+        self.apartments |= other.apartments
+        self.rejected += other.rejected
+
+
+def produce(order: Order, workers: int) -> Iterator[Batch]:
+    """Make all episodes; batches come as they are done, not in order.
+
+    Args:
+        order: What to make.
+        workers: Processes; 1 makes them in this one.
+
+    Raises:
+        UserError: Unknown task or split.
+        RuntimeError: Samples of the task are never fit, or a worker died.
+    """
+    factory = EpisodeFactory(
+        order.task, order.split, order.seed
+    )  # complains before processes start
+    chunks = [
+        range(start, min(start + CHUNK, order.episodes))
+        for start in range(0, order.episodes, CHUNK)
+    ]
+    if workers == 1:
+        yield from (_make(factory, chunk) for chunk in chunks)
+        return
+    # spawn: forking a process that has run threads (numba, MuJoCo) can hang the child.
+    context = multiprocessing.get_context("spawn")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    stop = context.Event()
+    pool = ProcessPoolExecutor(min(workers, len(chunks)), context, _start_worker, (order, stop))
+    waiting = iter(chunks)
+    try:
+        running = {pool.submit(_make_in_worker, chunk) for chunk in islice(waiting, 2 * workers)}
+        while running:
+            done: set[Future[Batch]]
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(_make_in_worker, chunk) for chunk in islice(waiting, len(done))}
+            yield from (future.result() for future in done)
+    except BrokenProcessPool as error:
+        raise RuntimeError("a worker process died; its message stands above") from error
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def write(order: Order, made: Batch, path: Path) -> None:
+    """Write the file that holds what was made; RuntimeError where something is missing."""
+    if len(made.lines) != order.episodes:
+        raise RuntimeError(f"only {len(made.lines)} of {order.episodes} episodes were made")
+    header = EpisodeSet(order.task, order.split, order.seed, order.command, made.apartments, ())
+    write_file(path, header, [made.lines[index] for index in sorted(made.lines)])
+
+
+def _make(factory: EpisodeFactory, chunk: range, stop: Any = None) -> Batch:
+    """Make these episodes; fewer once `stop` is set."""
+    batch = Batch()
+    for index in chunk:
+        if stop is not None and stop.is_set():
+            break
+        episode, rejected = factory.make(index)
+        key = episode.layout, episode.variation
+        batch.lines[index] = dump(encode_episode(episode))
+        batch.apartments[key] = apartment_record(*key)
+        batch.rejected += rejected
+    return batch
+
+
+_order: Order | None = None  # of this worker process
+_stop: Any = None
+_factory: EpisodeFactory | None = None
+
+
+def _start_worker(order: Order, stop: Any) -> None:
+    """Ctrl-C reaches every process of a terminal: only the first one answers, and sets `stop`."""
+    global _order, _stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _order, _stop = order, stop
+
+
+def _make_in_worker(chunk: range) -> Batch:
+    # The factory is made here: what an initializer raises would not reach the parent as it is.
+    global _factory
+    assert _order is not None
+    if _factory is None:
+        _factory = EpisodeFactory(_order.task, _order.split, _order.seed)
+    return _make(_factory, chunk, _stop)

@@ -1,0 +1,61 @@
+"""Prepare Groceries: two objects from the open fridge to the counters, one from a counter to the fridge.
+
+Reference: habitat-lab v0.3.4's prepare_groceries; observation, action, reward and success: household.py.
+Start: targets 0 and 1 on the fridge's middle shelf, target 2 on a counter, all other objects on the open
+receptacles; the fridge's door is open, the robot anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rearrange.episodes import Scene, Target, empty_scene
+from rearrange.episodes.generation import GOAL_GAP
+from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.tasks.household import Household, HouseholdConfig
+
+COUNTERS = ("counter_left", "counter_right")
+FRIDGE = "fridge_middle"
+
+
+@dataclass
+class PrepareGroceriesConfig(HouseholdConfig):
+    """Numbers of Prepare Groceries. In brackets: habitat-lab v0.3.4."""
+
+    fridge_angle: float = 1.5  # [1.5] of the open door at the start [rad]
+
+
+class PrepareGroceries(Household):
+    """The Prepare Groceries task over N worlds; see the module's docstring."""
+
+    name: ClassVar[str] = "prepare_groceries"
+    target_count: ClassVar[int] = 3
+    config_type = PrepareGroceriesConfig
+
+    def sample_scene(
+        self, split: str, rng: np.random.Generator
+    ) -> tuple[Scene, tuple[Target, ...]] | None:
+        """Three targets of HAB's nine kinds with free goals, and everything else as clutter."""
+        assert isinstance(self.config, PrepareGroceriesConfig)
+        scene = empty_scene(split, rng)
+        scene.joints = {"fridge_door": self.config.fridge_angle}
+        kinds = [slot for slot, kind in enumerate(SLOT_KINDS) if kind != "013_apple"]
+        chosen = rng.permutation(kinds)[: self.target_count].tolist()
+        *from_fridge, to_fridge = chosen
+        wanted = [(slot, FRIDGE, str(rng.choice(COUNTERS))) for slot in from_fridge]
+        wanted.append((to_fridge, str(rng.choice(COUNTERS)), FRIDGE))
+        # Targets and goals come first, so that clutter finds its place around them.
+        if not all(scene.add_object(slot, start, rng, GOAL_GAP) for slot, start, _ in wanted):
+            return None
+        targets: list[Target] = []
+        for slot, start, name in wanted:
+            goal = scene.find_place(slot, name, GOAL_GAP, rng, attempts=50)
+            if goal is None:
+                return None
+            targets.append(Target(slot, scene.position(slot), goal, start, name))
+        clutter = [slot for slot in range(len(SLOT_KINDS)) if slot not in chosen]
+        scene.add_clutter(clutter, rng, GOAL_GAP)
+        return scene, tuple(targets)

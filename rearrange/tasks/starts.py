@@ -1,0 +1,171 @@
+"""Start states that several tasks sample: what is asked of which object, and where the robot stands."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rearrange.episodes import Scene, Target
+from rearrange.episodes.generation import GOAL_GAP
+from rearrange.robot import kinematics
+from rearrange.scenes.apartment import OPEN_RECEPTACLES
+from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, FRIDGE_HINGE
+from rearrange.scenes.objects import SLOT_KINDS
+
+FRIDGE, DRAWER = "fridge_middle", "drawer_right_top"  # receptacles behind a door or in a drawer
+FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
+FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
+HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
+WORKSPACE = (1.2, 0.7)  # how far ahead and aside the arm reaches, base frame [m] (habitat-lab)
+ARM_RADIUS, TORSO_RADIUS = 0.13, 0.2  # with some air and the door's own thickness [m]
+STANDING_ATTEMPTS = (
+    100  # poses that are tried in the shrunk rectangle (habitat-lab), then in all of it
+)
+
+
+def add_shut_in(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
+    """Put a random object that fits into the drawer or the fridge, and clutter everywhere else."""
+    slots = rng.permutation(len(SLOT_KINDS)).tolist()
+    slot = next(slot for slot in slots if scene.add_object(slot, receptacle, rng))
+    scene.add_clutter((other for other in range(len(SLOT_KINDS)) if other != slot), rng)
+    position = scene.position(slot)
+    return Target(slot, position, position, receptacle, receptacle)
+
+
+def random_goal(
+    scene: Scene, fridge_share: float, rng: np.random.Generator, attempts: int = 50
+) -> Target | None:
+    """A random object with a free goal on another open receptacle or in the fridge, then open.
+
+    Returns:
+        The target, or None if no goal was found within the attempts.
+    """
+    slots = list(scene.objects)
+    in_fridge = rng.random() < fridge_share
+    for _ in range(attempts):
+        slot = int(rng.choice(slots))
+        start = scene.receptacle_of[slot]
+        name = FRIDGE if in_fridge else str(rng.choice(OPEN_RECEPTACLES))
+        goal = scene.find_place(slot, name, GOAL_GAP, rng) if name != start else None
+        if goal is not None:
+            if in_fridge:
+                scene.joints = {**scene.joints, "fridge_door": FRIDGE_OPEN}
+            return Target(slot, scene.position(slot), goal, start, name)
+    return None
+
+
+def pose_away_from(
+    scene: Scene,
+    point: tuple[float, ...],
+    distance: float,
+    rng: np.random.Generator,
+    attempts: int = 50,
+) -> tuple[float, float, float]:
+    """A random pose farther than this from a point (horizontal) [m]; else the farthest that was tried."""
+    poses = []
+    for _ in range(attempts):
+        poses.append(scene.grid.sample_pose(rng))
+        if math.dist(poses[-1][:2], point[:2]) > distance:
+            return poses[-1]
+    return max(poses, key=lambda pose: math.dist(pose[:2], point[:2]))
+
+
+def pose_near(
+    scene: Scene,
+    point: tuple[float, ...],
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """A pose that faces a point from at most this distance [m], or from a little more if need be."""
+    while True:
+        pose = scene.grid.sample_pose_near(rng, (point[0], point[1]), distance, yaw_noise)
+        if pose is not None:
+            return pose
+        distance += 0.1  # habitat-lab: 0.02 m per 200 tries
+
+
+def handle_place(joint: str, value: float) -> tuple[float, float]:
+    """Where a handle is on the floor plane when its joint has this value, in its furniture's frame [m]."""
+    if joint == "fridge_door":
+        turn = np.array([[math.cos(value), -math.sin(value)], [math.sin(value), math.cos(value)]])
+        x, y = np.asarray(FRIDGE_HINGE) + turn @ FRIDGE_HANDLE
+        return float(x), float(y)
+    right, left = DRAWER_FRONTS[joint][:2]
+    return CABINET_SIZE[0] / 2 + HANDLE_DEPTH / 2 + value, (right + left) / 2
+
+
+def standing_before(
+    scene: Scene,
+    joint: str,
+    middle: float,
+    half: tuple[float, float],
+    scale: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
+) -> tuple[float, float, float] | None:
+    """A free pose before a drawer or the fridge, as habitat-lab samples it.
+
+    Args:
+        scene: Its `joints` say how far the joint is open.
+        joint: One of ARTICULATED_JOINTS.
+        middle: Distance of the rectangle's centre before the handle (drawer) or the fridge's centre [m].
+        half: Half sizes of the rectangle along and across that direction [m].
+        scale: Share of it that is tried first; then all of it.
+        yaw_noise: Standard deviation of the heading [rad].
+        rng: Source of randomness.
+
+    Returns:
+        (x, y, yaw), or None if nothing was free.
+    """
+    door = joint == "fridge_door"
+    frame = scene.apartment.fridge if door else scene.apartment.cabinet
+    value = scene.joints.get(joint, 0.0)
+    handle = handle_place(joint, value)
+    faced = (0.0, 0.0) if door else handle
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+    for attempt in range(2 * STANDING_ATTEMPTS):
+        share = scale if attempt < STANDING_ATTEMPTS else 1.0
+        u = faced[0] + middle + share * float(rng.uniform(-half[0], half[0]))
+        v = faced[1] + share * float(rng.uniform(-half[1], half[1]))
+        heading = math.atan2(faced[1] - v, faced[0] - u) + float(rng.normal(0.0, yaw_noise))
+        x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
+        if (
+            _within_workspace((u, v, heading), handle)
+            and not (door and _meets_door((u, v, heading), value))
+            and scene.grid.on_island(x, y)
+        ):
+            return x, y, math.remainder(heading + frame.yaw, 2 * math.pi)
+    return None
+
+
+def _within_workspace(pose: tuple[float, float, float], point: tuple[float, float]) -> bool:
+    """Whether the arm could reach that far, all in one frame."""
+    dx, dy = point[0] - pose[0], point[1] - pose[1]
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return c * dx + s * dy <= WORKSPACE[0] and abs(c * dy - s * dx) <= WORKSPACE[1]
+
+
+def _meets_door(pose: tuple[float, float, float], angle: float) -> bool:
+    """Whether torso or resting arm of a robot at a pose in the fridge's frame are at the open door."""
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    points = _BODY_POINTS @ np.array([[c, s], [-s, c]]) + pose[:2] - np.asarray(FRIDGE_HINGE)
+    along = np.array([math.sin(angle), -math.cos(angle)])
+    nearest = np.clip(points @ along, 0.0, 2 * FRIDGE_HINGE[1])
+    gaps = np.linalg.norm(points - nearest[:, None] * along, axis=1)
+    return bool((gaps < _BODY_RADII).any())
+
+
+def _body() -> tuple[np.ndarray, np.ndarray]:
+    """Discs over torso and resting arm on the floor plane, base frame: centres [P, 2] and radii [P], m."""
+    origins = kinematics.link_frames(kinematics.RESTING_ARM)[0][:, :2]
+    between = 0.5 * (origins[1:] + origins[:-1])
+    torso = np.array([kinematics.TORSO_OFFSET[:2]])
+    centres = np.concatenate([torso, origins, between])
+    radii = np.full(len(centres), ARM_RADIUS)
+    radii[0] = TORSO_RADIUS
+    return centres, radii
+
+
+_BODY_POINTS, _BODY_RADII = _body()

@@ -1,0 +1,121 @@
+"""`python -m rearrange.view TASK`: one episode of a task as a labelled picture.
+
+The sheet shows the robot in the apartment with the walls between cut away, what its head camera sees,
+the map with the shortest path, and what the episode asks for. Objects to be moved are boxed in white,
+green ghosts stand at their goals, a grey sphere marks where Navigate is sent, and an amber box the handle
+that is to be opened or closed. `--steps K` adds what happens under random actions, `--viewer` opens
+MuJoCo's own viewer instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import find_dataset
+from rearrange.errors import UserError
+from rearrange.render.episode_sheet import contact_sheet, run_on, running
+from rearrange.sim.base import CONTROL_STEP
+from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.tasks import TASKS
+
+
+def open_viewer(world: RearrangeEnv, actions: str, seed: int) -> None:
+    """Show the episode in MuJoCo's own viewer until its window is closed.
+
+    Raises:
+        UserError: There is no display, or the viewer's window library is not installed.
+    """
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        raise UserError("--viewer needs a display and DISPLAY is not set: leave it out for a PNG")
+    try:
+        from mujoco import viewer
+    except ImportError:
+        raise UserError("--viewer needs a window library: pip install glfw") from None
+    apartment, data = running(world)
+    with viewer.launch_passive(apartment.model, data) as window:
+        while window.is_running():
+            began, ended = time.perf_counter(), False
+            with window.lock():
+                ended = run_on(world, world.elapsed_steps + 1, actions, seed)
+                if ended:
+                    world.reset(options={"episode": world.episode})
+            window.sync()
+            time.sleep(max(0.0, CONTROL_STEP - (time.perf_counter() - began)))
+
+
+def load_world(options: argparse.Namespace) -> RearrangeEnv:
+    """A world in the episode that was asked for; UserError where there is none."""
+    world = RearrangeEnv(
+        options.task, split=options.split, simulator=SimulatorConfig(camera_size=8)
+    )
+    count = options.episode + 1
+    episodes, _ = find_dataset(options.dataset, options.task, options.split, count)
+    if episodes is None:
+        world.reset(seed=options.seed + options.episode)
+    else:
+        chosen = episodes.episode(options.episode, options.seed)
+        world.reset(seed=options.seed, options={"episode": chosen})
+    return world
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Print the message alone and leave."""
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Reads the command line; raises UserError where it is wrong."""
+    parser = _Parser(prog="python -m rearrange.view", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("task", help=", ".join(TASKS))
+    parser.add_argument("--episode", type=int, default=0, metavar="N", help="place in the file")
+    parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="order, random actions")
+    parser.add_argument("--dataset", metavar="PATH", help='an episode file, or "sampled"')
+    parser.add_argument("--output", type=Path, metavar="PATH.png", help="instead of runs/view/")
+    parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
+    parser.add_argument("--actions", choices=("random", "zero"), default="random")
+    parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
+    options = parser.parse_args(arguments)
+    for name in ("episode", "steps", "seed"):
+        if getattr(options, name) < 0:
+            raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
+    return options
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the sheet, or open the viewer; returns the exit code."""
+    options = parse(arguments)
+    world = load_world(options)
+    if options.viewer:
+        open_viewer(world, options.actions, options.seed)
+        return 0
+    name = f"{options.task}_{options.split}_{options.episode}.png"
+    path = options.output or Path("runs") / "view" / name
+    sheet = contact_sheet(world, options.task, options.steps, options.actions, options.seed)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sheet.save(path)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main(sys.argv[1:]))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None

@@ -1,0 +1,239 @@
+"""What the oracles that open, close and drive to handles have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from rearrange.robot.kinematics import RESTING_ARM, solve_ik
+from rearrange.sim.base import SimState
+from skills.oracle.arm_planner import plan_arm
+from skills.oracle.fixtures import Fixture
+from skills.oracle.handle_planner import Grasp, HandlePlanner
+from skills.oracle.oracle import Actions, Oracle
+from skills.oracle.reach import ARM_MARGIN
+from skills.oracle.sweep_planner import plan_sweep
+
+# Openings to aim for, best first [rad, m], and the least that counts as open: door, drawer.
+DOOR_OPEN, DRAWER_OPEN = (1.45, 1.35, 1.25), (0.43,)
+OPEN_LEAST = {True: 1.2, False: 0.41}
+OVERSHOOT = 0.04  # [m], how far the hand may go on beyond the expected contact or end
+ARM_PACE = 0.024  # [rad per action] that the arm follows without lagging far behind
+UNFOLDING_MARGIN = 0.025  # [m], arm to anything while it unfolds on the way
+UNFOLDED = 0.04  # [rad], joint error with which the hand may go on to the handle
+CRUISE = 0.05  # [m per action] of the hand along with a part
+TOUCH = 0.012  # [m per action] near the handle
+GAIN = 0.012  # [m per action], change of speed from one action to the next
+BRAKE = 0.12  # speed per distance that is left
+# How far from the hinge the door may be pushed [m]: near its edge the hand may slip off.
+PUSHED = (0.58, 0.66)
+# Tips of a hand that hooks behind the door, base frame [m], and how it points.
+HOOKS, HOOK_HEIGHT, HOOK_DIRECTION = ((0.65, -0.4), (0.8, -0.4)), 1.02, (0.5, 0.0, -0.87)
+
+
+class HandleOracle(Oracle):
+    """What opening and closing have in common."""
+
+    fixture: Fixture
+
+    def _aim(self, state: SimState, i: int, joint: str) -> None:
+        self.fixture = Fixture.of(self.grid.apartment, joint)
+        self._state, self._world = state, i
+
+    @property
+    def opening(self) -> float:
+        """Present value of the joint [m or rad]."""
+        return float(self.state.articulated_joints[self._world, self.fixture.index])
+
+    @property
+    def holds_handle(self) -> bool:
+        """True while the cup holds the handle in question."""
+        return int(self.state.held_handle[self._world]) == self.fixture.index
+
+    @property
+    def touches_handle(self) -> bool:
+        """True while the cup touches the handle in question."""
+        return int(self.state.touched_handle[self._world]) == self.fixture.index
+
+    def handle_planner(self) -> HandlePlanner:
+        """Planner for the world as it is now."""
+        return HandlePlanner(
+            self.grid,
+            self.fixture,
+            self.obstacles(self.held),
+            self.opening,
+            self.joints,
+            self.spheres(),
+        )
+
+    def sweep_plan(
+        self, start: np.ndarray, posture: np.ndarray, farthest: float
+    ) -> np.ndarray | None:
+        """Base actions [K, 2] from a base pose [3] that close the door with the arm in a posture."""
+        return plan_sweep(
+            self.grid,
+            self.fixture,
+            self.obstacles(self.held),
+            self.opening,
+            start,
+            posture,
+            self.spheres(),
+            farthest,
+        )
+
+    def _way_to(self, posture: np.ndarray) -> np.ndarray | None:
+        """Way points of the arm [K, 7] to a posture with the base where it is, or None."""
+        base = self.base_pose
+        local = self.obstacles(self.held).near(base[0], base[1], 1.4)
+        boxes, cylinders = local.boxes, local.cylinders
+        return plan_arm(self.joints, posture, base, self.spheres(), boxes, cylinders, ARM_MARGIN)
+
+    def _unfold_at(self, planner: HandlePlanner, grasp: Grasp) -> Actions:
+        """Drive to the stage and unfold, on the way if there is room; True if it got there."""
+        actions = planner.base.plan(self.base_pose, grasp.stage)
+        posture = grasp.unfold[-1]
+        if actions is not None and len(actions):
+            yield from self._find_targets()
+            first = self._first_unfolding(planner, actions, posture)
+            if first is not None and (yield from self._drive_unfolding(actions, first, posture)):
+                unfold = np.vstack([self.joints, posture])
+                return (yield from self._finish_unfolding(unfold))
+        if not (yield from self._go_to(planner.base, grasp.stage)):
+            return False
+        return (yield from self._finish_unfolding(grasp.unfold))
+
+    def _finish_unfolding(self, unfold: np.ndarray) -> Actions:
+        yield from self._follow(unfold, settle=False)
+        for _ in range(self.config.settle_steps):
+            if np.abs(unfold[-1] - self.joints).max() < UNFOLDED:
+                break
+            yield self._command(unfold[-1] - self._targets)
+        return True
+
+    def _first_unfolding(
+        self, planner: HandlePlanner, actions: np.ndarray, posture: np.ndarray
+    ) -> int | None:
+        """The action of a drive [K, 2] with which the arm may start to unfold, or None."""
+        start, length = self.joints, float(np.abs(posture - self.joints).max())
+        whole = math.ceil(length / ARM_PACE)
+        poses, pose = [], self.base_pose
+        for forward, turn in actions:
+            heading = pose[2] + 0.5 * turn
+            step = (forward * math.cos(heading), forward * math.sin(heading), turn)
+            pose = np.add(pose, step)
+            poses.append(pose)
+        for count in (whole, 2 * whole // 3, whole // 3):
+            first = max(len(actions) - count, 0)
+            # The arm may be as fast as its targets or as slow as half of that.
+            if count > 0 and all(
+                planner.arm_clearance(poses[k], start + (posture - start) * min(share, 1.0))
+                > UNFOLDING_MARGIN
+                for k in range(first, len(actions))
+                for share in np.linspace(0.5, 2.0, 4) * ((k - first + 1) / whole)
+            ):
+                return first
+        return None
+
+    def _drive_unfolding(self, actions: np.ndarray, first: int, posture: np.ndarray) -> Actions:
+        """Carry out base actions [K, 2] and unfold from the first-th on; False if the base is off."""
+        start, expected = self.joints, self.base_pose
+        length = max(float(np.abs(posture - start).max()), 1e-9)
+        for k, (forward, turn) in enumerate(actions):
+            share = min(max(k - first + 1, 0) * ARM_PACE / length, 1.0)
+            arm = start + (posture - start) * share - self._targets
+            yield self._command(arm, float(forward), float(turn))
+            heading = expected[2] + 0.5 * turn
+            expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
+            gap = self.base_pose - expected
+            gap[2] = math.remainder(gap[2], 2 * math.pi)
+            if np.abs(gap).max() > self.config.drift:
+                return False
+        return True
+
+    def _ride(
+        self,
+        grasp: Grasp,
+        end: float,
+        grip: float,
+        cruise: float = CRUISE,
+        gain: float = GAIN,
+        until: Callable[[], bool] = lambda: False,
+    ) -> Actions:
+        """Move the base as if bolted to the part, from where it is, until the part would be at `end`.
+
+        Args:
+            grasp: Posture and contact.
+            end: Opening up to which the base moves [m or rad]; may lie beyond the joint's limits.
+            grip: HOLD or RELEASE.
+            cruise: Largest motion of the hand per action [m].
+            gain: Largest change of that from one action to the next [m].
+            until: Ends the motion early.
+
+        Returns:
+            True if `until` came true or there was none that did not.
+        """
+        here, speed = self._progress(grasp), 0.0
+        lever = 1.0
+        if self.fixture.is_door:
+            lever = float(np.linalg.norm(self._lever()))
+            radius = float(np.linalg.norm(grasp.contact[:2] - self.fixture.hinge))
+            turn = min(self.config.turn_step, self.config.forward_step / radius)
+            cruise = min(cruise, 0.95 * turn * lever)
+        while not until():
+            left = abs(end - here) * lever
+            if left < 1e-4:
+                return False
+            speed = min(speed + gain, cruise, TOUCH + BRAKE * left, left)
+            here += math.copysign(speed / lever, end - here)
+            goal = self.fixture.carried(grasp.contact, grasp.opening, here)
+            yield self._base_command(goal, grasp.unfold[-1], grip)
+        return True
+
+    def _base_command(self, goal: np.ndarray, posture: np.ndarray, grip: float) -> np.ndarray:
+        """One action towards a base pose (x, y, yaw), the arm kept in a posture."""
+        gap = goal - self.base_pose
+        turn = math.remainder(gap[2], 2 * math.pi)
+        turn = float(np.clip(turn, -self.config.turn_step, self.config.turn_step))
+        heading = self.base_pose[2] + 0.5 * turn
+        forward = float(gap[0] * math.cos(heading) + gap[1] * math.sin(heading))
+        forward = float(np.clip(forward, -self.config.forward_step, self.config.forward_step))
+        return self._command(posture - self._targets, forward, turn, grip)
+
+    def _progress(self, grasp: Grasp) -> float:
+        """The opening to which the present base pose belongs [m or rad]."""
+        pose = self.base_pose
+        if self.fixture.is_door:
+            return grasp.opening + math.remainder(pose[2] - grasp.contact[2], 2 * math.pi)
+        return grasp.opening + float((pose - grasp.contact)[:2] @ self.fixture.outward(0.0))
+
+    def _lever(self) -> np.ndarray:
+        return self.fixture.handle(self.opening)[:2] - self.fixture.hinge
+
+    def _slack(self) -> float:
+        """OVERSHOOT in units of the joint."""
+        return (
+            OVERSHOOT / float(np.linalg.norm(self._lever())) if self.fixture.is_door else OVERSHOOT
+        )
+
+
+@lru_cache(maxsize=1)
+def sweeps() -> tuple[tuple[np.ndarray, float], ...]:
+    """Ways to sweep the door shut, best first: posture [7] (rad), farthest point pushed (m)."""
+    rest = np.array(RESTING_ARM)
+    hooks = [solve_ik((*tip, HOOK_HEIGHT), HOOK_DIRECTION, rest, restarts=0)[0] for tip in HOOKS]
+    return tuple((posture, farthest) for farthest in PUSHED for posture in (rest, *hooks))
+
+
+def open_grasp(
+    planner: HandlePlanner, start: np.ndarray, skip: int = 0
+) -> tuple[Grasp | None, float]:
+    """A grasp from which the part can be opened as far as possible, and how far [m or rad]."""
+    grasp, ends = None, DOOR_OPEN if planner.fixture.is_door else DRAWER_OPEN
+    for end in ends:
+        grasp = planner.find(start, end, skip)
+        if grasp is not None:
+            return grasp, end
+    return None, ends[-1]

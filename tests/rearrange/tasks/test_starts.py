@@ -1,0 +1,115 @@
+import math
+
+import numpy as np
+import pytest
+
+from rearrange.episodes import empty_scene
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.sim import MujocoSimulator, SimulatorConfig
+from rearrange.tasks import make_task
+from rearrange.tasks.starts import (
+    add_shut_in,
+    handle_place,
+    pose_away_from,
+    pose_near,
+    standing_before,
+)
+
+pytestmark = pytest.mark.usefixtures("one_variation")
+
+
+@pytest.fixture
+def simulator():
+    made = MujocoSimulator(1, SimulatorConfig(camera_size=8))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("name", ["open_cab", "close_cab", "open_fridge", "close_fridge"])
+def test_robots_rarely_touch_anything_at_the_start(simulator, name):
+    task, rng = make_task(name), np.random.default_rng(0)
+    touching = 0
+    for _ in range(30):
+        simulator.reset([0], [task.sample_episode("val", rng)])
+        touching += simulator.state.contact_force[0] > 0.0
+    assert touching <= 2
+
+
+@pytest.mark.parametrize("joint", ["drawer_right_top", "drawer_bottom", "fridge_door"])
+def test_handles_are_where_the_simulator_has_them(simulator, joint):
+    task, rng = make_task("close_fridge"), np.random.default_rng(0)
+    index = ARTICULATED_JOINTS.index(joint)
+    for value in (0.0, 0.3, 0.44):
+        scene = empty_scene("val", rng)
+        scene.joints = {joint: value}
+        pose = scene.grid.sample_pose(rng)
+        target = add_shut_in(scene, "fridge_middle", rng)
+        simulator.reset([0], [scene.episode((target,), pose, (0.0,) * 7, rng)])
+        frame = scene.apartment.fridge if "fridge" in joint else scene.apartment.cabinet
+        x, y = handle_place(joint, value)
+        c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+        expected = (frame.position[0] + c * x - s * y, frame.position[1] + s * x + c * y)
+        found = simulator.state.handle_position[0, index, :2]
+        np.testing.assert_allclose(found, expected, atol=0.005)
+    assert task.name == "close_fridge"
+
+
+def test_an_open_drawer_carries_what_is_in_it(simulator):
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    scene.joints = {"drawer_right_top": 0.42}
+    target = add_shut_in(scene, "drawer_right_top", rng)
+    surface = scene.apartment.receptacles["drawer_right_top"]
+    yaw = scene.apartment.cabinet.yaw
+    dx, dy = (target.start[k] - surface.position[k] for k in (0, 1))
+    along, across = math.cos(yaw) * dx + math.sin(yaw) * dy, math.cos(yaw) * dy - math.sin(yaw) * dx
+    assert abs(along - 0.42) <= 0.125
+    assert abs(across) <= 0.16
+    pose = pose_away_from(scene, target.start, 2.0, rng)
+    simulator.reset([0], [scene.episode((target,), pose, (0.0,) * 7, rng)])
+    idle = np.zeros((1, 10))
+    for _ in range(20):
+        simulator.step(idle)
+    np.testing.assert_allclose(
+        simulator.state.object_position[0, target.slot], target.start, atol=0.005
+    )
+
+
+def test_poses_are_far_or_as_far_as_it_gets():
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    point = scene.grid.sample_pose(rng)
+    for _ in range(20):
+        assert math.dist(pose_away_from(scene, point, 3.0, rng)[:2], point[:2]) > 3.0
+    farthest = pose_away_from(scene, point, 1e3, rng)  # ends although nothing is that far
+    assert scene.grid.on_island(*farthest[:2])
+    assert math.dist(farthest[:2], point[:2]) > 3.0
+
+
+def test_poses_are_near_or_as_near_as_it_gets():
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    x0, y0, x1, y1 = scene.apartment.bounds
+    outside = (x1 + 3.0, 0.5 * (y0 + y1))
+    pose = pose_near(scene, outside, 0.5, 0.0, rng)  # ends although nothing is that near
+    assert 3.0 < math.dist(pose[:2], outside) < x1 - x0 + 3.0
+    heading = math.atan2(outside[1] - pose[1], outside[0] - pose[0])
+    assert math.remainder(pose[2] - heading, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_standing_room_is_looked_for_in_the_whole_rectangle_in_the_end():
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    scene.joints = {"fridge_door": 0.9}  # the open door leaves no room in the middle
+    poses = [
+        standing_before(scene, "fridge_door", 1.04, (0.21, 0.6), 0.0, 0.1, rng) for _ in range(10)
+    ]
+    assert all(pose is not None for pose in poses)
+    assert len({pose[:2] for pose in poses if pose}) == 10
+
+
+def test_no_room_is_told():
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    inside_the_fridge = standing_before(scene, "fridge_door", 0.0, (0.0, 0.0), 1.0, 0.1, rng)
+    assert inside_the_fridge is None

@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import default_config
 from ver import TrainerConfig
 
@@ -33,6 +34,7 @@ class TrainingSettings:
     split: str = "train"  # apartments to train in
     camera_size: int = 64  # height and width of the depth image [pixels]
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
+    randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
 
@@ -64,6 +66,7 @@ class SkillEnvironments:
         split: Apartments.
         camera_size: Depth image [pixels].
         slide: Whether the base slides.
+        randomise: How far the worlds differ from the nominal one; what is left out is off.
     """
 
     skill: str
@@ -71,21 +74,27 @@ class SkillEnvironments:
     split: str
     camera_size: int
     slide: bool
+    randomise: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
-        """The environments that these settings ask for."""
+        """The environments that these settings ask for; UserError where they make no sense."""
+        settings.randomise.check()
         return cls(
             settings.skill,
             asdict(settings.task),
             split or settings.split,
             settings.camera_size,
             settings.slide,
+            asdict(settings.randomise),
         )
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
-        """The environments in which a checkpoint was trained, in another split's apartments."""
+        """The environments in which a checkpoint was trained, in another split's apartments.
+
+        Nothing is randomised there: policies are judged in the nominal world.
+        """
         names = ("skill", "task", "camera_size", "slide")
         return cls(split=split, **{name: metadata[name] for name in names})
 
@@ -100,7 +109,11 @@ class SkillEnvironments:
 
     def simulator_config(self) -> SimulatorConfig:
         """Settings of the simulator."""
-        return SimulatorConfig(camera_size=self.camera_size, slide=self.slide)
+        return SimulatorConfig(
+            camera_size=self.camera_size,
+            slide=self.slide,
+            randomise=Randomisation(**self.randomise),
+        )
 
     def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
         """One environment."""

@@ -33,6 +33,7 @@ from rearrange.render import (
     draw_ghost_box,
     draw_ghost_sphere,
     look_from,
+    render_depth,
     render_rgb,
 )
 from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
@@ -42,12 +43,15 @@ from rearrange.sim.mujoco import ApartmentModel, MujocoSimulator
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)
 RED, BLUE, NAVY = (214, 60, 40), (35, 105, 215), (20, 40, 90)  # as on the map
-SCENE = Camera(height=600, width=800, horizontal_fov=50.0)
-SMALL = Camera(height=310, width=414, horizontal_fov=50.0)
+SCENE = Camera(height=600, width=800, horizontal_fov=62.0)
+SKETCH = Camera(height=75, width=100, horizontal_fov=62.0)  # tells what is hidden
+SMALL = Camera(height=310, width=414, horizontal_fov=62.0)
 DEPTH_SIZE, MAP_SIZE = 288, (460, 286)
 MARGIN, HEADER, LINE = 16, 60, 21
 FARTHEST_DEPTH = 5.0  # [m], what is farther is dark
 LATER_MOMENTS = 3
+AZIMUTHS, SHOULDER = 12, 0.5  # directions of view that are tried; past the robot's shoulder [rad]
+CEILING_GROUP = 3
 HOUSEHOLD = ("tidy_house", "prepare_groceries", "set_table")
 
 
@@ -90,30 +94,50 @@ class Painter:
         """Choose a view that holds robot, targets and goals."""
         self._world, self._subject = world, subject
         episode = subject.episode
-        targets = [episode.held_slot is None and target.start for target in episode.targets]
         x, y, yaw = episode.base_pose
         robot = np.array([(x, y, 0.0), (x, y, 1.2)])
-        wanted = [p for p in targets if p] + [*subject.goals.values()]
+        free = episode.held_slot is None
+        wanted = [*(target.start for target in episode.targets if free), *subject.goals.values()]
         if subject.handle is not None:
             wanted.append(tuple(world.state.handle_position[0, subject.handle].tolist()))
         self._points = np.vstack([robot, np.array(wanted).reshape(-1, 3)])
         ahead = self._points[2:, :2].mean(axis=0) - (x, y)
         heading = math.atan2(ahead[1], ahead[0]) if np.hypot(*ahead) > 0.3 else yaw
         spread = float(np.ptp(self._points[:, :2], axis=0).max())
-        self._azimuth = heading + 0.55  # over the robot's shoulder
         # The farther things lie apart, the steeper, so that furniture does not hide the floor.
         self._elevation = math.radians(min(38.0 + 4.0 * spread, 62.0))
+        turns = np.linspace(-math.pi, math.pi, AZIMUTHS, endpoint=False) + SHOULDER
+        costs = [self._cost(heading + turn) + 0.3 * abs(turn) for turn in turns]
+        self._azimuth = heading + float(turns[int(np.argmin(costs))])
+
+    def _cost(self, azimuth: float) -> float:
+        """How badly one sees from there: targets that are hidden, and the distance in 10 m."""
+        data = running(self._world)[1]
+        eye, rotation, table = self._look(SKETCH, azimuth)
+        pose = data.geom_xpos, data.geom_xmat
+        depth = render_depth(table, *pose, SKETCH, eye, rotation, far=50.0)
+        pixels, away = View(SKETCH, eye, rotation, depth).project(self._points[2:])
+        columns, rows = np.rint(pixels).astype(int).T
+        hidden = (
+            depth[rows, columns] < away - 0.12
+        )  # the nearest part of a thing is before its middle
+        return float(hidden.sum() + np.linalg.norm(eye - self._points.mean(axis=0)) / 10.0)
+
+    def _look(self, camera: Camera, azimuth: float) -> tuple[np.ndarray, np.ndarray, GeomTable]:
+        """Position and rotation of a camera, and what it shall see."""
+        world, data = running(self._world)
+        points = np.vstack([self._points, [(*self._world.state.base_pose[0, :2], 0.5)]])
+        eye, rotation = look_from(camera, points, azimuth, self._elevation, nearest=3.2)
+        walls = _walls_between(world.model, data, eye, points)
+        return eye, rotation, GeomTable.from_model(world.model, (CEILING_GROUP,), walls)
 
     def picture(self, camera: Camera, tagged: bool) -> np.ndarray:
         """The robot and what it is asked for, now [H, W, 3]."""
-        world, data = running(self._world)
-        points = np.vstack([self._points, [(*self._world.state.base_pose[0, :2], 0.5)]])
-        eye, rotation = look_from(camera, points, self._azimuth, self._elevation, nearest=3.2)
-        hidden = _walls_between(world.model, data, eye, points)
-        table = GeomTable.from_model(world.model, hidden_geoms=hidden)
+        data = running(self._world)[1]
+        eye, rotation, table = self._look(camera, self._azimuth)
         depth = np.empty((camera.height, camera.width), np.float32)
-        focus = points.mean(axis=0)
-        light = RgbOptions(clip_above=2.0, cut_walls=True, focus=(focus[0], focus[1], focus[2]))
+        x, y, z = self._points.mean(axis=0).tolist()
+        light = RgbOptions(clip_above=2.0, cut_walls=True, focus=(x, y, z))
         pose = data.geom_xpos, data.geom_xmat
         image = render_rgb(table, *pose, camera, eye, rotation, light, depth)
         tags = self._mark(image, View(camera, eye, rotation, depth))
@@ -298,8 +322,7 @@ def _right_column(sheet: Sheet, painter: Painter, subject: Subject) -> None:
     sheet.put(
         painter.depth(DEPTH_SIZE), left, HEADER, f"head camera: depth, 0 to {FARTHEST_DEPTH:.0f} m"
     )
-    inside = subject.episode.target_joint is not None
-    legend = [(WHITE, "object inside" if inside else "object to be moved"), (GREEN, "its goal"), (GREY, "where to drive"),
+    legend = [(WHITE, "target object"), (GREEN, "its goal"), (GREY, "where to drive"),
               (AMBER, "handle to be used"), (NAVY, "robot (map)"), (RED, "objects (map)"),
               (BLUE, "shortest path")]  # fmt: skip
     shown = {WHITE: True, GREEN: bool(subject.goals), GREY: subject.navigation is not None,

@@ -83,6 +83,11 @@ def generate_apartment(layout: int, variation: int) -> Apartment:
             f"layouts are 0 to {len(FLOOR_PLANS) - 1}, "
             f"variations 0 to {VARIATION_COUNT - 1}"
         )
+    return draw_apartment(layout, variation)
+
+
+def draw_apartment(layout: int, variation: int) -> Apartment:
+    """As `generate_apartment`, but for any variation from 0 on, also beyond those of the splits."""
     for attempt in range(ATTEMPTS):
         rng = np.random.default_rng([layout, variation, attempt])
         try:

@@ -10,6 +10,7 @@ from rearrange.sim.base import (
 )
 from rearrange.sim.conformance import check_simulator
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
+from rearrange.sim.randomisation import Randomisation
 
 __all__ = [
     "CONTROL_STEP",
@@ -17,6 +18,7 @@ __all__ = [
     "OBJECT_SLOT_COUNT",
     "PHYSICS_STEP",
     "MujocoSimulator",
+    "Randomisation",
     "SimState",
     "Simulator",
     "SimulatorConfig",

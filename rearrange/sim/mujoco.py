@@ -2,14 +2,16 @@
 
 All apartments share one topology, so a world changes its apartment by switching between compiled models
 while its MjData stays. Models are cached per process and shared by its worlds; the only field that
-depends on a world, the pose of a grasp, is written before that world steps.
+depends on a world, the pose of a grasp, is written before that world steps. Where friction or mass are
+randomised, a world steps a copy of its own.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import mujoco
@@ -24,10 +26,11 @@ from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
 from rearrange.scenes.compile import OBJECT_BODIES, build_spec
 from rearrange.scenes.objects import SLOT_KINDS, half_height
-from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.sim.base import CONTROL_STEP, NOTHING, OBJECT_SLOT_COUNT, SimState
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
 from rearrange.sim.kernels import aim, begin_substep, place_base, place_camera, read_robot
+from rearrange.sim.randomisation import Drawn, Randomisation
 
 SUBSTEP_COUNT = 4
 # A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
@@ -47,12 +50,14 @@ class SimulatorConfig:
         hold_threshold: A grasp breaks when the object's centre is farther from the tip [m].
         target_lead: Arm targets stay this close to the measured joints, so that a blocked arm does not
             wind up [rad]; habitat-lab has no such limit.
+        randomise: How far episodes differ from the nominal world; off by default.
     """
 
     camera_size: int = 128
     slide: bool = True
     hold_threshold: float = 0.15
     target_lead: float = 0.15
+    randomise: Randomisation = field(default_factory=Randomisation)
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,7 @@ class MujocoSimulator:
     def __init__(self, world_count: int = 1, config: SimulatorConfig | None = None) -> None:
         """Allocate the state; worlds hold nothing until they are reset."""
         self.config = config or SimulatorConfig()
+        self.config.randomise.check()
         self.world_count = world_count
         self.state = SimState.empty(world_count)
         self.worlds: list[ApartmentModel | None] = [None] * world_count
@@ -175,6 +181,8 @@ class MujocoSimulator:
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
         self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
+        self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
+        self._drawn: list[Drawn | None] = [None] * world_count  # what is randomised in each
         self._eye, self._turn = np.empty(3), np.empty((3, 3))  # the camera that renders now
 
     # --- contract -----------------------------------------------------------------------------------
@@ -196,15 +204,16 @@ class MujocoSimulator:
         for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
             if world is None or views is None:
                 continue
-            place_camera(
-                self.state.base_pose, i, fetch.CAMERA_POSITION, self._mount, position, rotation
-            )
+            place_camera(self.state.base_pose, i, *self._mounts[i], position, rotation)
             table = world.geoms
             buffer = table.scratch("depth", camera.height, camera.width, np.float32)
             cast(
                 table.kinds, table.ids, table.sizes, views.geom_position, views.geom_rotation,
                 position, rotation, lens, table._work, buffer, None, depth[i], camera.width,
             )  # fmt: skip
+            drawn = self._drawn[i]
+            if drawn is not None and drawn.depth_noise:
+                drawn.disturb_depth(depth[i], self._elapsed(i))
         return depth
 
     def close(self) -> None:
@@ -218,9 +227,7 @@ class MujocoSimulator:
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
         position, rotation = np.empty(3), np.empty((3, 3))
-        place_camera(
-            self.state.base_pose, i, fetch.CAMERA_POSITION, self._mount, position, rotation
-        )
+        place_camera(self.state.base_pose, i, *self._mounts[i], position, rotation)
         return position, rotation
 
     def _camera(self, size: int) -> tuple[Camera, np.ndarray, np.ndarray]:
@@ -239,6 +246,10 @@ class MujocoSimulator:
             raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
         return world, data
 
+    def _elapsed(self, i: int) -> int:
+        """Actions since world i was reset; the reset itself takes one substep."""
+        return int(self._world(i)[1].time / CONTROL_STEP)
+
     def _view(self, i: int) -> WorldViews:
         views = self._views[i]
         assert views is not None
@@ -246,6 +257,13 @@ class MujocoSimulator:
 
     def _reset_world(self, i: int, episode: Episode) -> None:
         world = load_apartment(episode.layout, episode.variation)
+        drawn = self._drawn[i] = self.config.randomise.draw(episode.seed)
+        if drawn is not None:
+            self._mounts[i] = drawn.mount(self._mount)
+            if drawn.changes_model:
+                model = copy.copy(world.model)
+                drawn.change_model(model, world.first_object_body)
+                world = replace(world, model=model, options=model.opt)
         data = self.data[i]
         if data is None:
             data = self.data[i] = mujoco.MjData(world.model)
@@ -255,6 +273,8 @@ class MujocoSimulator:
         for slot, pose in episode.objects.items():
             start = world.object_qpos + 7 * slot
             data.qpos[start : start + 7] = pose
+            if drawn is not None:
+                drawn.move_object(slot, data.qpos[start : start + 7])
         for k, joint in enumerate(ARTICULATED_JOINTS):
             data.qpos[world.joint_qpos[k]] = episode.articulated.get(joint, 0.0)
         arm = np.asarray(episode.arm_joints, dtype=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ RISE_STEP = 0.02  # [m]
 LARGEST_RISE = 0.24  # [m]
 SMALL_JUMP = 0.15  # [rad], between neighbouring heights: the hand stays on its line
 LARGEST_SWING = 0.006  # [m]
+SHOULDER = (0.15, 0.0, 0.936)  # of the first joint that lifts the arm, base frame [m]
+ARM_LENGTH = 1.06  # from there to the tip [m]
 SAME_POSTURE = 0.2  # [rad], below which two postures count as one
 # Limits of a way (error, rise, jump, see there): exact and smooth, then less so.
 EXACT, SHORT, LOOSE = (3e-3, 0.06, 0.15), (1.2e-2, 0.04, 0.15), (1.2e-2, 0.04, 0.6)
@@ -48,12 +51,14 @@ class Way:
         error: Largest error of the inverse kinematics [m].
         rise: Least height from which to come down [m].
         jump: Largest change of a joint between neighbouring heights [rad].
+        thorough: False where there are so many aims that a cursory look at each has to do.
     """
 
     aims: tuple[Aim, ...]
     error: float
     rise: float
     jump: float
+    thorough: bool = True
 
 
 class Descents:
@@ -63,6 +68,7 @@ class Descents:
         """Prepare for these ways onto a target at a height over the floor [m]."""
         self.ways, self.target_height = ways, target_height
         self._known: dict[tuple[int, int, float], tuple[np.ndarray, ...]] = {}
+        self._reached: dict[tuple[int, float], list[tuple[np.ndarray, float]]] = {}
 
     def of(self, way: int, aim: int, distance: float) -> tuple[np.ndarray, ...]:
         """Postures from the target upwards, RISE_STEP apart [K, 7] each, rad.
@@ -81,8 +87,7 @@ class Descents:
     def _solve_all(self, way: Way, aim: Aim, distance: float) -> list[np.ndarray]:
         position = np.array([distance, 0.0, self.target_height + aim.height])
         found: list[np.ndarray] = []
-        for seed in SEEDS:
-            contact, error = _solve(aim, position, np.array(seed), restarts=2)
+        for contact, error in self._contacts(way, aim, position):
             if error > way.error:
                 continue
             if any(np.abs(contact - other[0]).max() < SAME_POSTURE for other in found):
@@ -91,6 +96,20 @@ class Descents:
             if (len(heights) - 1) * RISE_STEP >= way.rise - 1e-6:
                 found.append(heights)
         return found
+
+    def _contacts(self, way: Way, aim: Aim, position: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        """Postures [7] at the target and their errors [m]; ways with other limits share them."""
+        key = (id(aim), float(position[0]))
+        if key not in self._reached:
+            reach = ARM_LENGTH + float(np.linalg.norm(aim.point))
+            if math.dist(position, SHOULDER) > reach:
+                self._reached[key] = []
+            else:
+                restarts = 2 if way.thorough else 0
+                self._reached[key] = [
+                    _solve(aim, position, np.array(seed), restarts) for seed in SEEDS
+                ]
+        return self._reached[key]
 
 
 def _solve(

@@ -23,7 +23,7 @@ OPEN_LEAST = {True: 1.2, False: 0.41}
 OVERSHOOT = 0.04  # [m], how far the hand may go on beyond the expected contact or end
 ARM_PACE = 0.024  # [rad per action] that the arm follows without lagging far behind
 UNFOLDING_MARGIN = 0.025  # [m], arm to anything while it unfolds on the way
-UNFOLDED = 0.04  # [rad], joint error with which the hand may go on to the handle
+SETTLED = 0.04  # [rad], joint error with which the arm counts as arrived
 CRUISE = 0.05  # [m per action] of the hand along with a part
 TOUCH = 0.012  # [m per action] near the handle
 GAIN = 0.012  # [m per action], change of speed from one action to the next
@@ -100,18 +100,18 @@ class HandleOracle(Oracle):
             first = self._first_unfolding(planner, actions, posture)
             if first is not None and (yield from self._drive_unfolding(actions, first, posture)):
                 unfold = np.vstack([self.joints, posture])
-                return (yield from self._finish_unfolding(unfold))
+                return (yield from self._follow(unfold))
         if not (yield from self._go_to(planner.base, grasp.stage)):
             return False
-        return (yield from self._finish_unfolding(grasp.unfold))
+        return (yield from self._follow(grasp.unfold))
 
-    def _finish_unfolding(self, unfold: np.ndarray) -> Actions:
-        yield from self._follow(unfold, settle=False)
+    def _settle(self, goal: np.ndarray, still: bool = False) -> Actions:
+        """Wait for the arm to come near enough: the way to a handle and rest leave room for that."""
         for _ in range(self.config.settle_steps):
-            if np.abs(unfold[-1] - self.joints).max() < UNFOLDED:
-                break
-            yield self._command(unfold[-1] - self._targets)
-        return True
+            if np.abs(goal - self.joints).max() < SETTLED:
+                return True
+            yield self._command(goal - self._targets)
+        return bool(np.abs(goal - self.joints).max() < 2.0 * SETTLED)
 
     def _first_unfolding(
         self, planner: HandlePlanner, actions: np.ndarray, posture: np.ndarray

@@ -120,6 +120,7 @@ class HandlePlanner:
         opening: float,
         joints: np.ndarray,
         spheres: np.ndarray,
+        base: BasePlanner | None = None,
     ) -> None:
         """Prepare.
 
@@ -130,10 +131,11 @@ class HandlePlanner:
             opening: Of the part now [m or rad].
             joints: Present posture of the arm [7], rad.
             spheres: Arm and load.
+            base: Planner of the drives; None makes one from the grid and the obstacles.
         """
         self.grid, self.fixture, self.obstacles, self.opening = grid, fixture, obstacles, opening
         self.joints, self.spheres = np.asarray(joints, float).copy(), spheres
-        self.base = BasePlanner(grid, obstacles, self.joints, spheres)
+        self.base = base or BasePlanner(grid, obstacles, self.joints, spheres)
         self.static = fixture.without(obstacles, opening)
         self.part = fixture.boxes(opening)
 

@@ -23,6 +23,7 @@ from skills.oracle.obstacles import Obstacles
 
 # Base to target, horizontal [m].
 STAND_DISTANCES = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.80)
+FEW_DISTANCES = STAND_DISTANCES[::2]  # for ways with many aims
 FAR_DISTANCES = (0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3)  # likewise, where nothing can be reached [m]
 STAND_BEARINGS = 36
 BEST_DISTANCE = 0.6  # [m]
@@ -155,6 +156,8 @@ class ReachPlanner:
     ) -> Iterator[np.ndarray]:
         """Descents that stay clear of everything [K, 7] each, from the target upwards."""
         way = self.ways[k]
+        if not way.thorough and distance not in FEW_DISTANCES:
+            return
         for index in range(len(way.aims)):
             for heights in descents.of(k, index, distance):
                 clear = self._clear_part(heights, stand, local)

@@ -60,13 +60,9 @@ def set_down_ways(kind: ObjectKind, position: np.ndarray, rotation: np.ndarray) 
     upright = aim(np.array([0.0, 0.0, 1.0]), DROP)
     lying = tuple(aim(up, DROP) for up in lying_axes(kind))
     leaning = tuple(aim(_leaning(lean, around), DROP) for lean in LEANS for around in _directions())
+    askew = (_leaning(LEANS[1], around) for around in _directions())
     dropped = tuple(
-        aim(up, CRUDE_DROP)
-        for up in (
-            np.array([0.0, 0.0, 1.0]),
-            *lying_axes(kind),
-            *(_leaning(lean, around) for lean in LEANS for around in _directions()),
-        )
+        aim(up, CRUDE_DROP) for up in (np.array([0.0, 0.0, 1.0]), *lying_axes(kind), *askew)
     )
     return (
         Way((upright,), *EXACT),
@@ -74,9 +70,9 @@ def set_down_ways(kind: ObjectKind, position: np.ndarray, rotation: np.ndarray) 
         Way((upright,), *LOOSE),
         Way(lying, *EXACT),
         Way(lying, *LOOSE),
-        Way(leaning, *EXACT),
-        Way(leaning, *LOOSE),
-        Way(dropped, *DROPPED),
+        Way(leaning, *EXACT, thorough=False),
+        Way(leaning, *LOOSE, thorough=False),
+        Way(dropped, *DROPPED, thorough=False),
     )
 
 

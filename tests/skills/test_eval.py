@@ -67,3 +67,20 @@ def test_summary_counts_causes_of_failed_episodes_only():
 def test_counts_must_be_positive(arguments):
     with pytest.raises(UserError, match="at least 1"):
         evaluation.parse(["pick", *arguments])
+
+
+def test_the_oracle_plays_its_own_task(tmp_path):
+    path = tmp_path / "oracle.json"
+    common = ["open_cab", "--policy", "oracle", "--episodes", "2", "--dataset", "sampled"]
+    assert evaluation.main([*common, "--workers", "1", "--json", str(path)]) == 0
+    record = json.loads(path.read_text())
+    assert record["checkpoint"] == "oracle"
+    assert record["success_at_end"]["mean"] == 1.0
+    assert record["means"]["reward/success"] == 10.0
+
+
+def test_oracles_take_no_checkpoint_and_no_unknown_skill():
+    with pytest.raises(UserError, match="takes no --checkpoint"):
+        evaluation.parse(["pick", "--policy", "oracle", "--checkpoint", "x"])
+    with pytest.raises(UserError, match="no oracle for 'dance'"):
+        evaluation.parse(["dance", "--policy", "oracle"])

@@ -44,3 +44,11 @@ def test_reset_arm_brings_the_arm_to_rest_in_time():
             break
         env.simulator.step(skill.act(env)[None])
     assert np.abs(env.state.arm_joints[0] - kinematics.RESTING_ARM).max() < 0.05
+
+
+def test_opening_needs_a_joint():
+    env = RearrangeEnv("pick", split="val", simulator=SimulatorConfig(camera_size=8), seed=3)
+    env.reset()
+    skill = load_skills("oracle")["open_fridge"]
+    with pytest.raises(UserError, match="open_fridge has to be told a joint"):
+        skill.reset(env, SkillArgument("object", 0, 0, (0.0, 0.0, 0.0)))

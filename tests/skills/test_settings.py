@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.sim import Randomisation
 from rearrange.tasks import PickConfig
 from skills.settings import TRAINABLE, SkillEnvironments, check_skill, settings_type
 from skills.train import load_settings
@@ -21,6 +22,24 @@ def test_overrides_reach_task_and_trainer():
     assert isinstance(settings.task, PickConfig)
     assert settings.task.force.penalty == 0.5
     assert settings.trainer.ppo.epochs == 7
+
+
+def test_randomisation_reaches_the_simulator_but_not_evaluations():
+    settings = load_settings("pick", ["randomise.friction=0.2", "randomise.depth_noise=0.003"])
+    environments = SkillEnvironments.from_settings(settings)
+    wanted = Randomisation(friction=0.2, depth_noise=0.003)
+    assert environments.simulator_config().randomise == wanted
+    assert environments.metadata()["randomise"]["friction"] == 0.2
+    judged = SkillEnvironments.from_metadata(environments.metadata(), "val")
+    assert judged.simulator_config().randomise == Randomisation()
+    plain = SkillEnvironments.from_settings(load_settings("pick"))
+    assert plain.simulator_config().randomise == Randomisation()
+
+
+def test_senseless_randomisation_is_refused():
+    settings = load_settings("pick", ["randomise.mass=2"])
+    with pytest.raises(UserError, match=r"randomise\.mass must be from 0 to 0\.9, found 2"):
+        SkillEnvironments.from_settings(settings)
 
 
 def test_unknown_skill_names_those_that_exist():

@@ -4,65 +4,26 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from apartment_checks import check_no_overlap, framed, obstacles, points_on, vertical
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rearrange.errors import UserError
 from rearrange.scenes import (
-    CABINET_FOOTPRINT,
     CLOSED_RECEPTACLES,
-    FRIDGE_FOOTPRINT,
     OPEN_RECEPTACLES,
     VARIATION_COUNT,
     Apartment,
-    ArticulatedPose,
-    Solid,
     apartments_of_split,
     generate_apartment,
 )
-from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT, DRAWER_RANGE
-from rearrange.scenes.placement import FloorGrid, overlap
+from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes.placement import FloorGrid
 
 ALL = [(layout, variation) for layout in range(5) for variation in range(VARIATION_COUNT)]
 SAMPLE = [(layout, variation) for layout in range(5) for variation in (0, 9, 14)]
 RADIUS = 0.32  # [m], what the inflated base needs
 apartments = st.sampled_from(ALL)
-
-
-def vertical(solid: Solid) -> tuple[float, float]:
-    half = solid.size[2] if solid.kind == "box" else solid.size[1]
-    return solid.position[2] - half, solid.position[2] + half
-
-
-def flat(solid: Solid) -> tuple[float, float, float, float, float]:
-    sy = solid.size[1] if solid.kind == "box" else solid.size[0]
-    return (*solid.position[:2], solid.size[0], sy, solid.yaw)
-
-
-def framed(
-    pose: ArticulatedPose, x0: float, y0: float, x1: float, y1: float
-) -> tuple[float, float, float, float, float]:
-    c, s = np.cos(pose.yaw), np.sin(pose.yaw)
-    x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    return (
-        pose.position[0] + c * x - s * y,
-        pose.position[1] + s * x + c * y,
-        (x1 - x0) / 2,
-        (y1 - y0) / 2,
-        pose.yaw,
-    )
-
-
-def obstacles(apartment: Apartment) -> list[tuple[float, float, float, float, float]]:
-    """What blocks the base, doors and drawers closed."""
-    boxes = [
-        flat(s)
-        for s in apartment.solids
-        if s.collides and vertical(s)[0] < 1.3 and vertical(s)[1] > 0.02
-    ]
-    boxes.append(framed(apartment.fridge, *FRIDGE_FOOTPRINT))
-    boxes.append(framed(apartment.cabinet, *CABINET_FOOTPRINT))
-    return boxes
 
 
 @lru_cache(maxsize=128)
@@ -71,39 +32,6 @@ def standing(name: tuple[int, int]) -> tuple[FloorGrid, np.ndarray]:
     size = (apartment.bounds[2], apartment.bounds[3])
     grid = FloorGrid(size, obstacles(apartment))
     return grid, grid.main_component(RADIUS)
-
-
-def points_on(receptacle) -> np.ndarray:
-    c, s = np.cos(receptacle.yaw), np.sin(receptacle.yaw)
-    u = np.linspace(-1, 1, 7)
-    a, b = np.meshgrid(u * receptacle.half_extents[0], u * receptacle.half_extents[1])
-    x, y, _ = receptacle.position
-    return np.stack([x + c * a - s * b, y + s * a + c * b], -1).reshape(-1, 2)
-
-
-def check_no_overlap(apartment: Apartment) -> None:
-    solids = [s for s in apartment.solids if s.collides and vertical(s)[0] < 2.59]
-    for i, first in enumerate(solids):
-        low, high = vertical(first)
-        for second in solids[i + 1 :]:
-            if first.part == second.part:
-                continue
-            other_low, other_high = vertical(second)
-            if other_low < high - 1e-3 and low < other_high - 1e-3:
-                assert not overlap(flat(first), flat(second), -1e-3), (first, second)
-    # Door swung through its whole range (a sector, here its bounding box) and drawers pulled out.
-    swept = [
-        (framed(apartment.fridge, *FRIDGE_FOOTPRINT), 0.0, 1.76),
-        (framed(apartment.fridge, 0.345, -0.345, 1.0, 0.345), 0.57, 1.76),
-        (framed(apartment.fridge, 0.345, 0.345, 1.0, 0.83), 0.57, 1.76),
-        (framed(apartment.cabinet, -0.30, -0.48, 0.32, 0.48), 0.0, 0.90),
-        (framed(apartment.cabinet, 0.32, -0.475, 0.335 + DRAWER_RANGE[1], 0.475), 0.12, 0.86),
-    ]
-    for area, low, high in swept:
-        for solid in solids:
-            other_low, other_high = vertical(solid)
-            if other_low < high - 1e-3 and low < other_high - 1e-3:
-                assert not overlap(area, flat(solid), -2e-3), (area, solid)
 
 
 def check_reachable(name: tuple[int, int]) -> None:

@@ -100,6 +100,43 @@ def test_place_without_an_object_gives_up(env):
     assert place.failure
 
 
+def test_navigate_comes_near_what_cannot_be_reached(env):
+    env.reset(seed=0)
+    target = env.episode.targets[0]
+    _, grid = load_layout(env.episode.layout, env.episode.variation)
+    navigate, pick = NavigateOracle(grid), PickOracle(grid)
+    run(env, navigate, target.slot)
+    run(env, pick, target.slot, limit=600)
+    assert env.state.held_object[0] == target.slot
+    x, y, _ = target.goal
+    run(env, navigate, target.slot, (x, y, 2.3))
+    distance, angle = faces(env.state.base_pose[0], target.goal)
+    assert navigate.failure == ""
+    assert distance < 1.5
+    assert angle < 0.26
+
+
+@pytest.mark.slow
+def test_takes_from_and_puts_into_the_open_fridge():
+    env = RearrangeEnv("prepare_groceries", split="val", simulator=SimulatorConfig(camera_size=16))
+    env.reset(seed=0)
+    state, door = env.state, float(env.state.articulated_joints[0, 0])
+    _, grid = load_layout(env.episode.layout, env.episode.variation)
+    navigate, pick, place = NavigateOracle(grid), PickOracle(grid), PlaceOracle(grid)
+    assert door > 1.2
+    for target in (env.episode.targets[0], env.episode.targets[2]):
+        assert "fridge_middle" in (target.start_receptacle, target.goal_receptacle)
+        run(env, navigate, target.slot)
+        run(env, pick, target.slot, limit=600)
+        assert state.held_object[0] == target.slot
+        run(env, navigate, target.slot, target.goal)
+        run(env, place, target.slot, target.goal, limit=600)
+        assert state.held_object[0] == NOTHING
+        assert math.dist(state.object_position[0, target.slot], target.goal) < 0.15
+    assert abs(state.articulated_joints[0, 0] - door) < 0.1
+    env.close()
+
+
 @pytest.mark.slow
 def test_tidy_house_episodes_succeed(env):
     """At least 9 of 10 whole episodes within the task's limits on steps and force."""

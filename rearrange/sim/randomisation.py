@@ -1,0 +1,160 @@
+"""Domain randomisation: what differs from the nominal world in each episode, drawn from its seed.
+
+Everything is off by default. An episode draws the same values in every process and world, and each kind has
+its own stream of random numbers, so that switching one on leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from rearrange.errors import UserError
+from rearrange.render.camera import FAR
+from rearrange.robot import fetch
+from rearrange.sim.base import OBJECT_SLOT_COUNT
+
+# Streams of random numbers of an episode; the order is part of what a seed means.
+_OBJECTS, _FRICTION, _MASS, _CAMERA, _DEPTH = range(5)
+_STREAM = 20_231  # keeps these streams apart from others that start from an episode's seed
+
+
+@dataclass
+class Randomisation:
+    """How far episodes differ from the nominal world; 0 is off. At most, where given, in brackets."""
+
+    object_shift: float = 0.0  # [0.05] objects stand up to this far off along x and y [m]; what
+    # an episode tells of its targets stays nominal, as a noisy detector's report would
+    object_turn: float = 0.0  # [pi] objects are turned by up to this about the vertical [rad]
+    friction: float = 0.0  # [0.9] sliding friction of all that touches is up to this share off
+    mass: float = 0.0  # [0.9] the mass of each object is up to this share off
+    camera_shift: float = 0.0  # [0.1] the head camera sits up to this far off along each axis [m]
+    camera_turn: float = 0.0  # [0.3] and is turned by up to this about each of its axes [rad]
+    depth_noise: float = (
+        0.0  # [0.1] standard deviation of depth at 1 m, growing with its square [m],
+    )
+    # as of a structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)
+
+    def check(self) -> None:
+        """Raise a UserError where a value makes no sense."""
+        largest = {
+            "object_shift": 0.05,
+            "object_turn": math.pi,
+            "friction": 0.9,
+            "mass": 0.9,
+            "camera_shift": 0.1,
+            "camera_turn": 0.3,
+            "depth_noise": 0.1,
+        }
+        for name, most in largest.items():
+            if not 0.0 <= getattr(self, name) <= most:
+                raise UserError(
+                    f"randomise.{name} must be from 0 to {most:g}, found {getattr(self, name)}"
+                )
+
+    def draw(self, seed: int) -> Drawn | None:
+        """What an episode with this seed gets; None where everything is off."""
+        if self == Randomisation():
+            return None
+        shift = _stream(seed, _OBJECTS).uniform(-1.0, 1.0, (OBJECT_SLOT_COUNT, 3))
+        camera = _stream(seed, _CAMERA).uniform(-1.0, 1.0, (2, 3))
+        return Drawn(
+            seed=seed,
+            object_motion=shift * (self.object_shift, self.object_shift, self.object_turn),
+            friction=1.0 + self.friction * float(_stream(seed, _FRICTION).uniform(-1.0, 1.0)),
+            masses=1.0 + self.mass * _stream(seed, _MASS).uniform(-1.0, 1.0, OBJECT_SLOT_COUNT),
+            camera_shift=self.camera_shift * camera[0],
+            camera_turn=self.camera_turn * camera[1],
+            depth_noise=self.depth_noise,
+        )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What one episode drew.
+
+    Attributes:
+        seed: Of the episode.
+        object_motion: Motion along x and y [m] and turn about the vertical [rad] of each slot [30, 3].
+        friction: Factor of all sliding friction.
+        masses: Factor of each object's mass [30].
+        camera_shift: Of the head camera along the axes of the base [3], m.
+        camera_turn: Rotation vector of the head camera in its own frame [3], rad.
+        depth_noise: See Randomisation.
+    """
+
+    seed: int
+    object_motion: np.ndarray
+    friction: float
+    masses: np.ndarray
+    camera_shift: np.ndarray
+    camera_turn: np.ndarray
+    depth_noise: float
+
+    @property
+    def changes_model(self) -> bool:
+        """Whether the compiled model has to be changed."""
+        return self.friction != 1.0 or bool((self.masses != 1.0).any())
+
+    def move_object(self, slot: int, pose: np.ndarray) -> None:
+        """Shift and turn the pose (x, y, z, qw, qx, qy, qz) [7] of an object in place."""
+        dx, dy, turn = self.object_motion[slot].tolist()
+        pose[:2] += dx, dy
+        if turn:
+            nominal, about = pose[3:].copy(), (math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2))
+            mujoco.mju_mulQuat(pose[3:], np.array(about), nominal)
+
+    def change_model(self, model: mujoco.MjModel, first_object_body: int) -> None:
+        """Write friction and masses into a nominal model that no other world uses.
+
+        Friction gets one factor, since MuJoCo takes the larger of two geoms' in a contact. What MuJoCo
+        derives from mass is scaled along, which is exact for bodies that float freely.
+        """
+        model.geom_friction[:, 0] *= self.friction
+        bodies = slice(first_object_body, first_object_body + OBJECT_SLOT_COUNT)
+        first = int(model.body_dofadr[first_object_body])
+        joints = slice(first, first + 6 * OBJECT_SLOT_COUNT)
+        of_joints = np.repeat(self.masses, 6)
+        model.body_subtreemass[0] += float((self.masses - 1.0) @ model.body_mass[bodies])
+        model.body_mass[bodies] *= self.masses
+        model.body_subtreemass[bodies] *= self.masses
+        model.body_inertia[bodies] *= self.masses[:, None]
+        model.body_invweight0[bodies] /= self.masses[:, None]
+        model.dof_M0[joints] *= of_joints
+        model.dof_invweight0[joints] /= of_joints
+
+    def mount(self, rotation: np.ndarray) -> tuple[tuple[float, float, float], np.ndarray]:
+        """Place of the head camera in the base frame [m], and base from camera [3, 3].
+
+        Args:
+            rotation: The nominal base from camera [3, 3].
+        """
+        x, y, z = (np.array(fetch.CAMERA_POSITION) + self.camera_shift).tolist()
+        angle = float(np.linalg.norm(self.camera_turn))
+        if angle == 0.0:
+            return (x, y, z), rotation
+        quaternion, matrix = np.empty(4), np.empty(9)
+        mujoco.mju_axisAngle2Quat(quaternion, self.camera_turn / angle, angle)
+        mujoco.mju_quat2Mat(matrix, quaternion)
+        return (x, y, z), np.ascontiguousarray(rotation @ matrix.reshape(3, 3))
+
+    def disturb_depth(self, depth: np.ndarray, step: int) -> None:
+        """Add noise to a depth image [H, W] (m) in place; the same for the same step.
+
+        What is at FAR was not seen and stays there; what is nearer stays within 0 and FAR.
+        """
+        noise = _stream(self.seed, _DEPTH, step).standard_normal(depth.shape, np.float32)
+        noise *= np.float32(self.depth_noise)
+        noise *= depth
+        noise *= depth
+        noise[depth >= FAR] = 0.0
+        depth += noise
+        np.clip(depth, 0.0, FAR, out=depth)
+
+
+def _stream(seed: int, kind: int, step: int = 0) -> np.random.Generator:
+    """Random numbers of one kind in one episode."""
+    return np.random.default_rng([_STREAM, seed, kind, step])

@@ -1,0 +1,91 @@
+"""From a depth image to points, without those of the robot itself.
+
+Base frame: x forward, y left, z up, origin on the floor under the robot; metres.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from rearrange.render.camera import FAR, Camera, look_at
+from rearrange.robot.fetch import CAMERA_FIELD_OF_VIEW, CAMERA_POSITION, CAMERA_TARGET
+from rearrange.robot.kinematics import forward, link_frames
+from skills.oracle.collision import ARM_SPHERES, _place
+from skills.spa.observed import CAMERA_SIZE
+
+EYE = np.array(CAMERA_POSITION)  # base frame [m]
+TURN = look_at(CAMERA_POSITION, CAMERA_TARGET)  # base from camera; columns right, up, backward
+FOCAL = 0.5 * CAMERA_SIZE / math.tan(math.radians(CAMERA_FIELD_OF_VIEW) / 2)  # [pixels]
+SELF_MARGIN = 0.03  # [m], around the arm
+BODY_RADIUS = 0.32  # [m], around the base's axis: nothing else can be there
+# Whatever is held lies within this half ball at the suction tip [m]: the largest object's far corner,
+# and how far its side can stick out behind the tip when the hand is tilted.
+LOAD_REACH, LOAD_BEHIND = 0.25, 0.1
+
+_RAYS = Camera(CAMERA_SIZE, CAMERA_SIZE, CAMERA_FIELD_OF_VIEW).rays() @ TURN.T  # base frame
+
+
+def points_of(depth: np.ndarray) -> np.ndarray:
+    """Points of a depth image [H, W] (m) that hit anything, base frame [P, 3]."""
+    hit = depth < FAR - 0.01
+    return EYE + depth[hit][:, None] * _RAYS[hit]
+
+
+def is_self(points: np.ndarray, joints: np.ndarray, holding: bool) -> np.ndarray:
+    """Which points are of the robot or of what it holds, by its kinematics.
+
+    Args:
+        points: Base frame [P, 3], m.
+        joints: Arm joints [7], rad.
+        holding: Whether something is at the suction tip.
+
+    Returns:
+        [P] bool.
+    """
+    centers = _place(*link_frames(joints), ARM_SPHERES)
+    own = _within(points, centers, ARM_SPHERES[:, 4] + SELF_MARGIN)
+    own |= np.hypot(points[:, 0], points[:, 1]) < BODY_RADIUS
+    if holding:
+        own |= is_load(points, joints)
+    return own
+
+
+def is_load(points: np.ndarray, joints: np.ndarray) -> np.ndarray:
+    """Which points [P, 3] (base frame, m) lie where something held could be [P] bool."""
+    tip, rotation = forward(joints)
+    offset = points - tip
+    ahead = offset @ rotation[:, 0] > -LOAD_BEHIND
+    return ahead & (np.linalg.norm(offset, axis=1) < LOAD_REACH)
+
+
+def to_start_frame(points: np.ndarray, base_pose: np.ndarray) -> np.ndarray:
+    """Points [P, 3] of the base frame in the frame of a base pose x, y, yaw [3]."""
+    x, y, yaw = base_pose
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    moved = points.copy()
+    moved[:, 0] = x + cosine * points[:, 0] - sine * points[:, 1]
+    moved[:, 1] = y + sine * points[:, 0] + cosine * points[:, 1]
+    return moved
+
+
+@numba.njit(cache=True)
+def _within(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Which points [P, 3] lie in any of the spheres [S, 3], [S]."""
+    inside = np.zeros(len(points), dtype=np.bool_)
+    reach = 0.0
+    for s in range(len(centers)):
+        reach = max(reach, centers[s, 0] + radii[s])
+    for p in range(len(points)):
+        if points[p, 0] > reach:
+            continue
+        for s in range(len(centers)):
+            dx = points[p, 0] - centers[s, 0]
+            dy = points[p, 1] - centers[s, 1]
+            dz = points[p, 2] - centers[s, 2]
+            if dx * dx + dy * dy + dz * dz < radii[s] * radii[s]:
+                inside[p] = True
+                break
+    return inside

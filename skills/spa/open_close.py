@@ -1,0 +1,191 @@
+"""Open and close by sensing: find the handle, take it, move with the part as if bolted to it.
+
+How far a part has moved the robot knows from its own motion while it holds the handle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+
+from skills.oracle.fixtures import Fixture
+from skills.oracle.handle_oracle import (
+    BRAKE,
+    CRUISE,
+    DOOR_OPEN,
+    DRAWER_OPEN,
+    GAIN,
+    OVERSHOOT,
+    TOUCH,
+    open_grasp,
+)
+from skills.oracle.handle_planner import RETREAT, Grasp, HandlePlanner
+from skills.spa.handles import find_handle, fixture_at, furniture
+from skills.spa.navigate import facing
+from skills.spa.robot import HOLD, RELEASE, Actions, Robot
+
+ATTEMPTS = 3
+GLANCES = (0.5, -1.0, 0.5)  # [rad]
+VIEWS = {True: (1.2, 1.4, 1.6), False: (1.0, 1.15, 1.3)}  # base to coordinate, to look from [m]
+BEARINGS = (0.0, 0.8, -0.8, 1.6, -1.6)  # [rad], around the coordinate, of further views
+BOLTED = 0.06  # [rad], joint error up to which the base moves on; beyond, the arm is given time
+LEAST_OPEN = {True: 1.15, False: 0.38}  # [rad or m] travelled with the handle that make it open
+WAIT = 12  # steps in which a part that is held comes to rest
+
+
+def open_part(robot: Robot, told: np.ndarray, is_door: bool) -> Actions:
+    """Open the drawer or the door before a coordinate [3] and bring the hand back to rest."""
+    if robot.holding:
+        robot.failure = "open: the hand is full"
+        return False
+    for attempt in range(ATTEMPTS):
+        handle = yield from seen_handle(robot, told, is_door, attempt)
+        if handle is None:
+            robot.failure = "open: no handle seen"
+            continue
+        fixture = fixture_at(handle, is_door)
+        planner = handle_planner(robot, fixture)
+        grasp, end = open_grasp(planner, robot.base_pose, attempt)
+        if grasp is None:
+            robot.failure = "open: no reach"
+            continue
+        if not (yield from robot.drive_to(lambda _, stage=grasp.stage: stage)):
+            robot.failure = "open: no way"
+            continue
+        yield from robot.follow(grasp.unfold)
+        reached = yield from _pull(robot, fixture, grasp, end)
+        _forget_part(robot, fixture)
+        robot.models[fixture.joint] = furniture(fixture, reached)
+        yield from robot.fold()
+        if reached >= LEAST_OPEN[is_door]:
+            robot.failure = ""
+            return True
+        robot.failure = "open: lost the handle"
+    return False
+
+
+def _pull(
+    robot: Robot, fixture: Fixture, grasp: Grasp, end: float
+) -> Generator[np.ndarray, None, float]:
+    """Drive up to the handle, take it, move with it, let go and back out.
+
+    Returns:
+        How far the part came along [m or rad].
+    """
+    slack = OVERSHOOT / lever(fixture)
+    yield from ride(robot, fixture, grasp, grasp.opening - slack, HOLD, stop_holding=True)
+    if robot.holding:
+        yield from ride(robot, fixture, grasp, end + 0.5 * slack, HOLD, stop_empty=True)
+    for _ in range(WAIT if robot.holding else 0):
+        yield robot.toward(grasp.unfold[-1], HOLD)
+    reached = progress(robot, fixture, grasp) if robot.holding else 0.0
+    for _ in range(2):
+        yield robot.toward(grasp.unfold[-1], RELEASE)
+    away = progress(robot, fixture, grasp) + RETREAT[fixture.is_door]
+    yield from ride(robot, fixture, grasp, away, RELEASE)
+    return min(reached, end)
+
+
+def ride(
+    robot: Robot,
+    fixture: Fixture,
+    grasp: Grasp,
+    end: float,
+    grip: float,
+    stop_holding: bool = False,
+    stop_empty: bool = False,
+) -> Actions:
+    """Move the base as if bolted to the part, until the part would be opened to `end` [m or rad].
+
+    Args:
+        robot: Who moves.
+        fixture: The part.
+        grasp: Posture and contact.
+        end: Opening to which the base moves; may lie beyond the joint's limits.
+        grip: HOLD or RELEASE.
+        stop_holding: End as soon as something is held.
+        stop_empty: End as soon as nothing is held.
+    """
+    here, speed, arm = progress(robot, fixture, grasp), 0.0, lever(fixture)
+    for _ in range(400):
+        left = abs(end - here) * arm
+        if left < 1e-4 or (stop_holding and robot.holding) or (stop_empty and not robot.holding):
+            break
+        speed = min(speed + GAIN, CRUISE, TOUCH + BRAKE * left, left)
+        here += math.copysign(speed / arm, end - here)
+        yield _bolted(robot, fixture.carried(grasp.contact, grasp.opening, here), grasp, grip)
+    return True
+
+
+def _bolted(robot: Robot, goal: np.ndarray, grasp: Grasp, grip: float) -> np.ndarray:
+    """One action of the base towards a pose [3], the arm kept in the grasp's posture."""
+    base = robot.base_pose
+    offset = goal - base
+    turn = float(np.clip(math.remainder(offset[2], 2 * math.pi), -0.0833, 0.0833))
+    heading = base[2] + 0.5 * turn
+    forward = float(offset[0] * math.cos(heading) + offset[1] * math.sin(heading))
+    action = robot.toward(grasp.unfold[-1], grip)
+    action[8:] = float(np.clip(forward, -0.0833, 0.0833)), turn
+    return action
+
+
+def progress(robot: Robot, fixture: Fixture, grasp: Grasp) -> float:
+    """The opening [m or rad] to which the present base pose belongs."""
+    pose = robot.base_pose
+    if fixture.is_door:
+        return grasp.opening + math.remainder(pose[2] - grasp.contact[2], 2 * math.pi)
+    return grasp.opening + float((pose - grasp.contact)[:2] @ fixture.outward(0.0))
+
+
+def lever(fixture: Fixture) -> float:
+    """Metres that the handle moves per unit of the opening."""
+    if not fixture.is_door:
+        return 1.0
+    return float(np.linalg.norm(fixture.handle(0.0)[:2] - fixture.hinge))
+
+
+def handle_planner(robot: Robot, fixture: Fixture, opening: float = 0.0) -> HandlePlanner:
+    """Planner of grasps over the map, with the furniture's model where it was seen."""
+    handle = fixture.handle(opening)
+    robot.models[fixture.joint] = furniture(fixture, opening)
+    around, base = robot.obstacles(handle), robot.base_planner(handle)
+    joints, spheres = robot.joints, robot.spheres
+    return HandlePlanner(base.grid, fixture, around, opening, joints, spheres, base)
+
+
+def seen_handle(robot: Robot, told: np.ndarray, is_door: bool, attempt: int):  # noqa: ANN201
+    """Look for the handle from where the robot is, then from other sides; Handle or None."""
+    handle = None
+    for view in BEARINGS if attempt == 0 else BEARINGS[attempt:]:
+        if view != 0.0 or attempt > 0:
+            yield from robot.drive_to(_view(robot, told, is_door, view))
+        for angle in (0.0, *GLANCES):
+            yield from robot.turn(angle)
+            robot.look()
+            handle = find_handle(robot.around_focus(), told, robot.base_pose, is_door)
+            if handle is not None:
+                return handle
+    return handle
+
+
+def _view(robot: Robot, told: np.ndarray, is_door: bool, bearing: float):  # noqa: ANN202
+    """Chooser of a pose that looks at the coordinate from around a bearing of the present one."""
+    dx, dy = robot.base_pose[:2] - told[:2]
+    angle = math.atan2(dy, dx) + bearing
+    choose = facing(robot, told, VIEWS[is_door], angle)
+    return choose
+
+
+def _forget_part(robot: Robot, fixture: Fixture) -> None:
+    """Take the part where it was out of the map, as it has moved."""
+    for x, y, z, half_x, half_y, half_z, *_ in fixture.boxes(0.0):
+        radius = math.hypot(half_x, half_y)
+        robot.seen.forget(np.array([x, y]), min(radius, 0.36), z - half_z, z + half_z)
+
+
+def close_part(robot: Robot, told: np.ndarray, is_door: bool) -> Actions:
+    robot.failure = "close: no handle seen"
+    yield robot.command()
+    return False

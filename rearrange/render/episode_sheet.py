@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from PIL import Image
 
-from rearrange.env import RearrangeEnv
+from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import (
     distance_field,
@@ -40,6 +40,7 @@ from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import ApartmentModel, MujocoSimulator
+from rearrange.tasks.base import STOP
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)
 RED, BLUE, NAVY = (214, 60, 40), (35, 105, 215), (20, 40, 90)  # as on the map
@@ -50,6 +51,7 @@ DEPTH_SIZE, MAP_SIZE = 288, (460, 286)
 MARGIN, HEADER, LINE = 16, 60, 21
 FARTHEST_DEPTH = 5.0  # [m], what is farther is dark
 LATER_MOMENTS = 3
+HOLD = 10  # steps that a random action lasts
 AZIMUTHS, SHOULDER = 12, 0.5  # directions of view that are tried; past the robot's shoulder [rad]
 CEILING_GROUP = 3
 HOUSEHOLD = ("tidy_house", "prepare_groceries", "set_table")
@@ -335,18 +337,19 @@ def _right_column(sheet: Sheet, painter: Painter, subject: Subject) -> None:
 
 
 def run_on(world: RearrangeEnv, until: int, actions: str, seed: int) -> bool:
-    """Step until so many steps are done; True if the episode ended.
+    """Step until so many steps are done; True if the episode ended. Stop is never called.
 
     Args:
         world: The world.
         until: Steps since the episode began.
-        actions: "random" or "zero".
+        actions: "zero", or "random", where each lasts HOLD steps so that it leads somewhere.
         seed: Of the random actions.
     """
-    size = world.action_space.shape or ()
+    meaning = np.arange(FULL_ACTION_SIZE)[world.task.action_slice]
     while world.elapsed_steps < until:
-        rng = np.random.default_rng([seed, world.elapsed_steps])
-        action = rng.uniform(-1.0, 1.0, size) if actions == "random" else np.zeros(size)
+        rng = np.random.default_rng([seed, world.elapsed_steps // HOLD])
+        action = rng.uniform(-1.0, 1.0, len(meaning)) * (actions == "random")
+        action[meaning == STOP] = -1.0
         _, _, terminated, truncated, _ = world.step(action.astype(np.float32))
         if terminated or truncated:
             return True

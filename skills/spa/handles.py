@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rearrange.scenes.apartment import ArticulatedPose
+from rearrange.scenes.compile import DRAWER_RANGE, FRIDGE_DOOR_RANGE
 from skills.oracle.fixtures import DOOR, Fixture
 from skills.oracle.obstacles import _cabinet_boxes, _fridge_boxes, _placed
 
@@ -26,6 +27,11 @@ GRAIN = 0.01  # [m], to which points are thinned out
 ANGLE_STEP = math.radians(1.5)
 LARGEST_ANGLE = math.radians(75.0)  # between the plane's normal and the direction to the robot
 LEAST_ON_PLANE, LEAST_ON_HANDLE = 150, 8  # thinned points
+HANDLE_DEPTH = 0.035  # [m], of a drawer's handle
+BELOW_DRAWER = (0.14, 0.60)  # [m], heights of the fronts below the upper drawers
+FREEZER = (0.08, 0.54)  # [m], heights of what is under the fridge's door
+HINGE_SETBACK, HALF_PANEL = 0.025, 0.025  # [m], of the hinge behind the front; of the door
+LEAST_OPENING = 0.25  # [rad], from which on a door is told from the front
 SAME_CLUSTER = 0.05  # [m], gap within one handle
 
 
@@ -160,3 +166,74 @@ def furniture(fixture: Fixture, opening: float) -> np.ndarray:
     closed = fixture.boxes(0.0)
     rows = [row for row in np.array(still) if np.abs(closed - row).max(axis=1).min() > 1e-6]
     return np.vstack([*rows, fixture.boxes(opening)])
+
+
+def drawer_opening(points: np.ndarray, handle: Handle) -> float:
+    """How far a drawer stands out [m], from its handle and the fronts of the drawers below it."""
+    below = points[(points[:, 2] > BELOW_DRAWER[0]) & (points[:, 2] < BELOW_DRAWER[1])]
+    offset = below[:, :2] - handle.center[:2]
+    aside = np.abs(offset @ np.array([-handle.outward[1], handle.outward[0]]))
+    behind = -(offset @ handle.outward)[aside < ASIDE[False]] - HANDLE_DEPTH
+    behind = behind[(behind > -GRAIN) & (behind < DRAWER_RANGE[1] + GRAIN)]
+    if len(behind) < LEAST_ON_HANDLE:
+        return DRAWER_RANGE[1]
+    counts, edges = np.histogram(behind, np.arange(-GRAIN, DRAWER_RANGE[1] + 2 * GRAIN, GRAIN))
+    return max(float(edges[int(counts.argmax())] + 0.5 * GRAIN), 0.0)
+
+
+def find_door(
+    points: np.ndarray, told: np.ndarray, robot: np.ndarray
+) -> tuple[Fixture, float] | None:
+    """The fridge and how far its door is open [rad], None if they are not seen.
+
+    The freezer under the door shows the plane of the front; the door is the upright panel that
+    stands out from it, and where their lines meet is the hinge.
+
+    Args:
+        points: Start frame [P, 3], m.
+        told: Coordinate of what is inside [3], m.
+        robot: Base pose [3].
+    """
+    near = np.hypot(*(points[:, :2] - told[:2]).T) < 1.5 * ASIDE[True]
+    points = thinned(points[near])
+    low = points[(points[:, 2] > FREEZER[0]) & (points[:, 2] < FREEZER[1])]
+    outward, level = front_plane(low[:, :2] - told[:2], robot[:2] - told[:2], is_door=True)
+    if outward is None:
+        return None
+    frame = np.column_stack([outward, [-outward[1], outward[0]]])
+    panel = points[(points[:, 2] > FREEZER[1] + 0.1) & (points[:, 2] < HEIGHTS[True][1])]
+    places = (panel[:, :2] - told[:2]) @ frame - (level, 0.0)
+    places = places[(places[:, 0] > 0.1) & (places[:, 0] < 0.66)]
+    line = _panel_line(places, (robot[:2] - told[:2]) @ frame - (level, 0.0))
+    if line is None:
+        return None
+    opening, hinge_aside = line
+    yaw = math.atan2(outward[1], outward[0])
+    model = Fixture(DOOR, ArticulatedPose((0.0, 0.0, 0.0), yaw))
+    hinge = told[:2] + frame @ (level - HINGE_SETBACK, hinge_aside)
+    x, y = (float(value) for value in hinge - model.hinge)
+    return Fixture(DOOR, ArticulatedPose((x, y, 0.0), yaw)), opening
+
+
+def _panel_line(places: np.ndarray, robot: np.ndarray) -> tuple[float, float] | None:
+    """Opening [rad] of a door and where its hinge is along the front [m], by a Hough transform.
+
+    Args:
+        places: Points before the front [P, 2]: distance from it, and to the left as it faces [m].
+        robot: The robot, likewise [2].
+    """
+    best, found = LEAST_ON_PLANE, None
+    for opening in np.arange(LEAST_OPENING, FRIDGE_DOOR_RANGE[1], 0.5 * ANGLE_STEP):
+        cosine, sine = math.cos(opening), math.sin(opening)
+        if sine < 0.2:
+            continue
+        middles = places[:, 1] + (places[:, 0] + HINGE_SETBACK) * cosine / sine
+        counts, edges = np.histogram(middles, np.arange(-1.2, 1.2, GRAIN))
+        k = int(counts.argmax())
+        if counts[k] > best:
+            middle = float(edges[k] + 0.5 * GRAIN)
+            # The face that is seen is half a panel off the hinge, towards the robot.
+            side = (robot[0] + HINGE_SETBACK) * cosine + (robot[1] - middle) * sine
+            best = int(counts[k])
+            found = float(opening), middle - math.copysign(HALF_PANEL, side) / sine
+    return found

@@ -25,10 +25,10 @@ VEIL, SIGHT_STEP = 0.3, 0.04  # [m], around the target what hides it does not co
 
 def navigate(robot: Robot, target: np.ndarray) -> Actions:
     """Drive to a pose that faces a target [3]; the arm stays as it is."""
-    for attempt in range(2):
-        if attempt > 0:
+    for attempt in range(3):
+        if attempt == 1:
             yield from robot.recover()
-        if (yield from robot.drive_to(facing(robot, target))):
+        if (yield from robot.drive_to(facing(robot, target), daring=attempt == 2)):
             return True
     robot.failure = "navigate: no way"
     return False
@@ -82,7 +82,10 @@ def best_pose(
     for distance in distances:
         for k in range(BEARINGS):
             yaw = 2 * math.pi * k / BEARINGS
-            if bearing is not None and abs(math.remainder(yaw - bearing - math.pi, 2 * math.pi)) > 0.5:
+            if (
+                bearing is not None
+                and abs(math.remainder(yaw - bearing - math.pi, 2 * math.pi)) > 0.5
+            ):
                 continue
             x = float(target[0]) - distance * math.cos(yaw)
             y = float(target[1]) - distance * math.sin(yaw)
@@ -107,7 +110,11 @@ def is_hidden(seen: VoxelMap, pose: np.ndarray, target: np.ndarray) -> bool:
     """Whether something that was seen stands between the camera at a base pose and a target [3]."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
     eye = np.array(
-        [pose[0] + cosine * EYE[0] - sine * EYE[1], pose[1] + sine * EYE[0] + cosine * EYE[1], EYE[2]]
+        [
+            pose[0] + cosine * EYE[0] - sine * EYE[1],
+            pose[1] + sine * EYE[0] + cosine * EYE[1],
+            EYE[2],
+        ]
     )
     away = target - eye
     length = float(np.linalg.norm(away))

@@ -10,27 +10,34 @@ from collections.abc import Generator
 
 import numpy as np
 
-from skills.oracle.fixtures import Fixture
+from skills.oracle.fixtures import DOOR, Fixture
 from skills.oracle.handle_oracle import (
     BRAKE,
     CRUISE,
-    DOOR_OPEN,
-    DRAWER_OPEN,
     GAIN,
     OVERSHOOT,
     TOUCH,
     open_grasp,
 )
 from skills.oracle.handle_planner import RETREAT, Grasp, HandlePlanner
-from skills.spa.handles import find_handle, fixture_at, furniture
+from skills.oracle.open_close import PUSH, PUSH_GAIN
+from skills.spa.handles import (
+    DRAWER,
+    Handle,
+    drawer_opening,
+    find_door,
+    find_handle,
+    fixture_at,
+    furniture,
+)
 from skills.spa.navigate import facing
 from skills.spa.robot import HOLD, RELEASE, Actions, Robot
 
 ATTEMPTS = 3
 GLANCES = (0.5, -1.0, 0.5)  # [rad]
+DOOR_GLANCES, BACK = (-0.7, 1.4, -0.7), 0.3  # [rad], [m]: an open door stands beside the robot
 VIEWS = {True: (1.2, 1.4, 1.6), False: (1.0, 1.15, 1.3)}  # base to coordinate, to look from [m]
 BEARINGS = (0.0, 0.8, -0.8, 1.6, -1.6)  # [rad], around the coordinate, of further views
-BOLTED = 0.06  # [rad], joint error up to which the base moves on; beyond, the arm is given time
 LEAST_OPEN = {True: 1.15, False: 0.38}  # [rad or m] travelled with the handle that make it open
 WAIT = 12  # steps in which a part that is held comes to rest
 
@@ -56,7 +63,8 @@ def open_part(robot: Robot, told: np.ndarray, is_door: bool) -> Actions:
             continue
         yield from robot.follow(grasp.unfold)
         reached = yield from _pull(robot, fixture, grasp, end)
-        _forget_part(robot, fixture)
+        _forget_part(robot, fixture, 0.0)
+        robot.opened[fixture.joint] = (fixture, reached)
         robot.models[fixture.joint] = furniture(fixture, reached)
         yield from robot.fold()
         if reached >= LEAST_OPEN[is_door]:
@@ -94,6 +102,8 @@ def ride(
     grasp: Grasp,
     end: float,
     grip: float,
+    cruise: float = CRUISE,
+    gain: float = GAIN,
     stop_holding: bool = False,
     stop_empty: bool = False,
 ) -> Actions:
@@ -105,6 +115,8 @@ def ride(
         grasp: Posture and contact.
         end: Opening to which the base moves; may lie beyond the joint's limits.
         grip: HOLD or RELEASE.
+        cruise: Largest motion of the hand per action [m].
+        gain: Largest change of that from one action to the next [m].
         stop_holding: End as soon as something is held.
         stop_empty: End as soon as nothing is held.
     """
@@ -113,7 +125,7 @@ def ride(
         left = abs(end - here) * arm
         if left < 1e-4 or (stop_holding and robot.holding) or (stop_empty and not robot.holding):
             break
-        speed = min(speed + GAIN, CRUISE, TOUCH + BRAKE * left, left)
+        speed = min(speed + gain, cruise, TOUCH + BRAKE * left, left)
         here += math.copysign(speed / arm, end - here)
         yield _bolted(robot, fixture.carried(grasp.contact, grasp.opening, here), grasp, grip)
     return True
@@ -126,9 +138,8 @@ def _bolted(robot: Robot, goal: np.ndarray, grasp: Grasp, grip: float) -> np.nda
     turn = float(np.clip(math.remainder(offset[2], 2 * math.pi), -0.0833, 0.0833))
     heading = base[2] + 0.5 * turn
     forward = float(offset[0] * math.cos(heading) + offset[1] * math.sin(heading))
-    action = robot.toward(grasp.unfold[-1], grip)
-    action[8:] = float(np.clip(forward, -0.0833, 0.0833)), turn
-    return action
+    forward = float(np.clip(forward, -0.0833, 0.0833))
+    return robot.toward(grasp.unfold[-1], grip, forward, turn)
 
 
 def progress(robot: Robot, fixture: Fixture, grasp: Grasp) -> float:
@@ -155,37 +166,79 @@ def handle_planner(robot: Robot, fixture: Fixture, opening: float = 0.0) -> Hand
     return HandlePlanner(base.grid, fixture, around, opening, joints, spheres, base)
 
 
-def seen_handle(robot: Robot, told: np.ndarray, is_door: bool, attempt: int):  # noqa: ANN201
-    """Look for the handle from where the robot is, then from other sides; Handle or None."""
-    handle = None
-    for view in BEARINGS if attempt == 0 else BEARINGS[attempt:]:
-        if view != 0.0 or attempt > 0:
-            yield from robot.drive_to(_view(robot, told, is_door, view))
+def seen_handle(
+    robot: Robot, told: np.ndarray, is_door: bool, attempt: int
+) -> Generator[np.ndarray, None, Handle | None]:
+    """Look for the handle from where the robot is, then from other sides."""
+    dx, dy = robot.base_pose[:2] - told[:2]
+    for bearing in BEARINGS[attempt:]:
+        if bearing != 0.0:
+            side = math.atan2(dy, dx) + bearing
+            yield from robot.drive_to(facing(robot, told, VIEWS[is_door], side))
         for angle in (0.0, *GLANCES):
             yield from robot.turn(angle)
             robot.look()
             handle = find_handle(robot.around_focus(), told, robot.base_pose, is_door)
             if handle is not None:
                 return handle
-    return handle
+    return None
 
 
-def _view(robot: Robot, told: np.ndarray, is_door: bool, bearing: float):  # noqa: ANN202
-    """Chooser of a pose that looks at the coordinate from around a bearing of the present one."""
-    dx, dy = robot.base_pose[:2] - told[:2]
-    angle = math.atan2(dy, dx) + bearing
-    choose = facing(robot, told, VIEWS[is_door], angle)
-    return choose
-
-
-def _forget_part(robot: Robot, fixture: Fixture) -> None:
+def _forget_part(robot: Robot, fixture: Fixture, opening: float) -> None:
     """Take the part where it was out of the map, as it has moved."""
-    for x, y, z, half_x, half_y, half_z, *_ in fixture.boxes(0.0):
+    for x, y, z, half_x, half_y, half_z, *_ in fixture.boxes(opening):
         radius = math.hypot(half_x, half_y)
         robot.seen.forget(np.array([x, y]), min(radius, 0.36), z - half_z, z + half_z)
 
 
 def close_part(robot: Robot, told: np.ndarray, is_door: bool) -> Actions:
-    robot.failure = "close: no handle seen"
-    yield robot.command()
+    """Push the open drawer or door before a coordinate [3] shut by its handle, and fold the arm."""
+    for attempt in range(ATTEMPTS):
+        part = yield from _seen_open(robot, told, is_door, attempt)
+        if part is None:
+            robot.failure = "close: no open part seen"
+            continue
+        fixture, opening = part
+        planner = handle_planner(robot, fixture, opening)
+        grasp = planner.find(robot.base_pose, 0.0, attempt)
+        if grasp is None:
+            robot.failure = "close: no reach"
+            continue
+        if not (yield from robot.drive_to(lambda _, stage=grasp.stage: stage, daring=True)):
+            robot.failure = "close: no way"
+            continue
+        yield from robot.follow(grasp.unfold)
+        slack = OVERSHOOT / lever(fixture)
+        yield from ride(robot, fixture, grasp, -slack, RELEASE, PUSH, PUSH_GAIN)
+        away = progress(robot, fixture, grasp) + RETREAT[is_door]
+        yield from ride(robot, fixture, grasp, away, RELEASE)
+        _forget_part(robot, fixture, opening)
+        robot.models[fixture.joint] = furniture(fixture, 0.0)
+        robot.opened.pop(fixture.joint, None)
+        robot.failure = ""
+        return (yield from robot.fold())
     return False
+
+
+def _seen_open(
+    robot: Robot, told: np.ndarray, is_door: bool, attempt: int
+) -> Generator[np.ndarray, None, tuple[Fixture, float] | None]:
+    """The part and its opening [m or rad]: as the robot left it, or as it sees it."""
+    known = robot.opened.get(DOOR if is_door else DRAWER)
+    if known is not None and attempt == 0:
+        return known
+    if not is_door:
+        handle = yield from seen_handle(robot, told, is_door, attempt)
+        if handle is None:
+            return None
+        opening = drawer_opening(robot.around_focus(), handle)
+        return fixture_at(handle, is_door, opening), opening
+    for back in (0.0, BACK, BACK):
+        yield from robot.straight(-back)
+        for angle in (0.0, *DOOR_GLANCES):
+            yield from robot.turn(angle)
+            robot.look()
+            found = find_door(robot.around_focus(), told, robot.base_pose)
+            if found is not None:
+                return found
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,8 @@ from skills.oracle.descents import RISE_STEP
 from skills.oracle.pick import HANGING, PICK_WAYS
 from skills.oracle.reach import Reach
 from skills.spa.navigate import facing
-from skills.spa.robot import HOLD, RELEASE, Actions, Load, Robot, cylinder
+from skills.spa.robot import HOLD, RELEASE, Actions, Robot
+from skills.spa.senses import Load, cylinder
 
 ATTEMPTS = 4  # every other one is daring, see SeenBasePlanner
 GLANCES = (0.6, -1.2, 0.6)  # [rad], turns that bring the target out from behind the robot's hand
@@ -110,8 +112,8 @@ def pick(robot: Robot, told: np.ndarray) -> Actions:
     return False
 
 
-def observe(robot: Robot, told: np.ndarray):  # noqa: ANN201
-    """Come near and turn until the object is seen; returns a Sighting."""
+def observe(robot: Robot, told: np.ndarray) -> Generator[np.ndarray, None, Sighting]:
+    """Come near and turn until the object is seen."""
     if np.hypot(*(robot.base_pose[:2] - told[:2])) > FAR:
         yield from robot.drive_to(facing(robot, told, CLOSE, nearby=True))
     robot.look()
@@ -125,8 +127,10 @@ def observe(robot: Robot, told: np.ndarray):  # noqa: ANN201
     return sighting
 
 
-def _approach(robot: Robot, sighting: Sighting, attempt: int):  # noqa: ANN202
-    """Go to the stage, unfold and drive in; returns the Reach or None."""
+def _approach(
+    robot: Robot, sighting: Sighting, attempt: int
+) -> Generator[np.ndarray, None, Reach | None]:
+    """Go to the stage, unfold and drive in."""
     top, half, daring = sighting.top, sighting.half_height, attempt % 2 == 1
     robot.seen.forget(top, sighting.radius, sighting.support + 0.005, float(top[2]) + 0.04)
     load = load_spheres(

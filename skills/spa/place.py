@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from rearrange.robot.kinematics import forward
@@ -10,7 +12,8 @@ from skills.oracle.set_down import set_down_ways
 from skills.spa.depth import is_load, points_of
 from skills.spa.navigate import facing
 from skills.spa.pick import CLOSE, ENOUGH, FAR, GLANCES
-from skills.spa.robot import RELEASE, Actions, Load, Robot, cylinder
+from skills.spa.robot import RELEASE, Actions, Robot
+from skills.spa.senses import Load, cylinder
 
 ATTEMPTS = 4  # every other one is daring, see SeenBasePlanner
 TOUCHDOWN = 0.04  # [rad] by which the arm lags when what it holds has met something
@@ -36,10 +39,11 @@ def place(robot: Robot, goal: np.ndarray) -> Actions:
     return False
 
 
-def _approach(robot: Robot, goal: np.ndarray, attempt: int):  # noqa: ANN202
-    """Go to the stage, unfold and drive in; returns the Reach or None."""
-    if robot.load is None:
-        robot.load = measured_load(robot)
+def _approach(
+    robot: Robot, goal: np.ndarray, attempt: int
+) -> Generator[np.ndarray, None, Reach | None]:
+    """Go to the stage, unfold and drive in."""
+    load = robot.load = robot.load or measured_load(robot)
     if np.hypot(*(robot.base_pose[:2] - goal[:2])) > FAR:
         yield from robot.drive_to(facing(robot, goal, CLOSE, nearby=True))
     robot.look()
@@ -48,7 +52,7 @@ def _approach(robot: Robot, goal: np.ndarray, attempt: int):  # noqa: ANN202
             break
         yield from robot.turn(angle)
         robot.look()
-    load, daring = robot.load, attempt % 2 == 1
+    daring = attempt % 2 == 1
     ways = set_down_ways(load.kind, load.position, load.rotation)
     planner = robot.reach_planner(goal, ways, load.spheres, loaded=True, daring=daring)
     reach = planner.find(robot.base_pose, goal, effort=40, skip=attempt // 2)

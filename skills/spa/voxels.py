@@ -85,17 +85,19 @@ class VoxelMap:
     def footprint(self, window: tuple[slice, slice], low: float, high: float) -> np.ndarray:
         """Columns in a window with anything between two heights [m] [x, y] bool."""
         layers = slice(max(int(low / CELL), FLOOR_LAYER), min(math.ceil(high / CELL), LAYERS))
-        return self.hits[(*window, layers)].any(axis=2)
+        return np.asarray(self.hits[(*window, layers)].any(axis=2))
 
     def occupied(self, points: np.ndarray) -> np.ndarray:
         """Whether there is something at points [P, 3] [P] bool; what is outside the map is free."""
-        cells = np.floor((points + (EXTENT, EXTENT, 0.0)) / CELL).astype(int)
+        cells = np.floor((points + np.array([EXTENT, EXTENT, 0.0])) / CELL).astype(int)
         inside = ((cells >= 0) & (cells < self.hits.shape)).all(axis=1)
         found = np.zeros(len(points), bool)
         found[inside] = self.hits[tuple(cells[inside].T)] > 0
         return found
 
-    def boxes(self, center: np.ndarray, reach: float, models: np.ndarray) -> np.ndarray:
+    def boxes(
+        self, center: np.ndarray, reach: float, models: np.ndarray, shrink: float = SHRINK
+    ) -> np.ndarray:
         """Occupied voxels within a horizontal distance of a place, merged into upright boxes.
 
         Args:
@@ -103,6 +105,7 @@ class VoxelMap:
             reach: Half the width of the square that is looked at [m].
             models: Boxes of what was recognised [M, 8]: they replace the voxels at their surfaces,
                 which are coarser than the few centimetres by which a handle stands out.
+            shrink: What the boxes lose on each side [m].
 
         Returns:
             Rows as in skills.oracle.obstacles.Obstacles.boxes, the models last [B, 8].
@@ -116,7 +119,7 @@ class VoxelMap:
             places = (cells + first + 0.5) * CELL - (EXTENT, EXTENT, 0.0)
             occupied[tuple(cells[in_boxes(places, models, MODEL_MARGIN)].T)] = False
         rows = _merge(occupied, self.tops[window], window[0].start, window[1].start)
-        rows[:, 3:5] -= SHRINK
+        rows[:, 3:5] = np.maximum(rows[:, 3:5] - shrink, 0.002)
         return np.vstack([rows, models])
 
 
@@ -135,7 +138,7 @@ def in_boxes(points: np.ndarray, boxes: np.ndarray, margin: float) -> np.ndarray
 
 def column_of(coordinate: float) -> int:
     """Index of the column at a coordinate of the start frame [m]."""
-    return int(math.floor((coordinate + EXTENT) / CELL))
+    return math.floor((coordinate + EXTENT) / CELL)
 
 
 def columns_around(center: np.ndarray, reach: float) -> tuple[slice, slice]:
@@ -156,10 +159,10 @@ def _insert(hits: np.ndarray, tops: np.ndarray, points: np.ndarray) -> np.ndarra
     """Mark points [P, 3]; returns the first and last column touched [2, 2], -1 if none."""
     bounds = np.array([[hits.shape[0], hits.shape[1]], [-1, -1]])
     for p in range(len(points)):
-        ix = int(math.floor((points[p, 0] + EXTENT) / CELL))
-        iy = int(math.floor((points[p, 1] + EXTENT) / CELL))
+        ix = math.floor((points[p, 0] + EXTENT) / CELL)
+        iy = math.floor((points[p, 1] + EXTENT) / CELL)
         height = points[p, 2] / CELL
-        iz = max(int(math.floor(height)), 0)
+        iz = max(math.floor(height), 0)
         if not (0 <= ix < hits.shape[0] and 0 <= iy < hits.shape[1] and iz < hits.shape[2]):
             continue
         top = min(max(int(255.0 * (height - iz) + 0.5), 0), 255)
@@ -176,8 +179,8 @@ def _carve(hits: np.ndarray, depth: np.ndarray, pose: np.ndarray) -> None:
     """Take a hit from every voxel behind all of whose pixels the image sees on."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
     reach = int(CARVE_FAR / CELL)
-    cx = int(math.floor((pose[0] + EXTENT) / CELL))
-    cy = int(math.floor((pose[1] + EXTENT) / CELL))
+    cx = math.floor((pose[0] + EXTENT) / CELL)
+    cy = math.floor((pose[1] + EXTENT) / CELL)
     half = 0.5 * CAMERA_SIZE
     for ix in range(max(cx - reach, 0), min(cx + reach, hits.shape[0])):
         for iy in range(max(cy - reach, 0), min(cy + reach, hits.shape[1])):

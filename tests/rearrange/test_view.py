@@ -75,6 +75,12 @@ def test_zero_actions_keep_the_base_where_it_is():
     assert not np.array_equal(world.state.base_pose, before)
 
 
+def test_random_actions_never_call_stop():
+    world = view.load_world(view.parse(["tidy_house"]))
+    assert episode_sheet.run_on(world, 8, "random", 0) is False
+    assert world.elapsed_steps == 8
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -69,6 +69,7 @@ def test_counts_must_be_positive(arguments):
         evaluation.parse(["pick", *arguments])
 
 
+@pytest.mark.slow
 def test_the_oracle_plays_its_own_task(tmp_path):
     path = tmp_path / "oracle.json"
     common = ["open_cab", "--policy", "oracle", "--episodes", "2", "--dataset", "sampled"]

@@ -239,15 +239,15 @@ def block(pose: ArticulatedPose, x: float, y: float, half: float, height: float)
 def test_what_stands_in_the_way_is_found():
     apartment = draw_apartment(3, 5)
     fridge, cabinet = apartment.fridge, apartment.cabinet
+    before_fridge = ("fridge_middle: ", "fridge_door: handle out of reach")
     for column, expected in (
-        (block(fridge, 0.8, 0.1, 0.1, 1.2), "fridge_door_panel at"),
-        (block(cabinet, 0.6, 0.2, 0.1, 0.8), "drawer_right_top_front at"),
-        (block(cabinet, 1.3, 0.0, 0.6, 0.8), "no room to stand before the cabinet"),
-        (block(fridge, 1.3, 0.0, 0.9, 1.2), "fridge_middle: "),
-        (block(fridge, 1.3, 0.0, 0.9, 1.2), "fridge_door: handle out of reach"),
+        (block(fridge, 0.8, 0.1, 0.1, 1.2), ("fridge_door_panel at",)),
+        (block(cabinet, 0.6, 0.2, 0.1, 0.8), ("drawer_right_top_front at",)),
+        (block(cabinet, 1.3, 0.0, 0.6, 0.8), ("no room to stand before the cabinet",)),
+        (block(fridge, 1.3, 0.0, 0.9, 1.2), before_fridge),
     ):
-        altered = replace(apartment, solids=(*apartment.solids, column))
-        assert any(expected in fault for fault in faults(altered)), expected
+        found = faults(replace(apartment, solids=(*apartment.solids, column)))
+        assert all(any(words in fault for fault in found) for words in expected), found
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,9 +31,10 @@ def world(apartment, rotation=(1.0, 0.0, 0.0, 0.0), **opened):
     rotations = np.tile([1.0, 0.0, 0.0, 0.0], (1, count, 1))
     rotations[0, BOX_SLOT] = rotation
     joints = np.array([[opened.get(name, 0.0) for name in ARTICULATED_JOINTS]])
-    return SimpleNamespace(
+    parts: Any = SimpleNamespace(
         articulated_joints=joints, object_position=positions, object_rotation=rotations
     )
+    return parts
 
 
 def test_a_box_that_lies_on_its_side_is_low_and_wide(home):

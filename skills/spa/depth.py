@@ -23,7 +23,7 @@ SELF_MARGIN = 0.03  # [m], around the arm
 BODY_RADIUS = 0.32  # [m], around the base's axis: nothing else can be there
 # Whatever is held lies within this half ball at the suction tip [m]: the largest object's far corner,
 # and how far its side can stick out behind the tip when the hand is tilted.
-LOAD_REACH, LOAD_BEHIND = 0.25, 0.1
+LOAD_REACH, LOAD_BEHIND = 0.30, 0.15
 
 _RAYS = Camera(CAMERA_SIZE, CAMERA_SIZE, CAMERA_FIELD_OF_VIEW).rays() @ TURN.T  # base frame
 

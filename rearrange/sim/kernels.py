@@ -66,6 +66,12 @@ def _compile(version: str) -> Any:
             u, v = objects[held, 0] - x, objects[held, 1] - y
             objects[held, 0] = new_x + cos * u - sin * v
             objects[held, 1] = new_y + sin * u + cos * v
+            cos, sin = math.cos(0.5 * turn), math.sin(0.5 * turn)
+            w, qx, qy, qz = (
+                objects[held, 3], objects[held, 4], objects[held, 5], objects[held, 6],
+            )  # fmt: skip
+            objects[held, 3], objects[held, 4] = cos * w - sin * qz, cos * qx - sin * qy
+            objects[held, 5], objects[held, 6] = cos * qy + sin * qx, cos * qz + sin * w
         return is_clear(spheres, boxes, moving_boxes, radii, joints, new_x, new_y, new_yaw, objects)
 
     return begin_substep

@@ -334,15 +334,9 @@ class MujocoSimulator:
         objects, joints = views.objects, views.arm_joints
         spheres, boxes, radii = clearance.spheres, clearance.boxes, clearance.radii
         x, y, yaw = start
-        dx, dy, turn = (
-            motion[0] / SUBSTEP_COUNT,
-            motion[1] / SUBSTEP_COUNT,
-            motion[2] / SUBSTEP_COUNT,
-        )
-        alone, off = (
-            data.ntree_awake <= 1,
-            False,
-        )  # nothing but the robot moves; no contacts looked for
+        dx, dy, turn = (part / SUBSTEP_COUNT for part in motion)
+        alone = data.ntree_awake <= 1  # nothing but the robot moves
+        off = False  # whether the search for contacts is off
         for _ in range(SUBSTEP_COUNT):
             if alone and not views.doors_known:
                 views.moving_boxes, views.doors_known = clearance.moving_boxes(data), True

@@ -14,6 +14,7 @@ from rearrange.sim.conformance_tools import (
     repeat,
     snapshot,
 )
+from rearrange.sim.kernels import begin_substep
 from rearrange.sim.mujoco import SUCTION_GAP, ApartmentModel, load_apartment
 
 SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "neq", "nmocap", "ntree", "nexclude")
@@ -88,6 +89,19 @@ def test_a_held_object_follows_base_and_hand_at_full_speed(pick_episodes):
         simulator.step(one_action(arm, grip=1.0, forward=0.0833, turn=0.0833))
         assert simulator.state.held_object[0] == 0
         np.testing.assert_allclose(object_in_hand(simulator, 0), start, atol=0.02)
+
+
+def test_a_held_object_is_turned_with_the_base():
+    objects = np.zeros((30, 7))
+    objects[2] = (1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0)
+    world = load_apartment(3, 0).clearance
+    begin_substep(
+        np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)), objects, 2, np.zeros(7),
+        0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2,
+        world.spheres, world.boxes, np.zeros((0, 21)), world.radii,
+    )  # fmt: skip
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(objects[2], (0.0, 1.0, 0.5, half, 0.0, 0.0, half), atol=1e-12)
 
 
 def test_worlds_that_share_a_model_keep_their_own_grasps(pick_episodes):

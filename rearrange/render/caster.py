@@ -1,5 +1,6 @@
 """Depth and segmentation images of MuJoCo geoms, without OpenGL."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from rearrange.render.projection import (
     BOX,
     CAPSULE,
     CYLINDER,
+    FAST,
     ELLIPSOID,
     OCCLUDER,
     PLANE,
@@ -31,6 +33,57 @@ from rearrange.render.projection import (
 Array = NDArray[Any]
 
 
+@numba.njit(**FAST)
+def _locate(xpos, ids, sizes, eye, axes, lens, places):
+    """Write right, up, ahead [m] of every geom and whether it may be in the image into places [4, M].
+
+    Loops without branches, so that they vectorise.
+    """
+    near, far, half_x, half_y = lens[2], lens[3], lens[0], lens[1]
+    side_x, side_y = math.sqrt(1.0 + half_x * half_x), math.sqrt(1.0 + half_y * half_y)
+    ex, ey, ez = eye[0], eye[1], eye[2]
+    a, b, c = axes[0, 0], axes[1, 0], axes[2, 0]
+    d, e, f = axes[0, 1], axes[1, 1], axes[2, 1]
+    g, h, i = axes[0, 2], axes[1, 2], axes[2, 2]
+    rights, ups, aheads, shown = places[0], places[1], places[2], places[3]
+    for n in range(ids.size):
+        x, y, z = xpos[ids[n], 0] - ex, xpos[ids[n], 1] - ey, xpos[ids[n], 2] - ez
+        rights[n] = x * a + y * b + z * c
+        ups[n] = x * d + y * e + z * f
+        aheads[n] = -(x * g + y * h + z * i)
+    for n in range(ids.size):
+        ahead, radius = aheads[n], sizes[n, 3]
+        inside = (ahead + radius >= near) & (ahead - radius <= far)
+        inside &= abs(rights[n]) - ahead * half_x <= radius * side_x
+        inside &= abs(ups[n]) - ahead * half_y <= radius * side_y
+        shown[n] = 1.0 if inside else 0.0
+
+
+@numba.njit(**FAST)
+def _paint_all(
+    kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width, rows, tiles, places
+):
+    """Paint all geoms that may be seen and are not hidden by large ones."""
+    near, height = lens[2], buffer.shape[0]
+    _locate(xpos, ids, sizes, eye, axes, lens, places)
+    tiled = False
+    for n in range(ids.size):
+        if places[3, n] == 0.0:
+            continue
+        geom, radius = ids[n], sizes[n, 3]
+        right, up, ahead = places[0, n], places[1, n], places[2, n]
+        if radius < OCCLUDER and ahead > radius + near:
+            if not tiled:
+                fill_tiles(buffer, tiles)
+                tiled = True
+            box = bounds_of_sphere(right, up, ahead, radius, lens, width, height)
+            if is_hidden(tiles, box, np.float32(1.0 / (ahead - radius)), height):
+                continue
+        describe(work, sizes[n], xpos[geom], xmat[geom], eye, axes, lens, width, height)
+        center = (right, up, ahead)
+        paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, rows, lens, width)
+
+
 def _compile(version: str) -> Any:
     """Build the kernel; being closed over, `version` is a part of numba's cache key."""
 
@@ -41,45 +94,18 @@ def _compile(version: str) -> Any:
         Where `depth` [H, W] is not None, depth is written there.
         """
         version  # noqa: B018
-        near, far = lens[2], lens[3]
-        side_x, side_y = np.sqrt(1.0 + lens[0] ** 2), np.sqrt(1.0 + lens[1] ** 2)
-        buffer[:, :] = np.float32(1.0 / far)
+        buffer[:, :] = np.float32(1.0 / lens[3])
         if tags is not None:
             tags[:, :] = -1
-        height = buffer.shape[0]
-        tiles = np.empty((height // TILE + 1, buffer.shape[1] // TILE), np.float32)
-        rows = np.empty((2, height))
-        tiled = False
-        for n in range(ids.size):
-            geom = ids[n]
-            x, y, z = xpos[geom, 0] - eye[0], xpos[geom, 1] - eye[1], xpos[geom, 2] - eye[2]
-            radius = sizes[n, 3]
-            ahead = -(x * axes[0, 2] + y * axes[1, 2] + z * axes[2, 2])
-            if ahead + radius < near or ahead - radius > far:
-                continue
-            right = abs(x * axes[0, 0] + y * axes[1, 0] + z * axes[2, 0])
-            if right - ahead * lens[0] > radius * side_x:
-                continue
-            up = abs(x * axes[0, 1] + y * axes[1, 1] + z * axes[2, 1])
-            if up - ahead * lens[1] > radius * side_y:
-                continue
-            if radius < OCCLUDER and ahead > radius + near:
-                if not tiled:
-                    fill_tiles(buffer, tiles)
-                    tiled = True
-                center = (
-                    x * axes[0, 0] + y * axes[1, 0] + z * axes[2, 0],
-                    x * axes[0, 1] + y * axes[1, 1] + z * axes[2, 1],
-                )
-                box = bounds_of_sphere(center[0], center[1], ahead, radius, lens, width, height)
-                if is_hidden(tiles, box, np.float32(1.0 / (ahead - radius)), height):
-                    continue
-            center = describe(
-                work, sizes[n], xpos[geom], xmat[geom], eye, axes, lens, width, height
-            )
-            paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, rows, lens, width)
+        height, padded = buffer.shape
+        rows, places = np.empty((2, max(height, padded))), np.empty((4, ids.size))
+        tiles = np.empty((height // TILE + 1, padded), np.float32)
+        _paint_all(
+            kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width,
+            rows, tiles, places,
+        )  # fmt: skip
         if depth is not None:
-            write_depth(buffer, depth, far)
+            write_depth(buffer, depth, lens[3])
 
     return kernel
 

@@ -270,7 +270,8 @@ def _paint_cylinder(buffer, ids, geom, bounds, work, constant, outs, ins):
     if outs == 0:
         work[OUT, 0], work[OUT, 1], work[OUT, 2] = HUGE, 0.0, 0.0
     if ins == 1:
-        work[IN + 1, :] = work[IN, :]
+        for k in range(3):
+            work[IN + 1, k] = work[IN, k]
     for i in range(y0, y1):
         b0, b1, p0, p1, p2 = _quadric_row(work, 2, constant, center, i)
         if p2 < 0.0 and p1 * p1 < 4.0 * p2 * p0:  # no root, nothing on this row
@@ -298,7 +299,7 @@ def _paint_plane(buffer, ids, geom, size, center, work, rows, lens, width):
     lows, highs = _add_edge(work, 0, 0, q0 - 1.0 / lens[3], q1, q2)
     bounds = (0, width, 0, buffer.shape[0])
     if size[0] > 0.0 and size[1] > 0.0:
-        work[AXIS + 2, :] = 0.0
+        work[AXIS + 2, 0], work[AXIS + 2, 1], work[AXIS + 2, 2] = 0.0, 0.0, 0.0
         bounds = bounds_of_corners(
             work, center[0], center[1], center[2], lens, width, buffer.shape[0]
         )
@@ -338,12 +339,20 @@ def _paint_box(buffer, ids, geom, size, center, work, rows, lens, width):
 
 
 @numba.njit(**FAST)
+def _shrink(work, axis, size):
+    """Measure the geom's frame in units of `size` along an axis."""
+    work[EYE, axis] /= size
+    for k in range(3):
+        work[RAY + axis, k] /= size
+
+
+@numba.njit(**FAST)
 def _paint_ball(buffer, ids, geom, size, offset, radius, center, work, lens, width):
     """Paint an ellipsoid, or the half of a capsule's ends that lies at `offset` along z."""
     constant = -1.0
+    work[EYE, 2] -= offset
     for k in range(3):
-        work[RAY + k, :] = work[RAY + k, :] / size[k]
-        work[EYE, k] = (work[EYE, k] - (offset if k == 2 else 0.0)) / size[k]
+        _shrink(work, k, size[k])
         constant += work[EYE, k] ** 2
     bounds = bounds_of_sphere(center[0], center[1], center[2], radius, lens, width, buffer.shape[0])
     if bounds[1] > 0:
@@ -394,10 +403,9 @@ def paint_geom(buffer, ids, geom, kind, size, center, work, rows, lens, width):
     if distance(kind, size, work) < 1.001 * reach + 1e-6:
         if kind in (ELLIPSOID, SPHERE):
             for k in range(3):
-                work[RAY + k, :] = work[RAY + k, :] / size[k]
-                work[EYE, k] /= size[k]
+                _shrink(work, k, size[k])
             kind = SPHERE
-        paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2])
+        paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2], rows)
     elif kind == BOX:
         _paint_box(buffer, ids, geom, size, center, work, rows, lens, width)
     elif kind == CYLINDER:

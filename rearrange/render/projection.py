@@ -6,18 +6,15 @@ import numba
 
 FAST = {
     "nogil": True,
+    # Every slice would count a reference, atomically, which takes as long as a row of pixels. So these
+    # functions may not allocate, not even by assigning one slice to another.
+    "_nrt": False,
+    "forceinline": True,
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "fastmath": {"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"},
 }
-EXACT = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 0, 2, 3, 4, 5, 6  # mujoco.mjtGeom
 
 WORK_SHAPE = (36, 4)
@@ -144,15 +141,24 @@ def bounds_of_sphere(cx, cy, cw, radius, lens, width, height):
 
 @numba.njit(**FAST)
 def fill_tiles(buffer, tiles):
-    """Write the smallest inverse depth of each TILE x TILE block of buffer into tiles."""
+    """Write the smallest inverse depth of each TILE x TILE block of buffer into tiles.
+
+    The last row of `tiles` [H / TILE + 1, W] is scratch.
+    """
+    least = tiles[tiles.shape[0] - 1]
     for a in range(buffer.shape[0] // TILE):
+        first = buffer[a * TILE]
+        for k in range(least.size):
+            least[k] = first[k]
+        for i in range(a * TILE + 1, (a + 1) * TILE):
+            row = buffer[i]
+            for k in range(least.size):
+                least[k] = row[k] if row[k] < least[k] else least[k]
         for b in range(buffer.shape[1] // TILE):
-            least = buffer[a * TILE, b * TILE]
-            for i in range(a * TILE, (a + 1) * TILE):
-                row = buffer[i, b * TILE : (b + 1) * TILE]
-                for k in range(TILE):
-                    least = row[k] if row[k] < least else least
-            tiles[a, b] = least
+            smallest = least[b * TILE]
+            for k in range(b * TILE + 1, (b + 1) * TILE):
+                smallest = least[k] if least[k] < smallest else smallest
+            tiles[a, b] = smallest
 
 
 @numba.njit(**FAST)

@@ -103,12 +103,15 @@ def _nearest(enter, leave, near):
 
 
 @numba.njit(**FAST)
-def paint_exactly(buffer, ids, geom, kind, size, width, work, near):
-    """Paint a geom that touches the near plane or contains the camera; spheres are scaled to 1."""
+def paint_exactly(buffer, ids, geom, kind, size, width, work, near, rows):
+    """Paint a geom that touches the near plane or contains the camera; spheres are scaled to 1.
+
+    `rows` [2, W padded or more] is scratch.
+    """
     eye = (work[EYE, 0], work[EYE, 1], work[EYE, 2])
     step = (work[RAY, 1], work[RAY + 1, 1], work[RAY + 2, 1])
     sizes = (size[0], size[1], size[2])
-    enter, leave = np.empty(width), np.empty(width)
+    enter, leave = rows[0, :width], rows[1, :width]
     for i in range(buffer.shape[0]):
         first = (
             work[RAY, 0] + work[RAY, 2] * i,

@@ -100,7 +100,8 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         apartment=apartment,
         model=model,
         options=model.opt,
-        geoms=GeomTable.from_model(model),
+        # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
+        geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
         grid=grid,
         clearance=Clearance(model),
         roles=_geom_roles(model, object_body, handle_geoms),

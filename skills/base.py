@@ -9,6 +9,15 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 
+SKILL_NAMES = (
+    "navigate",
+    "pick",
+    "place",
+    "open_cab",
+    "close_cab",
+    "open_fridge",
+    "close_fridge",
+)
 # Which skills carry out a plan -> what the HAB and VER papers call a task planner with them.
 MODES: dict[str, str] = {
     "oracle": "oracle",  # all from privileged state

@@ -24,7 +24,6 @@ from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
 from skills.command import OneLineParser, machine, run_command, write_json
 from skills.learned import check_metadata
-from skills.library import SKILL_NAMES
 from skills.players import OraclePlayer, PolicyPlayer
 from skills.settings import CHECKPOINTS, check_skill
 from skills.statistics import wilson
@@ -147,13 +146,9 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
-    if options.policy != ORACLE:
-        check_skill(options.skill)
-    elif options.checkpoint:
+    check_skill(options.skill)
+    if options.policy == ORACLE and options.checkpoint:
         raise UserError("--policy oracle takes no --checkpoint: leave one of them out")
-    elif options.skill not in SKILL_NAMES:
-        names = ", ".join(SKILL_NAMES)
-        raise UserError(f"no oracle for '{options.skill}': choose one of {names}")
     check_split(options.split)
     if options.episodes < 1 or options.workers < 1:
         raise UserError("--episodes and --workers must be at least 1")

@@ -1,7 +1,8 @@
-"""A trained policy as a skill that the planner can run."""
+"""Trained policies as skills that the planner can run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import torch
 
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, normalised_depth, to_physical
+from rearrange.episodes import Episode
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import Pick
+from rearrange.tasks import make_task
+from rearrange.tasks.base import STOP
 from rearrange.tasks.sensors import from_rest
 from skills.base import SkillArgument
 from skills.settings import SkillEnvironments
@@ -61,15 +64,15 @@ def check_metadata(path: str | Path, metadata: dict[str, Any], skill: str) -> No
         )
 
 
-class LearnedPick:
-    """Pick by a trained policy.
+class LearnedSkill:
+    """A trained policy in the world of another task, such as a household scenario.
 
-    The policy sees what it saw in training: the object's start in the hand's frame and, as
-    GPS+Compass, its motion since the skill began.
+    The policy sees what it saw in training: its own task makes the observations, as if an episode
+    began where the skill does, and masks the actions.
     """
 
-    name = "pick"
-    timeout = 200
+    name: str
+    timeout: int = 200  # steps (habitat-lab)
 
     def __init__(self, path: str | Path, deterministic: bool = False) -> None:
         """Load the checkpoint and the task that makes its observations."""
@@ -78,16 +81,18 @@ class LearnedPick:
         metadata = self.runner.policy.metadata
         check_metadata(path, metadata, self.name)
         self.environments = SkillEnvironments.from_metadata(metadata, "val")
-        self.task = Pick(self.environments.task_config())
+        self.task: Any = make_task(self.name, self.environments.task_config())
+        self.scale = self.task.action.scale()
+        self.full = np.zeros((1, FULL_ACTION_SIZE))
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
-        """Aim at the argument's object and forget the last use."""
-        self.task.set_target(0, argument.slot, argument.position)
-        self.task.base_start[0] = world.state.base_pose[0]
+        """Begin the task with the argument, and forget the last use."""
+        self.task.start([0], [as_episode(world, argument)], world.state)
+        self.full[:] = 0.0
         self.runner.restart()
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action in the simulator's units [10]; what is held is not let go (HAB's mask)."""
+        """Next action in the simulator's units [10], masked as in training."""
         observation = {
             key: value[0].astype(np.float32)
             for key, value in self.task.observe(world.state).items()
@@ -95,13 +100,104 @@ class LearnedPick:
         observation[DEPTH_KEY] = normalised_depth(
             world.simulator.render_depth(self.environments.camera_size)
         )[0]
-        full = np.zeros((1, FULL_ACTION_SIZE))
-        full[0, self.task.action_slice] = self.runner.act(observation)
-        physical = to_physical(self.task.action.scale(), full)
-        return self.task.mask(world.state, physical)[0]
+        self.full[0, self.task.action_slice] = self.runner.act(observation)
+        return self.task.mask(world.state, to_physical(self.scale, self.full))[0]
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """Whether the skill is over, from what the robot can tell."""
+        raise NotImplementedError
+
+    def _at_rest(self, world: RearrangeEnv) -> bool:
+        """The hand is at its resting place."""
+        offset = from_rest(self.task.xp, world.state)[0]
+        return float(np.sqrt(offset @ offset)) < self.task.config.rest_threshold
+
+
+class LearnedNavigate(LearnedSkill):
+    """Navigate by a trained policy, which says itself when it has arrived."""
+
+    name = "navigate"
+    timeout = 300
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """The policy calls stop."""
+        return bool(self.full[0, STOP] > 0)
+
+
+class LearnedPick(LearnedSkill):
+    """Pick by a trained policy."""
+
+    name = "pick"
 
     def done(self, world: RearrangeEnv) -> bool:
         """Something is held and the hand is back at its resting place."""
-        offset = from_rest(self.task.xp, world.state)[0]
-        near = float(np.sqrt(offset @ offset)) < self.task.config.rest_threshold
-        return bool(world.state.held_object[0] != NOTHING) and near
+        return bool(world.state.held_object[0] != NOTHING) and self._at_rest(world)
+
+
+class LearnedPlace(LearnedSkill):
+    """Place by a trained policy."""
+
+    name = "place"
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """Nothing is held any more and the hand is back at its resting place."""
+        return bool(world.state.held_object[0] == NOTHING) and self._at_rest(world)
+
+
+class LearnedOpenClose(LearnedSkill):
+    """A drawer or the fridge opened or closed by a trained policy, which says itself when it is done."""
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """The policy calls stop after it has done something and is back at rest, or its grasp broke."""
+        return bool(self.task.evaluate(world.state, self.full).terminated[0])
+
+
+class LearnedOpenCab(LearnedOpenClose):
+    """Open a drawer by a trained policy."""
+
+    name = "open_cab"
+
+
+class LearnedCloseCab(LearnedOpenClose):
+    """Close a drawer by a trained policy."""
+
+    name = "close_cab"
+
+
+class LearnedOpenFridge(LearnedOpenClose):
+    """Open the fridge by a trained policy."""
+
+    name = "open_fridge"
+
+
+class LearnedCloseFridge(LearnedOpenClose):
+    """Close the fridge by a trained policy."""
+
+    name = "close_fridge"
+
+
+LEARNED: dict[str, type[LearnedSkill]] = {
+    skill.name: skill
+    for skill in (
+        LearnedNavigate,
+        LearnedPick,
+        LearnedPlace,
+        LearnedOpenCab,
+        LearnedCloseCab,
+        LearnedOpenFridge,
+        LearnedCloseFridge,
+    )
+}
+
+
+def as_episode(world: RearrangeEnv, argument: SkillArgument) -> Episode:
+    """The world's episode as a skill's own task would have it: one target, beginning now."""
+    target = world.episode.targets[argument.target_index]
+    place = {"start" if argument.kind == "object" else "goal": argument.position}
+    held = int(world.state.held_object[0])
+    return replace(
+        world.episode,
+        targets=(replace(target, slot=argument.slot, **place),),
+        held_slot=None if held == NOTHING else held,
+        target_joint=argument.joint,
+    )

@@ -9,8 +9,8 @@ from rearrange.episodes import load_layout
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
-from skills.base import MODES, Skill, SkillArgument
-from skills.learned import LearnedPick
+from skills.base import MODES, SKILL_NAMES, Skill, SkillArgument
+from skills.learned import LEARNED
 from skills.oracle import (
     CloseOracle,
     NavigateOracle,
@@ -23,21 +23,11 @@ from skills.oracle import (
 from skills.settings import CHECKPOINTS
 from skills.spa import spa_skills
 
-SKILL_NAMES = (
-    "navigate",
-    "pick",
-    "place",
-    "open_cab",
-    "close_cab",
-    "open_fridge",
-    "close_fridge",
-)
 ORACLE_TIMEOUT = 600  # steps; oracles move carefully
 RESET_TIMEOUT = 50  # steps (habitat-lab)
 RESET_STEP = 0.0375  # [rad] per step and joint
 RESET_ERROR = 0.05  # [rad] (habitat-lab)
 
-_LEARNED = {"pick": LearnedPick}
 _HANDLE_ORACLES: dict[str, type[NavigateToHandle] | type[OpenOracle] | type[CloseOracle]] = {
     "navigate": NavigateToHandle,
     "open_cab": OpenOracle,
@@ -144,8 +134,8 @@ def load_skills(mode: str) -> dict[str, Skill]:
     missing = []
     for name in SKILL_NAMES:
         path = CHECKPOINTS / f"{name}.safetensors"
-        if mode != "oracle" and name in _LEARNED and path.is_file():
-            skills[name] = _LEARNED[name](path, deterministic=True)
+        if mode != "oracle" and path.is_file():
+            skills[name] = LEARNED[name](path, deterministic=True)
         else:
             missing.append(name)
             skills[name] = OracleSkill(name)

@@ -17,12 +17,12 @@ from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import default_config
+from skills.base import SKILL_NAMES
 from ver import TrainerConfig
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONFIGS = REPOSITORY / "configs"
 CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
-TRAINABLE = ("pick",)
 
 
 @dataclass
@@ -39,9 +39,9 @@ class TrainingSettings:
 
 
 def check_skill(skill: str) -> str:
-    """Return the skill's name or raise a UserError that lists those that can be trained."""
-    if skill not in TRAINABLE:
-        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(TRAINABLE)}")
+    """Return the skill's name or raise a UserError that lists those that exist."""
+    if skill not in SKILL_NAMES:
+        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(SKILL_NAMES)}")
     return skill
 
 

@@ -1,6 +1,6 @@
 """`python -m skills.train SKILL [key=value ...]`: train a skill with VER.
 
-Settings come from configs/<skill>.yaml and then from the command line, e.g.
+Settings come from configs/skill.yaml, configs/<skill>.yaml and then from the command line, e.g.
 `python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`.
 """
 
@@ -17,9 +17,10 @@ from ver import Trainer, merge_config
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
-    """Settings of a skill's training: defaults, then its YAML file, then overrides."""
+    """Settings of a skill's training: defaults, all skills' YAML file, its own, then overrides."""
     schema = settings_type(skill)
-    settings = merge_config(schema(), [CONFIGS / f"{skill}.yaml"], overrides)
+    files = [path for name in ("skill", skill) if (path := CONFIGS / f"{name}.yaml").is_file()]
+    settings = merge_config(schema(), files, overrides)
     settings.skill = check_skill(skill)
     return settings
 

@@ -1,4 +1,4 @@
-"""A small Pick policy with fresh weights."""
+"""Small policies with fresh weights."""
 
 import pytest
 
@@ -8,14 +8,27 @@ from ver import ActorCritic, save_policy
 
 
 @pytest.fixture(scope="session")
-def pick_checkpoint(tmp_path_factory):
-    """Path of an untrained Pick policy that sees 40x40 depth."""
-    settings = load_settings("pick", ["camera_size=40", "task.max_steps=20"])
-    settings.trainer.network.hidden_size = 8
-    settings.trainer.network.visual_features = 8
-    environments = SkillEnvironments.from_settings(settings)
-    env = environments(0, 0)
-    policy = ActorCritic(env.observation_space, env.action_space, settings.trainer.network)
-    path = tmp_path_factory.mktemp("checkpoints") / "pick.safetensors"
-    save_policy(path, policy, {}, environments.metadata())
-    return path
+def make_checkpoint(tmp_path_factory):
+    """A function from a skill to the path of an untrained policy that sees 40x40 depth."""
+    made = {}
+
+    def make(skill):
+        if skill not in made:
+            settings = load_settings(skill, ["camera_size=40", "task.max_steps=20"])
+            settings.trainer.network.hidden_size = 8
+            settings.trainer.network.visual_features = 8
+            environments = SkillEnvironments.from_settings(settings)
+            env = environments(0, 0)
+            policy = ActorCritic(env.observation_space, env.action_space, settings.trainer.network)
+            path = tmp_path_factory.mktemp("checkpoints") / f"{skill}.safetensors"
+            save_policy(path, policy, {}, environments.metadata())
+            made[skill] = path
+        return made[skill]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def pick_checkpoint(make_checkpoint):
+    """Path of an untrained Pick policy."""
+    return make_checkpoint("pick")

@@ -6,31 +6,34 @@ import torch
 
 from rearrange.env import RearrangeEnv, to_physical
 from rearrange.sim.mujoco import SimulatorConfig
-from skills.base import SkillArgument
-from skills.learned import LearnedPick, PolicyRunner
+from rearrange.tasks.base import STOP
+from skills.base import SKILL_NAMES, SkillArgument
+from skills.learned import LEARNED, LearnedPick, PolicyRunner, as_episode
+from skills.players import argument_of
 from ver import UserError
 
 
-def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(pick_checkpoint):
+@pytest.mark.parametrize("name", SKILL_NAMES)
+def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(make_checkpoint, name):
     """Same episode, same noise: the skill in a world without its task does the same."""
-    skill = LearnedPick(pick_checkpoint)
+    skill = LEARNED[name](make_checkpoint(name))
     env = skill.environments(0, seed=0)
     observation, _ = env.reset(seed=5)
     world = RearrangeEnv("tidy_house", split="val", simulator=SimulatorConfig(camera_size=32))
-    runner = PolicyRunner(pick_checkpoint)
+    runner = PolicyRunner(make_checkpoint(name))
     episode = env.episode
     world.simulator.reset([0], [episode])
     world._worlds.episodes[0] = episode
-    target = episode.targets[0]
-    skill.reset(world, SkillArgument("object", target.slot, 0, target.start))
+    skill.reset(world, argument_of(name, episode))
     full = np.zeros((1, 11))
     for step in range(5):
         torch.manual_seed(step)
-        full[0, :10] = runner.act(observation)
+        full[0, env.task.action_slice] = runner.act(observation)
         torch.manual_seed(step)
         action = skill.act(world)
-        np.testing.assert_allclose(action, to_physical(env.task.action.scale(), full)[0], atol=1e-6)
-        observation = env.step(full[0, :10])[0]
+        expected = env.task.mask(env.state, to_physical(env.task.action.scale(), full))[0]
+        np.testing.assert_allclose(action, expected, atol=1e-6)
+        observation = env.step(full[0, env.task.action_slice])[0]
         world.simulator.step(action[None])
 
 
@@ -59,3 +62,45 @@ def test_done_needs_something_in_the_hand_at_rest(pick_checkpoint):
     assert skill.done(env)  # every episode starts with the hand near its resting place
     env.state.end_effector_in_base[0, 2] += 0.3
     assert not skill.done(env)
+
+
+def test_place_is_over_when_the_empty_hand_is_back(make_checkpoint):
+    skill = LEARNED["place"](make_checkpoint("place"))
+    env = skill.environments(0, seed=0)
+    env.reset(seed=1)
+    assert env.state.held_object[0] >= 0
+    assert not skill.done(env)
+    env.state.held_object[0] = -1
+    assert skill.done(env)
+    env.state.end_effector_in_base[0, 2] += 0.3
+    assert not skill.done(env)
+
+
+@pytest.mark.parametrize("name", ["navigate", "open_cab", "close_fridge"])
+def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
+    skill = LEARNED[name](make_checkpoint(name))
+    env = skill.environments(0, seed=0)
+    env.reset(seed=1)
+    skill.reset(env, argument_of(name, env.episode))
+    skill.full[0, STOP] = -1.0
+    assert not skill.done(env)
+    if name != "navigate":  # away from rest, then back
+        env.state.end_effector_in_base[0, 2] += 0.4
+        skill.full[0, STOP] = 1.0
+        assert not skill.done(env)
+        env.state.end_effector_in_base[0, 2] -= 0.4
+    skill.full[0, STOP] = 1.0
+    assert skill.done(env)
+
+
+def test_an_argument_becomes_the_target_of_an_episode(pick_checkpoint):
+    env = LearnedPick(pick_checkpoint).environments(0, seed=0)
+    env.reset(seed=1)
+    goal = as_episode(env, SkillArgument("goal", 7, 0, (1.0, 2.0, 3.0), "fridge_door"))
+    assert goal.targets[0].goal == (1.0, 2.0, 3.0)
+    assert goal.targets[0].slot == 7
+    assert goal.targets[0].start == env.episode.targets[0].start
+    assert goal.target_joint == "fridge_door"
+    start = as_episode(env, SkillArgument("object", 7, 0, (1.0, 2.0, 3.0)))
+    assert start.targets[0].start == (1.0, 2.0, 3.0)
+    assert start.held_slot is None

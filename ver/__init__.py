@@ -10,8 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ver.action_space import to_environment_action
     from ver.checkpoint import load_policy, save_policy
-    from ver.collect.environment_worker import to_environment_action
     from ver.config import (
         CollectConfig,
         EntropyConfig,
@@ -38,7 +38,7 @@ _HOMES = {
     "load_policy": "ver.checkpoint",
     "merge_config": "ver.config",
     "save_policy": "ver.checkpoint",
-    "to_environment_action": "ver.collect.environment_worker",
+    "to_environment_action": "ver.action_space",
 }
 
 __all__ = [

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,7 @@ from ver.config import EntropyConfig, NetworkConfig, PPOConfig
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
-from ver.ppo import PPO, ppo_loss, schedule_factor
+from ver.ppo import PPO, ppo_loss
 from ver.rollout import RolloutBuffer, cut_mini_batches, make_experience
 
 
@@ -46,19 +44,6 @@ def test_value_clipping_takes_the_larger_error():
     # 1 is pulled back to 0.2 (error 1.8), 3 stays the larger error
     assert float(plain["value_loss"]) == pytest.approx(0.5 * (1 + 9) / 2)
     assert float(clipped["value_loss"]) == pytest.approx(0.5 * (1.8**2 + 9) / 2)
-
-
-@pytest.mark.parametrize(
-    ("progress", "factor"), [(0.0, 1.0), (0.25, (1 + math.sqrt(0.5)) / 2), (0.5, 0.5), (1.0, 0.0)]
-)
-def test_cosine_schedule(progress, factor):
-    assert schedule_factor("cosine", progress) == pytest.approx(factor)
-    assert schedule_factor("constant", progress) == 1.0
-
-
-def test_unknown_schedule_is_a_user_error():
-    with pytest.raises(UserError, match="cosine"):
-        schedule_factor("linear", 0.1)
 
 
 def adapted(entropy: float, steps: int = 50, **settings) -> EntropyCoefficient:

@@ -160,7 +160,7 @@ def test_packed_evaluation_equals_acting_step_by_step(core, layers, seed, longes
     experience = make_experience(buffer, 0.99, 0.95, 1.0, longest)
     rng = np.random.default_rng(seed)
     batches = cut_mini_batches(experience.starts, experience.lengths, parts, rng)
-    for batch in [shard for batch in batches for shard in batch.shards(threads)]:
+    for batch in [shard for whole in batches for shard in whole.shards(threads)]:
         rows = experience.slots[batch.positions]
         result = policy.evaluate(
             {"x": buffer.observations["x"][rows]},
@@ -381,7 +381,8 @@ def test_defaults_are_the_papers():
     assert (config.learning_rate, config.schedule, config.optimizer) == (2.5e-4, "cosine", "adam")
     assert (config.epochs, config.mini_batches, config.clip) == (3, 2, 0.2)
     assert (config.gamma, config.gae_lambda, config.value_coefficient) == (0.99, 0.95, 0.5)
-    assert not (config.clip_value or config.normalise_advantages or config.scale_learning_rate)
+    flags = (config.clip_value, config.normalise_advantages, config.scale_learning_rate)
+    assert not any(flags)
     assert config.importance_weights
     assert config.max_importance_weight == 1.0
     entropy = config.entropy

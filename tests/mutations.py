@@ -14,11 +14,17 @@ import argparse
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
+
+import gymnasium  # noqa: F401 (loaded once, for all the forked test runs)
+import hypothesis  # noqa: F401
+import omegaconf  # noqa: F401
+import pytest
+import torch  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
 # Quick tests first; those that start processes only see what the others let through.
@@ -87,6 +93,11 @@ ROLLOUT = _in(
         "Importance weights not truncated",
         "np.minimum((length + 1) / counts, maximum)",
         "np.asarray((length + 1) / counts)",
+    ),
+    (
+        "Importance weights given to other environments' steps",
+        "weights[buffer.environments[slots]]",
+        "weights[buffer.environments[: len(slots)]]",
     ),
     ("Sequences run across episodes", "boundary = first.copy()", "boundary = np.zeros_like(first)"),
     (
@@ -307,19 +318,46 @@ def apply(mutation: Mutation, root: Path) -> str:
     return text
 
 
-def first_failure(root: Path) -> str:
-    """Runs the tests in the copy: the first one to fail, or nothing if all pass."""
-    environment = os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    for tests in TESTS:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        done = subprocess.run(
-            [*command, *tests.split()], cwd=root, env=environment, capture_output=True, text=True
-        )
-        if done.returncode == 0:
+def first_failure(root: Path, path: str = "") -> str:
+    """Runs the tests in the copy: the first one to fail, or nothing if all pass.
+
+    Args:
+        root: The copy.
+        path: The file that was changed; the tests that mirror it go first.
+    """
+    stages = [_mirror(root, path), *TESTS] if path else list(TESTS)
+    for tests in stages:
+        log = root / "pytest.log"
+        # Forked from a process that has loaded the libraries, but nothing of `ver`.
+        process = get_context("fork").Process(target=_run_pytest, args=(root, tests, log))
+        process.start()
+        process.join()
+        if process.exitcode == 0:
             continue
-        named = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-        return named[1].removeprefix("tests/ver/") if named else f"pytest {done.returncode}"
+        named = re.search(r"^(?:FAILED|ERROR) (\S+)", log.read_text(), re.MULTILINE)
+        return named[1].removeprefix("tests/ver/") if named else f"exit status {process.exitcode}"
     return ""
+
+
+def _mirror(root: Path, path: str) -> str:
+    """The tests of a file: tests/ver/test_x.py for ver/x.py, tests/ver/y for ver/y/x.py."""
+    file = Path(path)
+    folder = "tests" / file.parent
+    test = folder if file.parent.name != "ver" else folder / f"test_{file.name}"
+    return str(test) if (root / test).exists() else TESTS[0]
+
+
+def _run_pytest(root: Path, tests: str, log: Path) -> None:
+    os.chdir(root)
+    os.environ |= {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(root))
+    with log.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests.split()])
+    sys.stdout.flush()
+    os._exit(int(status))
 
 
 def main() -> int:
@@ -342,7 +380,7 @@ def main() -> int:
             raise SystemExit(f"The tests fail before anything is broken: {failure}")
         for mutation in chosen:
             original = apply(mutation, root)
-            noticed = first_failure(root)
+            noticed = first_failure(root, mutation.path)
             (root / mutation.path).write_text(original)
             survivors += not noticed
             name = mutation.name.replace("|", "\\|")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ver.checkpoint import load_policy, save_policy
     from ver.config import (
         CollectConfig,
+        CPCAConfig,
         EntropyConfig,
         NetworkConfig,
         PPOConfig,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ActorCritic": "ver.networks.policy",
+    "CPCAConfig": "ver.config",
     "CollectConfig": "ver.config",
     "EntropyConfig": "ver.config",
     "NetworkConfig": "ver.config",
@@ -43,6 +45,7 @@ _HOMES = {
 
 __all__ = [
     "ActorCritic",
+    "CPCAConfig",
     "CollectConfig",
     "EntropyConfig",
     "NetworkConfig",

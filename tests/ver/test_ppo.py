@@ -361,6 +361,12 @@ def test_cpcas_own_gradient_is_cut_apart_from_the_policys():
     cut = one_update(*filled(images=True), config)
     assert norm(cut, "cpca") == pytest.approx(1e-3, rel=1e-3)
     assert norm(cut, "policy") == pytest.approx(norm(free, "policy"), rel=1e-4)
+    # Nor does a large gradient of CPC|A leave less of the limit to the policy.
+    config = cpca_config()
+    config.max_gradient_norm = 1e-3
+    other = one_update(*filled(images=True), config)
+    assert norm(other, "policy") == pytest.approx(1e-3, rel=1e-3)
+    assert norm(other, "cpca") == pytest.approx(norm(free, "cpca"), rel=1e-4)
 
 
 def test_cpca_learns_beside_ppo_and_is_restored():

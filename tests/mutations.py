@@ -363,10 +363,16 @@ def _run_pytest(root: Path, tests: str, log: Path) -> None:
 def main() -> int:
     """Prints a Markdown table; the exit status says whether a mutation survived."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="only mutations whose names contain this")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="only mutations whose names contain one of these"
+    )
     parser.add_argument("--output", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
-    chosen = [m for m in MUTATIONS if arguments.only.lower() in m.name.lower()]
+    chosen = [
+        mutation
+        for mutation in MUTATIONS
+        if any(part.lower() in mutation.name.lower() for part in arguments.only)
+    ]
     lines = ["| broken on purpose | in | noticed by |", "|---|---|---|"]
     print(*lines, sep="\n", flush=True)
     survivors = 0

@@ -10,10 +10,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ver.action_space import to_environment_action
     from ver.checkpoint import load_policy, save_policy
-    from ver.collect.environment_worker import to_environment_action
     from ver.config import (
         CollectConfig,
+        CPCAConfig,
         EntropyConfig,
         NetworkConfig,
         PPOConfig,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ActorCritic": "ver.networks.policy",
+    "CPCAConfig": "ver.config",
     "CollectConfig": "ver.config",
     "EntropyConfig": "ver.config",
     "NetworkConfig": "ver.config",
@@ -38,11 +40,12 @@ _HOMES = {
     "load_policy": "ver.checkpoint",
     "merge_config": "ver.config",
     "save_policy": "ver.checkpoint",
-    "to_environment_action": "ver.collect.environment_worker",
+    "to_environment_action": "ver.action_space",
 }
 
 __all__ = [
     "ActorCritic",
+    "CPCAConfig",
     "CollectConfig",
     "EntropyConfig",
     "NetworkConfig",

@@ -230,15 +230,21 @@ def space_to_json(space: spaces.Space) -> dict[str, Any]:
     if isinstance(space, spaces.Discrete):
         return {"type": "Discrete", "n": int(space.n), "start": int(space.start)}
     if isinstance(space, spaces.MultiDiscrete):
-        return {"type": "MultiDiscrete", "nvec": np.asarray(space.nvec).tolist()}
-    raise UserError(f"Space {space} is not supported; use Dict, Box, Discrete or MultiDiscrete.")
+        nvec, start = np.asarray(space.nvec).tolist(), np.asarray(space.start).tolist()
+        return {"type": "MultiDiscrete", "nvec": nvec, "start": start}
+    if isinstance(space, spaces.Tuple):
+        return {"type": "Tuple", "spaces": [space_to_json(part) for part in space.spaces]}
+    raise UserError(
+        f"Space {space} is not supported; use Dict, Tuple, Box, Discrete or MultiDiscrete."
+    )
 
 
 def space_from_json(values: dict[str, Any]) -> spaces.Space:
     """Rebuilds a space from `space_to_json`'s answer."""
     kind = values["type"]
     if kind == "Dict":
-        parts = {key: space_from_json(part) for key, part in values["spaces"].items()}
+        # As pairs, so that the order of the columns survives; a plain dict would be sorted.
+        parts = [(key, space_from_json(part)) for key, part in values["spaces"].items()]
         return spaces.Dict(parts)
     if kind == "Box":
         shape, dtype = tuple(values["shape"]), np.dtype(values["dtype"])
@@ -248,7 +254,9 @@ def space_from_json(values: dict[str, Any]) -> spaces.Space:
     if kind == "Discrete":
         return spaces.Discrete(values["n"], start=values["start"])
     if kind == "MultiDiscrete":
-        return spaces.MultiDiscrete(values["nvec"])
+        return spaces.MultiDiscrete(values["nvec"], start=values.get("start"))
+    if kind == "Tuple":
+        return spaces.Tuple([space_from_json(part) for part in values["spaces"]])
     raise UserError(f"Space type '{kind}' is not supported.")
 
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 class NetworkConfig:
     """The actor-critic's shape."""
 
-    encoder: str = "small_cnn"  # image encoder: small_cnn (64x64, CPU) or resnet18 (128x128, GPU)
+    encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
     visual_features: int = 256  # width of the image embedding
     core: str = "lstm"  # memory: lstm or none (a feed-forward MLP)
     hidden_size: int = 256  # width of the core
@@ -33,7 +33,7 @@ class NetworkConfig:
     log_std: str = "free"  # Gaussian spread: free (one per action dimension) or state (a head)
     initial_log_std: float = 0.0  # log standard deviation at the start, in half-ranges of the Box
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
-    bfloat16: bool = False  # run the image encoder in bfloat16, in inference and in learning alike
+    mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
 
 
 @dataclass
@@ -49,11 +49,31 @@ class EntropyConfig:
 
 
 @dataclass
+class CPCAConfig:
+    """The auxiliary loss CPC|A; it needs an image encoder."""
+
+    enabled: bool = False  # learn it beside PPO, in one thread on a CPU
+    scale: float = 0.1  # weight of the loss
+    steps: int = 20  # k, how many steps ahead are predicted
+    starts: int = 6  # steps to predict from, on average in each sequence; 0 takes all
+    horizons: int = 2  # of the steps ahead, how many are judged for each start; 0 takes all
+    negatives: int = 20  # images of other steps that each prediction is judged against
+    hidden_size: int = 256  # width of the predictor and the classifier
+    action_features: int = 32  # width of the action embedding
+    max_gradient_norm: float = 0.5  # clips the gradient of CPC|A's own networks; 0 turns it off
+
+
+@dataclass
 class PPOConfig:
     """The update."""
 
-    learning_rate: float = 2.5e-4  # Adam step size at the start
-    schedule: str = "cosine"  # cosine (to zero at total_steps) or constant
+    optimizer: str = "adam"  # adam, or lamb with BPS's clipped trust ratio
+    learning_rate: float = 2.5e-4  # base step size
+    scale_learning_rate: bool = False  # multiply it by sqrt(steps in an update / base_batch_size)
+    base_batch_size: int = 256  # steps in an update for which learning_rate was chosen
+    schedule: str = "cosine"  # cosine (to zero at total_steps), constant, or to_base (BPS)
+    lamb_weight_decay: float = 1e-2  # lamb only: decay of all parameters
+    lamb_rho: float = 1e-2  # lamb only: the trust ratio is kept within [rho, 1 / rho]
     epochs: int = 3  # passes over a rollout
     mini_batches: int = 2  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
@@ -63,11 +83,12 @@ class PPOConfig:
     gae_lambda: float = 0.95  # generalised advantage estimation's mixing
     normalise_advantages: bool = False  # zero mean, unit deviation within a mini-batch
     max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
-    adam_epsilon: float = 1e-5  # Adam's denominator guard
+    adam_epsilon: float = 1e-5  # denominator guard of Adam and Lamb
     max_importance_weight: float = 1.0  # truncation of (T + 1) / (steps of the environment)
     importance_weights: bool = True  # down-weight fast environments
     max_sequence_length: int = 128  # longest run for back-propagation through time; 0 = no limit
     entropy: EntropyConfig = field(default_factory=EntropyConfig)  # the entropy bonus
+    cpca: CPCAConfig = field(default_factory=CPCAConfig)  # the auxiliary loss
 
 
 @dataclass
@@ -164,11 +185,22 @@ def config_from_dict(schema: type[T], values: dict[str, Any]) -> T:
 def _merge(config: Any, addition: Any, source: str) -> Any:
     if not isinstance(addition, DictConfig):
         raise UserError(f"{source} must hold key: value pairs.")
+    addition = OmegaConf.create(_renew(OmegaConf.to_container(addition)))
     _check_keys(config, addition, "", source)
     try:
         return OmegaConf.merge(config, addition)
     except OmegaConfBaseException as error:
         raise UserError(f"{source}: {_one_line(error)}") from None
+
+
+def _renew(values: Any) -> Any:
+    """Turns settings that were saved under an older name into today's."""
+    if not isinstance(values, dict):
+        return values
+    values = {key: _renew(value) for key, value in values.items()}
+    if isinstance(values.get("bfloat16"), bool):  # a switch of the network until November 2026
+        values.setdefault("mixed_precision", "bfloat16" if values.pop("bfloat16") else "none")
+    return values
 
 
 def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> None:

@@ -8,23 +8,31 @@ import torch
 from torch import Tensor, nn
 
 from ver.config import EntropyConfig
+from ver.errors import UserError
 
 
 class EntropyCoefficient(nn.Module):
     """alpha = exp(log_alpha), which rises while the policy's entropy is below its target.
 
     Its loss is alpha * (entropy - target), in which the entropy is a constant: the gradient with
-    respect to log_alpha is negative below the target, so descent raises alpha. log_alpha is kept
-    within bounds after each step.
+    respect to log_alpha is negative below the target, so descent raises alpha. (VER, section 4,
+    prints alpha * (target - entropy), whose descent would do the opposite; Haarnoja et al. 2018
+    have the sign used here.) log_alpha starts within its bounds and is kept there.
 
     Args:
         config: Bounds, target and step size.
+
+    Raises:
+        UserError: If the bounds are impossible.
     """
 
     def __init__(self, config: EntropyConfig):
         super().__init__()
+        if not 0.0 < config.minimum <= config.maximum:
+            raise UserError("ppo.entropy needs 0 < minimum <= maximum.")
         self.config = config
         self.log_alpha = nn.Parameter(torch.tensor(math.log(max(config.initial, 1e-12))))
+        self.clamp()
 
     @property
     def value(self) -> float:

@@ -12,25 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ver.auxiliary import CPCA
+from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
 from ver.config import PPOConfig
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
+from ver.optimisers import make_optimiser, scheduled_rate
 from ver.rollout import Experience, MiniBatch, RolloutBuffer, cut_mini_batches, make_experience
 
-
-def schedule_factor(schedule: str, progress: float) -> float:
-    """Returns the learning rate's factor after a fraction of training.
-
-    Args:
-        schedule: "cosine", (1 + cos(pi * progress)) / 2, or "constant".
-        progress: Fraction of the training steps done, cut to [0, 1].
-    """
-    if schedule == "constant":
-        return 1.0
-    if schedule == "cosine":
-        return (1.0 + math.cos(math.pi * min(max(progress, 0.0), 1.0))) / 2.0
-    raise UserError(f"Unknown ppo.schedule '{schedule}'; valid: cosine, constant.")
+# Where checkpoints keep an optimiser's state: one's averages would not fit the other.
+_OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
 
 
 class PPO:
@@ -42,27 +34,35 @@ class PPO:
         threads: CPU threads that compute gradients, each on its own share of a mini-batch with
             single-threaded operations. Measured against multi-threaded operations (OpenMP), this
             is as fast on idle cores and many times faster on busy ones, where OpenMP's threads
-            spin while one of them is descheduled.
+            spin while one of them is descheduled. CPC|A compares steps all over a mini-batch,
+            so with it there is one share only.
+        batch_size: Steps in one update, over all learners; scales the learning rate if it is to.
 
     Attributes:
+        cpca: The auxiliary loss's networks, None without it.
+        parameters: All that the optimiser moves: the policy's and then CPC|A's.
         updates: Gradient steps taken so far.
         packing_seconds: Time spent on returns, packing and copying, rather than on computing.
     """
 
-    def __init__(self, policy: ActorCritic, config: PPOConfig, threads: int = 1):
-        schedule_factor(config.schedule, 0.0)  # complain now about an unknown schedule
+    def __init__(
+        self, policy: ActorCritic, config: PPOConfig, threads: int = 1, batch_size: int = 256
+    ):
         self.policy = policy
         self.config = config
+        self.batch_size = batch_size
         device = policy.critic.weight.device
         self.entropy = EntropyCoefficient(config.entropy).to(device)
-        self.optimizer = torch.optim.Adam(
-            policy.parameters(), lr=config.learning_rate, eps=config.adam_epsilon
-        )
+        self.cpca = _make_cpca(policy, config)
+        self._policy_parameters = list(policy.parameters())
+        self._cpca_parameters = [] if self.cpca is None else list(self.cpca.parameters())
+        self.parameters = self._policy_parameters + self._cpca_parameters
+        self.optimizer = make_optimiser(config, self.parameters)
+        self.set_progress(0.0)  # complains now about an unknown schedule
         self.entropy_optimizer = torch.optim.Adam(
             self.entropy.parameters(), lr=config.entropy.learning_rate
         )
-        self._parameters = list(policy.parameters())
-        self.threads = threads if device.type == "cpu" else 1
+        self.threads = threads if device.type == "cpu" and self.cpca is None else 1
         self._map: Callable[..., Any] = map
         if self.threads > 1:
             pool = ThreadPoolExecutor(self.threads, "learner", lambda: torch.set_num_threads(1))
@@ -77,9 +77,46 @@ class PPO:
 
     def set_progress(self, progress: float) -> None:
         """Sets the learning rate for a fraction of training done."""
-        rate = self.config.learning_rate * schedule_factor(self.config.schedule, progress)
+        rate = scheduled_rate(self.config, progress, self.batch_size)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns the tensors, beside the policy's, that are needed to go on learning."""
+        tensors = optimizer_tensors(self.optimizer, _OPTIMISER_PREFIXES[self.config.optimizer])
+        tensors |= optimizer_tensors(self.entropy_optimizer, "entropy_optimizer/")
+        tensors["entropy/log_alpha"] = self.entropy.log_alpha
+        if self.cpca is not None:
+            tensors |= {f"cpca/{name}": value for name, value in self.cpca.state_dict().items()}
+        return tensors
+
+    def load_state(self, tensors: dict[str, Tensor], source: str) -> None:
+        """Puts `state`'s answer back.
+
+        Args:
+            tensors: `state`'s tensors; others among them are ignored.
+            source: The file they come from, for errors.
+
+        Raises:
+            UserError: If they were saved with other settings of ppo.optimizer or ppo.cpca.
+        """
+        cpca = strip_prefix(tensors, "cpca/")
+        if bool(cpca) != (self.cpca is not None):
+            raise UserError(
+                f"{source} was trained with ppo.cpca.enabled={str(bool(cpca)).lower()}; resume it "
+                "with the same setting."
+            )
+        if self.cpca is not None:
+            load_weights(self.cpca, cpca, source)
+        for name, prefix in _OPTIMISER_PREFIXES.items():
+            if name != self.config.optimizer and strip_prefix(tensors, prefix):
+                raise UserError(
+                    f"{source} was trained with ppo.optimizer={name}; resume it with the same one."
+                )
+        load_optimizer(self.optimizer, tensors, _OPTIMISER_PREFIXES[self.config.optimizer])
+        load_optimizer(self.entropy_optimizer, tensors, "entropy_optimizer/")
+        with torch.no_grad():
+            self.entropy.log_alpha.copy_(tensors["entropy/log_alpha"])
 
     def learn(
         self,
@@ -170,13 +207,15 @@ class PPO:
             key: tensor.index_select(0, slots) for key, tensor in buffer.observations.items()
         }
         self.packing_seconds += (time.perf_counter() - begin) / self.threads
+        actions = buffer.actions.index_select(0, slots)
+        batch_sizes = torch.as_tensor(batch.batch_sizes)
         result = self.policy.evaluate(
             observations,
             buffer.states.index_select(0, heads),
             buffer.previous_actions.index_select(0, slots),
             column(~buffer.first[rows]),
-            buffer.actions.index_select(0, slots),
-            torch.as_tensor(batch.batch_sizes),
+            actions,
+            batch_sizes,
         )
         loss, numbers = ppo_loss(
             self.config,
@@ -190,14 +229,21 @@ class PPO:
             entropies=result.entropies,
             entropy_coefficient=self.entropy.value,
         )
-        return list(torch.autograd.grad(loss, self._parameters)), numbers
+        if self.cpca is not None:
+            images = result.images
+            assert images is not None  # _make_cpca saw to it
+            extra = self.cpca(result.outputs, images, actions, batch_sizes)
+            loss = loss + self.config.cpca.scale * extra
+            numbers["cpca_loss"] = extra.detach()
+        return list(torch.autograd.grad(loss, self.parameters)), numbers
 
     def _descend(self, gradients: list[Tensor]) -> float:
-        for parameter, gradient in zip(self._parameters, gradients, strict=True):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
             parameter.grad = gradient
-        limit = self.config.max_gradient_norm
-        norm = float(torch.nn.utils.clip_grad_norm_(self._parameters, limit or math.inf))
-        if not math.isfinite(norm):
+        norm = _clip(self._policy_parameters, self.config.max_gradient_norm)
+        # Apart, so that the auxiliary networks' gradients never shrink the policy's.
+        auxiliary = _clip(self._cpca_parameters, self.config.cpca.max_gradient_norm)
+        if not math.isfinite(norm + auxiliary):
             raise UserError(
                 "The gradient is not finite; lower ppo.learning_rate, or look for extreme "
                 "observations and rewards."
@@ -223,6 +269,23 @@ class PPO:
         self.policy.normaliser.update(self.policy.join_vectors(vectors))
 
 
+def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:
+    if not config.cpca.enabled:
+        return None
+    if policy.encoder is None:
+        raise UserError(
+            "ppo.cpca predicts image embeddings, and there is no image among the observations; "
+            "set ppo.cpca.enabled=false."
+        )
+    cpca = CPCA(config.cpca, policy.network_config, policy.action_space)
+    return cpca.to(policy.critic.weight.device)
+
+
+def _clip(parameters: list[torch.nn.Parameter], limit: float) -> float:
+    """Cuts the gradients' joint norm to `limit`, 0 for none, and returns what it was."""
+    return float(torch.nn.utils.clip_grad_norm_(parameters, limit or math.inf))
+
+
 def ppo_loss(
     config: PPOConfig,
     *,
@@ -237,6 +300,12 @@ def ppo_loss(
     entropy_coefficient: float,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """The clipped surrogate loss; every term is a mean of w * term over M steps.
+
+    Environments that step fast contribute more steps, which biases the sample towards them. The
+    weights w = min(1, (T + 1) / n), truncated importance sampling (VER, section 4), undo that for
+    fast environments; slow ones are left under-represented, as the truncation forbids weights
+    above 1. The mean is over all M steps, not divided by the sum of w: a rollout that is uneven
+    takes a smaller step.
 
     Args:
         config: Settings.

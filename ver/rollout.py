@@ -22,15 +22,10 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
+from ver.action_space import action_dtype, action_width
 from ver.collect.queues import ProcessLock
 from ver.collect.shared_memory import SharedArrays, Spec
-from ver.collect.transfer import (
-    CONTINUES,
-    TERMINATED,
-    TRUNCATED,
-    action_dtype,
-    action_width,
-)
+from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
 
 
 class RolloutBuffer:

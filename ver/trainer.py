@@ -24,9 +24,7 @@ from omegaconf import OmegaConf
 
 from ver.checkpoint import (
     TRAINING_FORMAT,
-    load_optimizer,
     load_weights,
-    optimizer_tensors,
     read_file,
     save_policy,
     save_training,
@@ -84,7 +82,14 @@ class Trainer:
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        self.ppo = PPO(self.policy, config.ppo, config.learner_threads or _cores())
+        collect = config.collect
+        steps = collect.num_environments * collect.rollout_length
+        self.ppo = PPO(
+            self.policy,
+            config.ppo,
+            config.learner_threads or _cores(),
+            max(1, steps // config.ppo.mini_batches),
+        )
         self.steps = 0
         self.episodes = 0
         self.seconds = 0.0
@@ -182,12 +187,7 @@ class Trainer:
     def save(self) -> None:
         """Writes a training checkpoint and the exported policy; drops old checkpoints."""
         config = config_to_dict(self.config)
-        state = optimizer_tensors(self.ppo.optimizer, "optimizer/")
-        state |= optimizer_tensors(self.ppo.entropy_optimizer, "entropy_optimizer/")
-        state |= {
-            "entropy/log_alpha": self.ppo.entropy.log_alpha,
-            "rng/torch": torch.get_rng_state(),
-        }
+        state = self.ppo.state() | {"rng/torch": torch.get_rng_state()}
         if self.config.device != "cpu":
             state["rng/cuda"] = torch.cuda.get_rng_state()
         path = self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
@@ -229,10 +229,7 @@ class Trainer:
         """
         tensors, header = read_file(path, (TRAINING_FORMAT,))
         load_weights(self.policy, strip_prefix(tensors, "policy/"), str(path))
-        load_optimizer(self.ppo.optimizer, tensors, "optimizer/")
-        load_optimizer(self.ppo.entropy_optimizer, tensors, "entropy_optimizer/")
-        with torch.no_grad():
-            self.ppo.entropy.log_alpha.copy_(tensors["entropy/log_alpha"])
+        self.ppo.load_state(tensors, str(path))
         values = header["values"]
         self.steps, self.episodes = values["steps"], values["episodes"]
         self.seconds, self.resumes = values["seconds"], values["resumes"] + 1
@@ -356,6 +353,9 @@ def _check(config: TrainerConfig) -> None:
     for name in ("num_environments", "environments_per_worker", "rollout_length"):
         if getattr(collect, name) < 1:
             raise UserError(f"collect.{name} must be at least 1, found {getattr(collect, name)}.")
+    for name in ("epochs", "mini_batches", "base_batch_size"):
+        if getattr(config.ppo, name) < 1:
+            raise UserError(f"ppo.{name} must be at least 1, found {getattr(config.ppo, name)}.")
     if collect.num_inference_workers < 1:
         raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
     if config.device != "cpu" and not torch.cuda.is_available():

@@ -49,6 +49,15 @@ def test_mistakes_are_one_line_that_helps(override, words):
         assert word in str(caught.value)
 
 
+def test_settings_saved_under_an_older_name_are_read(tmp_path):
+    assert config_from_dict(NetworkConfig, {"bfloat16": True}).mixed_precision == "bfloat16"
+    assert config_from_dict(NetworkConfig, {"bfloat16": False}).mixed_precision == "none"
+    file = tmp_path / "old.yaml"
+    file.write_text("trainer:\n  network: {bfloat16: true, layers: 3}\n")
+    network = merge_config(Nested, [file]).trainer.network
+    assert (network.mixed_precision, network.layers) == ("bfloat16", 3)
+
+
 def test_missing_file():
     with pytest.raises(UserError, match=r"none\.yaml"):
         merge_config(Nested, ["none.yaml"])

@@ -1,15 +1,17 @@
-import math
+import itertools
 
+import hypothesis
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
+from hypothesis import strategies as st
 
-from ver.config import EntropyConfig, NetworkConfig, PPOConfig
+from ver.config import CPCAConfig, EntropyConfig, NetworkConfig, PPOConfig
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
-from ver.ppo import PPO, ppo_loss, schedule_factor
+from ver.ppo import PPO, ppo_loss
 from ver.rollout import RolloutBuffer, cut_mini_batches, make_experience
 
 
@@ -48,19 +50,6 @@ def test_value_clipping_takes_the_larger_error():
     assert float(clipped["value_loss"]) == pytest.approx(0.5 * (1.8**2 + 9) / 2)
 
 
-@pytest.mark.parametrize(
-    ("progress", "factor"), [(0.0, 1.0), (0.25, (1 + math.sqrt(0.5)) / 2), (0.5, 0.5), (1.0, 0.0)]
-)
-def test_cosine_schedule(progress, factor):
-    assert schedule_factor("cosine", progress) == pytest.approx(factor)
-    assert schedule_factor("constant", progress) == 1.0
-
-
-def test_unknown_schedule_is_a_user_error():
-    with pytest.raises(UserError, match="cosine"):
-        schedule_factor("linear", 0.1)
-
-
 def adapted(entropy: float, steps: int = 50, **settings) -> EntropyCoefficient:
     coefficient = EntropyCoefficient(EntropyConfig(initial=0.01, target=1.0, **settings))
     optimizer = torch.optim.Adam(coefficient.parameters(), lr=0.1)
@@ -80,16 +69,59 @@ def test_entropy_coefficient_rises_below_the_target_and_falls_above():
 def test_entropy_coefficient_keeps_its_bounds():
     assert adapted(-9.0, 200).value == pytest.approx(1.0)
     assert adapted(9.0, 800).value == pytest.approx(1e-4)
+    assert EntropyCoefficient(EntropyConfig(initial=7.0)).value == pytest.approx(1.0)
+    with pytest.raises(UserError, match="minimum"):
+        EntropyCoefficient(EntropyConfig(minimum=0.0))
 
 
-def filled(core: str = "lstm") -> tuple[ActorCritic, RolloutBuffer]:
+@hypothesis.settings(max_examples=20, deadline=None)
+@hypothesis.given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=30), st.floats(1e-3, 50))
+def test_entropy_coefficient_never_leaves_its_bounds(entropies, rate):
+    coefficient = EntropyCoefficient(EntropyConfig())
+    optimizer = torch.optim.SGD(coefficient.parameters(), lr=rate)
+    for entropy in entropies:
+        optimizer.zero_grad()
+        coefficient.loss(entropy).backward()
+        optimizer.step()
+        coefficient.clamp()
+        assert 1e-4 * 0.999 <= coefficient.value <= 1.0 * 1.001
+
+
+@pytest.mark.parametrize(("target", "learned"), [(50.0, True), (-50.0, True), (50.0, False)])
+def test_learning_moves_the_entropy_coefficient_towards_the_target(target, learned):
+    policy, buffer = filled()
+    entropy = EntropyConfig(target=target, initial=0.01, learned=learned)
+    ppo = PPO(policy, PPOConfig(entropy=entropy))
+    ppo.learn(buffer, np.random.default_rng(0))
+    if not learned:
+        assert ppo.entropy.value == 0.01
+    else:
+        assert (ppo.entropy.value > 0.01) == (target > 0)
+        assert ppo.entropy.value != pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(("target", "bound"), [(50.0, 1.0), (-50.0, 1e-4)])
+def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
+    policy, buffer = filled()
+    ppo = PPO(policy, PPOConfig(entropy=EntropyConfig(target=target, initial=bound)))
+    ppo.learn(buffer, np.random.default_rng(0))
+    assert ppo.entropy.value == pytest.approx(bound, rel=1e-6)
+
+
+def filled(
+    core: str = "lstm", seed: int = 0, layers: int = 1, images: bool = False, **network
+) -> tuple[ActorCritic, RolloutBuffer]:
     """A buffer as collection would fill it, by one policy."""
-    torch.manual_seed(0)
-    observation = spaces.Dict({"x": spaces.Box(-5, 5, (3,), np.float32)})
+    torch.manual_seed(seed)
+    boxes = {"x": spaces.Box(-5, 5, (3,), np.float32)}
+    if images:
+        boxes["image"] = spaces.Box(0, 1, (36, 36, 1), np.float32)
+    observation = spaces.Dict(boxes)
     action = spaces.Box(-2, 4, (2,), np.float32)
-    policy = ActorCritic(observation, action, NetworkConfig(core=core, hidden_size=8))
+    config = NetworkConfig(core=core, hidden_size=8, layers=layers, visual_features=6, **network)
+    policy = ActorCritic(observation, action, config)
     buffer = RolloutBuffer(observation, action, 3, 20, policy.state_size)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     state = policy.initial_state(3)
     previous = policy.initial_actions(3)
     buffer.begin()
@@ -98,13 +130,15 @@ def filled(core: str = "lstm") -> tuple[ActorCritic, RolloutBuffer]:
         first = np.ones(3, bool) if rows.start == 0 else rng.random(3) < 0.15
         if rows.start:
             last = slice(rows.start - 3, rows.start)
-            buffer.outcomes[last] = first
+            buffer.outcomes[last] = first * rng.integers(1, 3, 3)  # TERMINATED or TRUNCATED
+            buffer.final_values[last] = rng.normal(size=3)
             buffer.rewards[last] = rng.normal(size=3)
-        observations = {"x": torch.randn(3, 3)}
+        observations = {key: torch.rand(3, *box.shape) * 2 - 1 for key, box in boxes.items()}
         masks = torch.as_tensor(~first)
         with torch.no_grad():
             out = policy.act(observations, state, previous, masks)
-        buffer.observations["x"][rows] = observations["x"]
+        for key, column in buffer.observations.items():
+            column[rows] = observations[key]
         buffer.states[rows] = state * masks[:, None]
         buffer.previous_actions[rows] = previous
         buffer.actions[rows] = out.actions
@@ -119,14 +153,22 @@ def filled(core: str = "lstm") -> tuple[ActorCritic, RolloutBuffer]:
     return policy, buffer
 
 
-@pytest.mark.parametrize("core", ["lstm", "none"])
-@pytest.mark.parametrize("longest", [0, 4])
-def test_packed_evaluation_equals_acting_step_by_step(core, longest):
-    policy, buffer = filled(core)
+@hypothesis.settings(max_examples=25, deadline=None)
+@hypothesis.given(
+    core=st.sampled_from(["lstm", "none"]),
+    layers=st.integers(1, 2),
+    seed=st.integers(0, 99),
+    longest=st.sampled_from([0, 1, 4, 7]),
+    parts=st.integers(1, 4),
+    threads=st.integers(1, 3),
+)
+def test_packed_evaluation_equals_acting_step_by_step(core, layers, seed, longest, parts, threads):
+    """Pieces that start in mid-episode too, cut by length, by mini-batch or by thread."""
+    policy, buffer = filled(core, seed, layers)
     experience = make_experience(buffer, 0.99, 0.95, 1.0, longest)
-    for batch in cut_mini_batches(
-        experience.starts, experience.lengths, 3, np.random.default_rng(1)
-    ):
+    rng = np.random.default_rng(seed)
+    batches = cut_mini_batches(experience.starts, experience.lengths, parts, rng)
+    for batch in [shard for whole in batches for shard in whole.shards(threads)]:
         rows = experience.slots[batch.positions]
         result = policy.evaluate(
             {"x": buffer.observations["x"][rows]},
@@ -142,6 +184,224 @@ def test_packed_evaluation_equals_acting_step_by_step(core, longest):
         np.testing.assert_allclose(
             result.values.detach(), buffer.values[rows], rtol=1e-4, atol=1e-5
         )
+
+
+def plain_advantage(buffer, slots, index, gamma, gae_lambda) -> float:
+    """Adds up what the definition names, step by step, until the episode or the rollout ends."""
+    total, factor = 0.0, 1.0
+    for now, after in itertools.pairwise(slots[index:]):
+        outcome = buffer.outcomes[now]
+        following = [buffer.values[after], 0.0, buffer.final_values[now]][outcome]
+        total += factor * (buffer.rewards[now] + gamma * following - buffer.values[now])
+        if outcome != 0:
+            break
+        factor *= gamma * gae_lambda
+    return total
+
+
+def plain_loss(policy, buffer, config, weights, coefficient):
+    """PPO's loss by loops over environments and steps."""
+    steps = []
+    for environment in range(buffer.num_environments):
+        slots = np.flatnonzero(buffer.environments == environment)
+        state, age = None, 0
+        for index, slot in enumerate(slots[:-1]):
+            if buffer.first[slot]:
+                state, age = torch.zeros(1, policy.state_size), 0
+            elif state is None or age == config.max_sequence_length:
+                state, age = buffer.states[slot][None], 0
+            x = {"x": buffer.observations["x"][slot][None]}
+            mask = torch.tensor([0.0 if buffer.first[slot] else 1.0])
+            features = policy.features(x, buffer.previous_actions[slot][None], mask)
+            output, state = policy.core.step(features, state)
+            age += 1
+            gae = plain_advantage(buffer, slots, index, config.gamma, config.gae_lambda)
+            steps.append((slot, output, gae, weights[environment]))
+    gains = np.array([gae for _, _, gae, _ in steps])
+    terms = []
+    for slot, output, gae, weight in steps:
+        distribution, value = policy.head(output), policy.critic(output)[0, 0]
+        ratio = torch.exp(
+            distribution.log_prob(buffer.actions[slot][None])[0] - buffer.log_probs[slot]
+        )
+        gain = (gae - gains.mean()) / gains.std() if config.normalise_advantages else gae
+        if gain > 0:
+            surrogate = gain * (ratio if ratio < 1 + config.clip else 1 + config.clip)
+        else:
+            surrogate = gain * (ratio if ratio > 1 - config.clip else 1 - config.clip)
+        old = float(buffer.values[slot])
+        goal = gae + old
+        error = (value - goal) ** 2
+        if config.clip_value:
+            near = old + torch.clamp(value - old, -config.clip, config.clip)
+            error = max(error, (near - goal) ** 2)
+        bonus = coefficient * distribution.entropy()[0]
+        terms.append(weight * (config.value_coefficient * 0.5 * error - surrogate - bonus))
+    return sum(terms) / len(terms)
+
+
+@hypothesis.settings(max_examples=15, deadline=None)
+@hypothesis.given(
+    core=st.sampled_from(["lstm", "none"]),
+    seed=st.integers(0, 99),
+    longest=st.sampled_from([0, 3, 128]),
+    clip_value=st.booleans(),
+    normalise=st.booleans(),
+    threads=st.integers(1, 2),
+)
+def test_an_updates_gradient_equals_a_plain_loops(
+    core, seed, longest, clip_value, normalise, threads
+):
+    policy, buffer = filled(core, seed)
+    config = PPOConfig(
+        gamma=0.9,
+        gae_lambda=0.8,
+        clip_value=clip_value,
+        normalise_advantages=normalise,
+        max_sequence_length=longest,
+        max_gradient_norm=0.0,
+        entropy=EntropyConfig(initial=0.3, learned=False),
+    )
+    with torch.no_grad():  # away from the acting policy, so that both clips bite
+        for parameter in policy.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    ppo = PPO(policy, config, threads)
+    ppo.optimizer = torch.optim.SGD(policy.parameters(), lr=1.0)
+    weights = np.float32([1.0, 0.5, 0.25])
+    experience = make_experience(buffer, config.gamma, config.gae_lambda, 1.0, longest)
+    experience.weights = weights[buffer.environments[experience.slots]]
+    rng = np.random.default_rng(seed)
+    (batch,) = cut_mini_batches(experience.starts, experience.lengths, 1, rng)
+    loss = plain_loss(policy, buffer, config, weights, 0.3)
+    expected = torch.autograd.grad(loss, list(policy.parameters()))
+    before = [parameter.detach().clone() for parameter in policy.parameters()]
+    ppo.update(buffer, experience, batch)
+    for (name, parameter), old, gradient in zip(
+        policy.named_parameters(), before, expected, strict=True
+    ):
+        moved = old - parameter.detach()
+        scale = float(gradient.abs().max()) + 1e-3
+        assert float((moved - gradient).abs().max()) < 2e-3 * scale, name
+
+
+def one_update(policy, buffer, config, optimizer=torch.optim.SGD) -> dict[str, torch.Tensor]:
+    """How one update over everything moves all parameters, by their names."""
+    ppo = PPO(policy, config)
+    modules = {"policy": policy} | ({"cpca": ppo.cpca} if ppo.cpca is not None else {})
+    named = {
+        f"{name}/{path}": parameter
+        for name, module in modules.items()
+        for path, parameter in module.named_parameters()
+    }
+    before = {name: parameter.detach().clone() for name, parameter in named.items()}
+    ppo.optimizer = optimizer(ppo.parameters, lr=1.0)
+    experience = make_experience(buffer, config.gamma, config.gae_lambda, 1.0, 0)
+    rng = np.random.default_rng(0)
+    (batch,) = cut_mini_batches(experience.starts, experience.lengths, 1, rng)
+    torch.manual_seed(5)
+    ppo.update(buffer, experience, batch)
+    return {name: before[name] - parameter.detach() for name, parameter in named.items()}
+
+
+def norm(moves: dict[str, torch.Tensor], prefix: str) -> float:
+    parts = [move.norm() for name, move in moves.items() if name.startswith(prefix)]
+    return float(torch.stack(parts).norm())
+
+
+def test_the_gradient_is_cut_to_its_limit_and_keeps_its_direction():
+    free = one_update(*filled(), PPOConfig(max_gradient_norm=0.0))
+    cut = one_update(*filled(), PPOConfig(max_gradient_norm=0.01))
+    assert norm(free, "policy") > 0.1
+    assert norm(cut, "policy") == pytest.approx(0.01, rel=1e-3)
+    for name, move in free.items():
+        torch.testing.assert_close(
+            cut[name], move * 0.01 / norm(free, "policy"), atol=1e-6, rtol=1e-3
+        )
+
+
+def test_a_bfloat16_update_is_close_to_a_float32_update():
+    config = PPOConfig(max_gradient_norm=0.0)
+    moves = []
+    for precision in ("none", "bfloat16"):
+        policy, buffer = filled(images=True)
+        policy.network_config.mixed_precision = precision
+        move = one_update(policy, buffer, config)
+        moves.append(torch.cat([part.flatten() for part in move.values()]))
+    full, mixed = moves
+    assert not torch.equal(full, mixed)
+    assert torch.nn.functional.cosine_similarity(full, mixed, dim=0) > 0.999
+    assert float((full - mixed).norm() / full.norm()) < 0.03
+
+
+def cpca_config(**changes) -> PPOConfig:
+    cpca = CPCAConfig(enabled=True, steps=3, hidden_size=6, max_gradient_norm=0.0, **changes)
+    return PPOConfig(max_gradient_norm=0.0, cpca=cpca)
+
+
+def test_cpca_adds_its_scaled_gradient_to_the_policys():
+    plain = one_update(*filled(images=True), PPOConfig(max_gradient_norm=0.0))
+    half, whole = (
+        one_update(*filled(images=True), cpca_config(scale=scale)) for scale in (0.5, 1.0)
+    )
+    for name, move in plain.items():
+        torch.testing.assert_close(
+            whole[name] - move, 2 * (half[name] - move), atol=2e-5, rtol=1e-3
+        )
+    assert not torch.allclose(
+        plain["policy/encoder.project.0.weight"], half["policy/encoder.project.0.weight"]
+    )
+    torch.testing.assert_close(plain["policy/critic.weight"], half["policy/critic.weight"])
+    assert norm(half, "cpca") > 0
+
+
+def test_cpcas_own_gradient_is_cut_apart_from_the_policys():
+    free = one_update(*filled(images=True), cpca_config())
+    config = cpca_config()
+    config.cpca.max_gradient_norm = 1e-3
+    cut = one_update(*filled(images=True), config)
+    assert norm(cut, "cpca") == pytest.approx(1e-3, rel=1e-3)
+    assert norm(cut, "policy") == pytest.approx(norm(free, "policy"), rel=1e-4)
+    # Nor does a large gradient of CPC|A leave less of the limit to the policy.
+    config = cpca_config()
+    config.max_gradient_norm = 1e-3
+    other = one_update(*filled(images=True), config)
+    assert norm(other, "policy") == pytest.approx(1e-3, rel=1e-3)
+    assert norm(other, "cpca") == pytest.approx(norm(free, "cpca"), rel=1e-4)
+
+
+def test_cpca_learns_beside_ppo_and_is_restored():
+    policy, buffer = filled(images=True)
+    config = cpca_config()
+    ppo = PPO(policy, config, threads=2)
+    numbers = ppo.learn(buffer, np.random.default_rng(0))
+    assert 0 < numbers["cpca_loss"] < 3
+    again = PPO(policy, config)
+    again.load_state(ppo.state(), "here")
+    for name, value in ppo.state().items():
+        assert torch.equal(again.state()[name], value)
+    with pytest.raises(UserError, match=r"ppo.cpca.enabled=true"):
+        PPO(policy, PPOConfig()).load_state(ppo.state(), "here")
+
+
+def test_cpca_without_images_is_an_error_of_one_line():
+    with pytest.raises(UserError, match="no image") as caught:
+        PPO(filled()[0], cpca_config())
+    assert "\n" not in str(caught.value)
+
+
+def test_defaults_are_the_papers():
+    """VER, table A1."""
+    config = PPOConfig()
+    assert (config.learning_rate, config.schedule, config.optimizer) == (2.5e-4, "cosine", "adam")
+    assert (config.epochs, config.mini_batches, config.clip) == (3, 2, 0.2)
+    assert (config.gamma, config.gae_lambda, config.value_coefficient) == (0.99, 0.95, 0.5)
+    flags = (config.clip_value, config.normalise_advantages, config.scale_learning_rate)
+    assert not any(flags)
+    assert config.importance_weights
+    assert config.max_importance_weight == 1.0
+    entropy = config.entropy
+    assert (entropy.learned, entropy.initial, entropy.target) == (True, 1e-3, 0.0)
+    assert (entropy.minimum, entropy.maximum) == (1e-4, 1.0)
 
 
 def test_threads_change_nothing_but_the_time():

@@ -121,6 +121,9 @@ def test_every_step_is_learned_from_once_per_epoch_and_starts_from_its_stored_st
             for shard in part.shards(2):
                 _check_pack(buffer, experience, shard)
         slots = experience.slots
+        for slot, weight in zip(slots, experience.weights, strict=True):
+            own = np.sum(buffer.environments == buffer.environments[slot])
+            assert weight == pytest.approx(min(1.0, (length + 1) / own))
         seen += list(zip(buffer.environments[slots], buffer.steps[slots], strict=True))
     # Over rollouts too: nothing twice, and no gap in any environment's steps.
     assert len(set(seen)) == len(seen)

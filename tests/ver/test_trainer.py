@@ -81,6 +81,66 @@ def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
     assert total / 20 > 0.95
 
 
+def test_learns_to_aim_and_press_at_once_and_the_exported_policy_does_too(tmp_path):
+    config = settings(
+        "collect.num_environments=16",
+        "collect.environments_per_worker=8",
+        "collect.rollout_length=64",
+        "total_steps=80000",
+        "ppo.learning_rate=0.01",
+        "ppo.epochs=6",
+        "checkpoint_interval_s=1e9",
+        "ppo.schedule=constant",
+        "ppo.gamma=0.0",
+        "network.core=none",
+        "network.hidden_size=32",
+        "network.initial_log_std=-1.0",
+    )
+    trainer = Trainer(
+        config,
+        toy_environments.make_aim_and_press,
+        tmp_path,
+        after_update=lambda _, row: row["episode/episode_return"] > 0.85,
+    )
+    row = trainer.train()
+    # Either half alone gives at most 0.5 and a third of the other's.
+    assert row["episode/episode_return"] > 0.85
+
+    policy = load_policy(tmp_path / "policy.safetensors")
+    env = toy_environments.AimAndPress(length=100)
+    observation, _ = env.reset(seed=0)
+    state, previous, total, done = policy.initial_state(1), policy.initial_actions(1), 0.0, False
+    while not done:
+        inputs = {key: torch.as_tensor(value)[None] for key, value in observation.items()}
+        with torch.no_grad():
+            out = policy.act(inputs, state, previous, torch.ones(1), deterministic=True)
+        action = to_environment_action(env.action_space, out.actions[0].numpy())
+        observation, reward, done, _, _ = env.step(action)
+        previous, total = out.actions, total + reward
+    assert total > 0.9
+
+
+def test_the_learning_rate_follows_its_schedule(tmp_path):
+    rows: list[float] = []
+    config = settings("total_steps=256", "ppo.learning_rate=0.004", "ppo.epochs=1")
+
+    def after_update(trainer, row):
+        rates = {group["lr"] for group in trainer.ppo.optimizer.param_groups}
+        assert rates == {row["loss/learning_rate"]}
+        rows.append(row["loss/learning_rate"])
+
+    Trainer(config, toy_environments.make_cue, tmp_path, after_update=after_update).train()
+    expected = [0.002 * (1 + np.cos(np.pi * part / 4)) for part in range(4)]
+    assert rows == pytest.approx(expected)
+
+
+def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
+    config = settings("ppo.scale_learning_rate=true", "ppo.base_batch_size=2", "ppo.mini_batches=4")
+    trainer = Trainer(config, toy_environments.make_cue, tmp_path)
+    # 4 environments, 16 steps each, 4 updates: 16 steps in one, 8 times the base
+    assert trainer.ppo.learning_rate == pytest.approx(2.5e-4 * np.sqrt(8))
+
+
 @pytest.mark.parametrize("inference_workers", [1, 2])
 def test_collected_experience_is_what_the_environments_did(inference_workers):
     config = settings(f"collect.num_inference_workers={inference_workers}")
@@ -143,12 +203,14 @@ def _check_on_policy(policy, buffer, version) -> None:
     np.testing.assert_allclose(log_probs, buffer.log_probs[rows], rtol=1e-3, atol=1e-4)
 
 
-def test_resume_restores_everything(tmp_path):
-    trainer = Trainer(settings("total_steps=120"), toy_environments.make_cue, tmp_path)
+@pytest.mark.parametrize("optimizer", ["adam", "lamb"])
+def test_resume_restores_everything(tmp_path, optimizer):
+    chosen = f"ppo.optimizer={optimizer}"
+    trainer = Trainer(settings("total_steps=120", chosen), toy_environments.make_cue, tmp_path)
     trainer.train()
     expected = {name: value.clone() for name, value in trainer.policy.state_dict().items()}
     draws = (random.random(), np.random.random(), torch.rand(1), trainer.rng.random())  # noqa: NPY002
-    again = Trainer(settings("total_steps=240"), toy_environments.make_cue, tmp_path)
+    again = Trainer(settings("total_steps=240", chosen), toy_environments.make_cue, tmp_path)
     # The trainer saved before we drew; drawing again must give the same.
     assert (random.random(), np.random.random(), torch.rand(1), again.rng.random()) == draws  # noqa: NPY002
     for name, value in again.policy.state_dict().items():
@@ -171,8 +233,11 @@ def test_resume_restores_everything(tmp_path):
     assert len(list((tmp_path / "checkpoints").iterdir())) == 2
     with pytest.raises(UserError, match="already holds a run"):
         Trainer(settings("resume=false"), toy_environments.make_cue, tmp_path)
+    other = "lamb" if optimizer == "adam" else "adam"
+    with pytest.raises(UserError, match=f"ppo.optimizer={optimizer}"):
+        Trainer(settings(f"ppo.optimizer={other}"), toy_environments.make_cue, tmp_path)
     with pytest.raises(UserError, match="expected"):
-        Trainer(settings("network.hidden_size=8"), toy_environments.make_cue, tmp_path)
+        Trainer(settings("network.hidden_size=8", chosen), toy_environments.make_cue, tmp_path)
 
 
 def test_a_crashing_worker_is_reported_by_name_after_a_checkpoint(tmp_path, capsys):
@@ -189,7 +254,19 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "override", ["system=dreams", "collect.num_environments=0", "device=cuda", "network.core=gru"]
+    "override",
+    [
+        "system=dreams",
+        "collect.num_environments=0",
+        "device=cuda",
+        "network.core=gru",
+        "network.mixed_precision=int4",
+        "ppo.mini_batches=0",
+        "ppo.optimizer=sgd",
+        "ppo.schedule=linear",
+        "ppo.entropy.minimum=0",
+        "ppo.cpca.enabled=true",
+    ],
 )
 def test_impossible_settings_are_user_errors(tmp_path, override):
     if override == "device=cuda" and torch.cuda.is_available():

@@ -81,6 +81,35 @@ class Picture(gymnasium.Env):
         return self._observation(), float(action[0]), False, done, metrics
 
 
+class AimAndPress(gymnasium.Env):
+    """A number and a colour are shown; the action must aim at the one and press the other's key."""
+
+    def __init__(self, length: int = 5):
+        self.length = length
+        self.observation_space = spaces.Dict({"shown": spaces.Box(-1, 1, (4,), np.float32)})
+        self.action_space = spaces.Dict(
+            {"aim": spaces.Box(-2, 2, (1,), np.float32), "press": spaces.Discrete(3, start=7)}
+        )
+
+    def _show(self):
+        self.target = float(self.np_random.uniform(-1, 1))
+        self.colour = int(self.np_random.integers(3))
+        return {"shown": np.array([self.target, *np.eye(3)[self.colour]], np.float32)}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return self._show(), {}
+
+    def step(self, action):
+        if not self.action_space.contains(action):
+            raise ValueError(f"the action {action} is not in {self.action_space}")
+        aimed = max(0.0, 1.0 - abs(float(action["aim"][0]) - self.target))
+        reward = (aimed + (action["press"] - 7 == self.colour)) / 2 / self.length
+        self.t += 1
+        return self._show(), reward, self.t >= self.length, False, {}
+
+
 class Crashing(RememberCue):
     """Raises in its tenth step."""
 
@@ -101,6 +130,10 @@ def make_reach(index: int, seed: int) -> gymnasium.Env:
 
 def make_picture(index: int, seed: int) -> gymnasium.Env:
     return Picture()
+
+
+def make_aim_and_press(index: int, seed: int) -> gymnasium.Env:
+    return AimAndPress()
 
 
 def make_crashing(index: int, seed: int) -> gymnasium.Env:

@@ -18,8 +18,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 
+from ver.action_space import to_environment_action
 from ver.collect.processes import enter_worker
 from ver.collect.transfer import CONTINUES, NO_ACTION, TERMINATED, TRUNCATED, Transfer
 
@@ -63,21 +63,6 @@ def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
     except BaseException as error:
         spec.reports.send(("error", f"{type(error).__name__}: {error}", traceback.format_exc()))
         raise SystemExit(1) from None
-
-
-def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
-    """Turns a policy's action row [D] into what `env.step` takes; a Box's bounds are kept.
-
-    Args:
-        space: The environment's action space.
-        action: [D] floats or integers.
-    """
-    if isinstance(space, spaces.Box):
-        clipped = np.clip(np.asarray(action).reshape(space.shape), space.low, space.high)
-        return clipped.astype(space.dtype)
-    if isinstance(space, spaces.Discrete):
-        return int(np.asarray(action).reshape(-1)[0]) + int(space.start)
-    return np.asarray(action).reshape(space.shape).astype(space.dtype)
 
 
 class _Worker:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from gymnasium import spaces
 
+from ver.action_space import action_dtype, action_width
 from ver.collect.queues import Doorbell
 from ver.collect.shared_memory import SharedArrays, Spec
 
@@ -81,13 +82,3 @@ def make_transfer(
         environments_per_worker,
         action_bells=[Doorbell() for _ in range(workers)],
     )
-
-
-def action_width(space: spaces.Space) -> int:
-    """Returns D, the numbers in one action."""
-    return int(np.prod(space.shape or (1,)))
-
-
-def action_dtype(space: spaces.Space) -> str:
-    """Returns how actions are stored: float32 for a Box, int64 otherwise."""
-    return "float32" if isinstance(space, spaces.Box) else "int64"

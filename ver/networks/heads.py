@@ -1,8 +1,9 @@
 """Action heads: from core outputs to distributions over actions.
 
-Actions are rows [N, D]: floats in the Box's own units, or integers. A Gaussian sample is not
-clipped here; it is clipped to the Box only when it is sent to an environment, so its probability
-is that of the sample that was drawn.
+Actions are rows [N, D]: floats in the Box's own units, or integers; a Tuple or Dict holds its parts
+one after another as floats (ver/action_space.py). A Gaussian sample is not clipped here; it is
+clipped to the Box only when it is sent to an environment, so its probability is that of the sample
+that was drawn.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
+from ver.action_space import action_parts, action_widths, discrete_choices, is_composite
 from ver.config import NetworkConfig
 from ver.errors import UserError
 
@@ -91,6 +93,43 @@ class Categorical:
         return torch.stack([-(table.exp() * table).sum(-1) for table in self.log_probs]).sum(0)
 
 
+@dataclass
+class Composite:
+    """Independent distributions side by side: log-probabilities and entropies are sums.
+
+    A sum of densities' logs (of scaled Box actions) and probabilities' logs is itself the log of a
+    density, over the product of a Box and a set of choices; ratios of two policies are sound.
+
+    Attributes:
+        parts: The distributions, in the order of the action's parts.
+        widths: How many numbers of the action row each of them owns.
+    """
+
+    parts: list[Gaussian | Categorical]
+    widths: list[int]
+
+    def sample(self) -> Tensor:
+        """Draws actions [N, D] float32; choices are whole numbers."""
+        return torch.cat([part.sample().float() for part in self.parts], -1)
+
+    def mode(self) -> Tensor:
+        """Returns the most likely actions [N, D] float32."""
+        return torch.cat([part.mode().float() for part in self.parts], -1)
+
+    def log_prob(self, actions: Tensor) -> Tensor:
+        """Returns the log-probabilities [N] of actions [N, D]."""
+        rows = actions.split(self.widths, -1)
+        parts = [part.log_prob(row) for part, row in zip(self.parts, rows, strict=True)]
+        return torch.stack(parts).sum(0)
+
+    def entropy(self) -> Tensor:
+        """Returns the entropies [N] in nats."""
+        return torch.stack([part.entropy() for part in self.parts]).sum(0)
+
+
+Distribution = Gaussian | Categorical | Composite
+
+
 class GaussianHead(nn.Module):
     """A tanh mean, and a spread that is free or depends on the state.
 
@@ -102,8 +141,9 @@ class GaussianHead(nn.Module):
 
     def __init__(self, inputs: int, space: spaces.Box, config: NetworkConfig):
         super().__init__()
-        if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
-            raise UserError("The action Box must have finite bounds; give low and high.")
+        bounded = np.isfinite(space.low).all() and np.isfinite(space.high).all()
+        if not (bounded and (space.low < space.high).all()):
+            raise UserError("The action Box must have finite bounds, low < high; give both.")
         size = int(np.prod(space.shape))
         low = torch.as_tensor(space.low.reshape(-1), dtype=torch.float32)
         high = torch.as_tensor(space.high.reshape(-1), dtype=torch.float32)
@@ -152,17 +192,29 @@ class CategoricalHead(nn.Module):
         return Categorical([table.log_softmax(-1) for table in tables])
 
 
-def discrete_choices(space: spaces.Space) -> list[int]:
-    """Lists the number of choices in each dimension of a discrete action space."""
-    if isinstance(space, spaces.Discrete):
-        return [int(space.n)]
-    if isinstance(space, spaces.MultiDiscrete):
-        return [int(n) for n in np.asarray(space.nvec).reshape(-1)]
-    raise UserError(f"Action space {space} is not supported; use Box, Discrete or MultiDiscrete.")
+class CompositeHead(nn.Module):
+    """One head for each part of a Tuple or Dict.
+
+    Args:
+        inputs: Width of the core's output.
+        space: A flat Tuple or Dict.
+        config: Network settings.
+    """
+
+    def __init__(self, inputs: int, space: spaces.Space, config: NetworkConfig):
+        super().__init__()
+        self.widths = action_widths(space)
+        self.parts = nn.ModuleList(make_head(inputs, part, config) for part in action_parts(space))
+
+    def forward(self, x: Tensor) -> Composite:
+        """Maps core outputs [N, inputs] to a distribution."""
+        return Composite([part(x) for part in self.parts], self.widths)
 
 
 def make_head(inputs: int, space: spaces.Space, config: NetworkConfig) -> nn.Module:
     """Builds the head for an action space."""
+    if is_composite(space):
+        return CompositeHead(inputs, space, config)
     if isinstance(space, spaces.Box):
         return GaussianHead(inputs, space, config)
     return CategoricalHead(inputs, discrete_choices(space))

@@ -13,10 +13,12 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
+from ver.action_space import action_dtype, action_width
 from ver.config import NetworkConfig
 from ver.errors import UserError
+from ver.networks.actions import make_action_embedding
 from ver.networks.encoders import make_encoder
-from ver.networks.heads import Categorical, Gaussian, discrete_choices, make_head
+from ver.networks.heads import Distribution, make_head
 from ver.networks.recurrent import make_core
 
 # Small enough that a convolution's activations stay in a CPU's cache: measured twice as fast as
@@ -41,11 +43,21 @@ class PolicyOutput(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What learning needs: log-probabilities, entropies and values, each [M]."""
+    """What learning needs.
+
+    Attributes:
+        log_probs: [M] log-probabilities of the given actions.
+        entropies: [M] in nats.
+        values: [M] value estimates.
+        outputs: [M, hidden_size] of the core.
+        images: [M, visual_features] image embeddings; None without an encoder.
+    """
 
     log_probs: Tensor
     entropies: Tensor
     values: Tensor
+    outputs: Tensor
+    images: Tensor | None
 
 
 class RunningNormaliser(nn.Module):
@@ -92,7 +104,7 @@ class ActorCritic(nn.Module):
 
     Args:
         observation_space: A Dict of 1-D and 3-D Boxes.
-        action_space: Box [D] with bounds, Discrete or MultiDiscrete.
+        action_space: Box [D] with bounds, Discrete, MultiDiscrete, or a flat Tuple or Dict of them.
         config: The shape of the networks.
 
     Attributes:
@@ -111,6 +123,10 @@ class ActorCritic(nn.Module):
         self.observation_space = observation_space
         self.action_space = action_space
         self.network_config = config
+        if config.mixed_precision not in ("none", "bfloat16"):
+            raise UserError(
+                f"Unknown network.mixed_precision '{config.mixed_precision}'; valid: bfloat16, none."
+            )
         self.config: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
         self.image_keys, self.vector_keys = split_observation_keys(observation_space)
@@ -136,11 +152,6 @@ class ActorCritic(nn.Module):
         height, width = sizes.pop()
         channels = sum(box.shape[2] for box in boxes)  # pyright: ignore
         encoder = make_encoder(config.encoder, channels, height, width, config.visual_features)
-        for module in encoder.modules():
-            if isinstance(module, (nn.Conv2d, nn.Linear)):
-                nn.init.orthogonal_(module.weight, nn.init.calculate_gain("relu"))
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
         self.encoder = encoder.to(memory_format=torch.channels_last)  # pyright: ignore
         self._image_scales = [_image_scale(box) for box in boxes]
         return config.visual_features
@@ -153,29 +164,16 @@ class ActorCritic(nn.Module):
 
     def _build_previous_action(self, config: NetworkConfig) -> int:
         features = config.previous_action_features
+        self.action_size = action_width(self.action_space)
         self.previous_action: nn.Module | None = None
-        if isinstance(self.action_space, spaces.Box):
-            self.action_size = int(np.prod(self.action_space.shape))
-            for name, bound in (("low", self.action_space.low), ("high", self.action_space.high)):
-                value = torch.as_tensor(np.asarray(bound).reshape(-1), dtype=torch.float32)
-                self.register_buffer(f"action_{name}", value, persistent=False)
-            if features:
-                self.previous_action = nn.Linear(self.action_size, features)
-        else:
-            choices = discrete_choices(self.action_space)
-            self.action_size = len(choices)
-            # Each dimension owns a stretch of one table, with one entry for "no action yet".
-            offsets = np.concatenate([[0], np.cumsum([n + 1 for n in choices])[:-1]])
-            self.register_buffer("action_offsets", torch.as_tensor(offsets), persistent=False)
-            if features:
-                self.previous_action = nn.Embedding(sum(n + 1 for n in choices), features)
+        if features:
+            self.previous_action = make_action_embedding(self.action_space, features)
         return features
 
     @property
     def action_dtype(self) -> torch.dtype:
-        """float32 for a Box, int64 for discrete spaces."""
-        is_box = isinstance(self.action_space, spaces.Box)
-        return torch.float32 if is_box else torch.int64
+        """int64 for Discrete and MultiDiscrete spaces, float32 otherwise."""
+        return torch.int64 if action_dtype(self.action_space) == "int64" else torch.float32
 
     def initial_state(self, n: int) -> Tensor:
         """Returns the state [n, state_size] before an episode's first step."""
@@ -210,7 +208,7 @@ class ActorCritic(nn.Module):
         masks = masks.reshape(-1).float()
         features = self.features(observations, previous_actions, masks)
         output, next_state = self.core.step(features, state * masks[:, None])
-        distribution: Gaussian | Categorical = self.head(output)
+        distribution: Distribution = self.head(output)
         actions = distribution.mode() if deterministic else distribution.sample()
         values = self.critic(output)[:, 0]
         return PolicyOutput(actions, distribution.log_prob(actions), values, next_state)
@@ -248,19 +246,27 @@ class ActorCritic(nn.Module):
             batch_sizes: [L] int64 on the CPU, sequences still running at each time step.
 
         Returns:
-            Log-probabilities, entropies and values, each [M].
+            Everything that losses are made of, M rows each.
         """
         features = self.features(observations, previous_actions, masks.float())
         output = self.core.packed(features, batch_sizes, state)
-        distribution: Gaussian | Categorical = self.head(output)
+        distribution: Distribution = self.head(output)
+        images = features[:, : self.network_config.visual_features] if self.image_keys else None
         return Evaluation(
-            distribution.log_prob(actions), distribution.entropy(), self.critic(output)[:, 0]
+            distribution.log_prob(actions),
+            distribution.entropy(),
+            self.critic(output)[:, 0],
+            output,
+            images,
         )
 
     def features(
         self, observations: dict[str, Tensor], previous_actions: Tensor, masks: Tensor
     ) -> Tensor:
-        """Joins image embedding, vectors and the previous action's embedding: [N, width]."""
+        """Joins image embedding, vectors and the previous action's embedding: [N, width].
+
+        The image embedding, if there is one, fills the first `network.visual_features` columns.
+        """
         parts: list[Tensor] = []
         if self.encoder is not None:
             parts.append(self._encode_images(observations))
@@ -268,7 +274,7 @@ class ActorCritic(nn.Module):
             vectors = self.join_vectors(observations)
             parts.append(vectors if self.normaliser is None else self.normaliser(vectors))
         if self.previous_action is not None:
-            parts.append(self._embed_previous(previous_actions, masks))
+            parts.append(self.previous_action(previous_actions, masks))
         return torch.cat(parts, -1)
 
     def join_vectors(self, observations: dict[str, Tensor]) -> Tensor:
@@ -287,19 +293,10 @@ class ActorCritic(nn.Module):
             ]
             images = planes[0] if len(planes) == 1 else torch.cat(planes, 1)
             images = images.contiguous(memory_format=torch.channels_last)
-            bfloat16 = self.network_config.bfloat16
-            with torch.autocast(images.device.type, torch.bfloat16, enabled=bfloat16):
+            mixed = self.network_config.mixed_precision == "bfloat16"
+            with torch.autocast(images.device.type, torch.bfloat16, enabled=mixed):
                 outputs.append(self.encoder(images).float())  # pyright: ignore
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-
-    def _embed_previous(self, actions: Tensor, masks: Tensor) -> Tensor:
-        if isinstance(self.action_space, spaces.Box):
-            # What the environment executed, not the unbounded sample.
-            executed = torch.clamp(actions, self.action_low, self.action_high)  # pyright: ignore
-            return self.previous_action(executed * masks[:, None])  # pyright: ignore
-        # Entry 0 of each stretch means "no action yet".
-        indices = (actions + 1) * masks[:, None].long() + self.action_offsets  # pyright: ignore
-        return self.previous_action(indices).sum(1)  # pyright: ignore
 
 
 def split_observation_keys(space: spaces.Space) -> tuple[list[str], list[str]]:

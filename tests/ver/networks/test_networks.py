@@ -3,9 +3,10 @@ import pytest
 import torch
 from gymnasium import spaces
 
+from ver.action_space import action_dtype
 from ver.config import NetworkConfig
 from ver.errors import UserError
-from ver.networks.encoders import make_encoder
+from ver.networks.actions import make_action_embedding
 from ver.networks.heads import Gaussian
 from ver.networks.policy import ActorCritic, RunningNormaliser
 from ver.networks.recurrent import LSTMCore
@@ -32,22 +33,6 @@ def test_packed_lstm_equals_single_steps(layers):
     packed = torch.stack([inputs[row][t] for t, row in order])
     output = core.packed(packed, torch.tensor([3, 2, 1, 1]), state)
     torch.testing.assert_close(output, torch.stack([expected[row][t] for t, row in order]))
-
-
-@pytest.mark.parametrize(("name", "size"), [("small_cnn", 64), ("resnet18", 128)])
-def test_encoders_give_features_and_gradients(name, size):
-    encoder = make_encoder(name, 2, size, size, 24)
-    output = encoder(torch.rand(3, 2, size, size))
-    assert output.shape == (3, 24)
-    output.sum().backward()
-    assert all(parameter.grad is not None for parameter in encoder.parameters())
-
-
-def test_unknown_or_unfit_encoders_are_user_errors():
-    with pytest.raises(UserError, match="resnet18"):
-        make_encoder("vgg", 1, 64, 64, 8)
-    with pytest.raises(UserError, match="32"):
-        make_encoder("resnet18", 1, 100, 128, 8)
 
 
 def test_gaussian_density_matches_torch_and_scales_with_the_box():
@@ -92,6 +77,113 @@ def test_discrete_policy_acts_and_evaluates_alike():
     torch.testing.assert_close(again.log_probs, out.log_probs)
     tables = policy.head(torch.zeros(1, 8)).log_probs
     assert [table.shape[1] for table in tables] == [3, 5]
+
+
+MIXED = spaces.Dict(
+    [
+        ("press", spaces.MultiDiscrete([3, 5])),
+        ("aim", spaces.Box(np.float32([-2, 0]), np.float32([2, 1]))),
+        ("mode", spaces.Discrete(2)),
+    ]
+)
+
+
+def test_composite_distribution_is_the_product_of_its_parts():
+    torch.manual_seed(0)
+    policy = ActorCritic(VECTOR, MIXED, NetworkConfig(hidden_size=8))
+    distribution = policy.head(torch.randn(6, 8))
+    press, aim, mode = distribution.parts
+    actions = distribution.sample()
+    assert (actions.shape, actions.dtype) == ((6, 5), torch.float32)
+    choices = actions[:, [0, 1, 4]]
+    assert torch.equal(choices, choices.round())
+    normal = torch.distributions.Normal(aim.mean, aim.log_std.exp())
+    tables = [
+        torch.distributions.Categorical(logits=t) for t in (*press.log_probs, *mode.log_probs)
+    ]
+    scaled = (actions[:, 2:4] - aim.centre) / aim.half_range
+    expected = normal.log_prob(scaled).sum(-1)
+    for table, choice in zip(tables, choices.T, strict=True):
+        expected = expected + table.log_prob(choice)
+    torch.testing.assert_close(distribution.log_prob(actions), expected)
+    entropy = normal.entropy().sum(-1) + sum(table.entropy() for table in tables)
+    torch.testing.assert_close(distribution.entropy(), entropy)
+    mode_row = distribution.mode()
+    torch.testing.assert_close(mode_row[:, 2:4], aim.mode())
+    assert torch.equal(mode_row[:, 4], tables[2].probs.argmax(-1).float())
+
+
+@pytest.mark.parametrize("space", [BOX, spaces.MultiDiscrete([3, 5]), MIXED])
+def test_every_action_space_acts_and_evaluates_alike(space):
+    torch.manual_seed(0)
+    policy = ActorCritic(VECTOR, space, NetworkConfig(hidden_size=8, layers=2))
+    x = {"x": torch.randn(6, 3)}
+    state, previous = torch.randn(6, policy.state_size), policy.initial_actions(6)
+    for masks in (torch.zeros(6), torch.ones(6)):
+        out = policy.act(x, state, previous, masks)
+        assert out.actions.dtype == previous.dtype == policy.action_dtype
+        again = policy.evaluate(
+            x, state * masks[:, None], previous, masks, out.actions, torch.tensor([6])
+        )
+        torch.testing.assert_close(again.log_probs, out.log_probs)
+        torch.testing.assert_close(again.values, out.values)
+        previous = out.actions
+    grads = torch.autograd.grad(again.log_probs.sum() + again.values.sum(), policy.parameters())
+    assert all(gradient.abs().max() > 0 for gradient in grads)
+
+
+@pytest.mark.parametrize("space", [BOX, spaces.Discrete(4), spaces.MultiDiscrete([3, 5]), MIXED])
+def test_action_embeddings_tell_actions_apart_and_start_from_none(space):
+    torch.manual_seed(0)
+    embed = make_action_embedding(space, 7)
+    space.seed(0)
+    rows = []
+    for _ in range(30):
+        sample = space.sample()
+        parts = sample.values() if isinstance(sample, dict) else [sample]
+        rows.append(np.concatenate([np.ravel(part) for part in parts]))
+    rows = np.unique(np.stack(rows), axis=0).astype(action_dtype(space))
+    actions = torch.as_tensor(rows)
+    embedded = embed(actions, torch.ones(len(actions)))
+    distances = torch.cdist(embedded, embedded) + torch.eye(len(actions))
+    assert distances.min() > 1e-3
+    # Before the first action there is none, and it does not matter what the row holds.
+    none = embed(actions, torch.zeros(len(actions)))
+    torch.testing.assert_close(none, none[:1].expand_as(none))
+    if not isinstance(space, spaces.Box):
+        assert torch.cdist(none[:1], embedded).min() > 1e-3
+
+
+def test_a_box_is_embedded_as_executed_whatever_its_units():
+    small = make_action_embedding(spaces.Box(-1, 1, (2,)), 4)
+    large = make_action_embedding(spaces.Box(100, 300, (2,)), 4)
+    large.load_state_dict(small.state_dict())
+    ones = torch.ones(2)
+    actions = torch.tensor([[0.5, -2.0], [0.0, 1.5]])
+    torch.testing.assert_close(small(actions, ones), large(200 + 100 * actions, ones))
+    torch.testing.assert_close(small(actions, ones), small(actions.clamp(-1, 1), ones))
+
+
+@pytest.mark.parametrize("space", [spaces.Box(-1, np.inf, (2,)), spaces.Box(1, 1, (2,))])
+def test_a_box_without_a_range_is_a_user_error(space):
+    with pytest.raises(UserError, match="bounds"):
+        ActorCritic(VECTOR, space, NetworkConfig())
+
+
+def test_mixed_precision_is_close_to_full_precision_and_named():
+    space = spaces.Dict({"depth": spaces.Box(0, 1, (64, 64, 1), np.float32)})
+    images = {"depth": torch.rand(4, 64, 64, 1)}
+    values = {}
+    for precision in ("none", "bfloat16"):
+        torch.manual_seed(0)
+        policy = ActorCritic(space, BOX, NetworkConfig(mixed_precision=precision))
+        state, previous = policy.initial_state(4), policy.initial_actions(4)
+        values[precision] = policy.value(images, state, previous, torch.ones(4)).detach()
+    assert values["bfloat16"].dtype == torch.float32
+    assert not torch.equal(values["none"], values["bfloat16"])
+    torch.testing.assert_close(values["none"], values["bfloat16"], rtol=0.05, atol=0.02)
+    with pytest.raises(UserError, match="bfloat16, none"):
+        ActorCritic(space, BOX, NetworkConfig(mixed_precision="float8"))
 
 
 def test_images_are_scaled_and_stacked():

@@ -1,0 +1,26 @@
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import mutations  # noqa: E402
+
+
+def test_every_mutation_still_fits_the_code(tmp_path):
+    """When this fails, the code has moved on: give the mutation its new text."""
+    shutil.copytree(ROOT / "ver", tmp_path / "ver", ignore=shutil.ignore_patterns("__pycache__"))
+    assert len({mutation.name for mutation in mutations.MUTATIONS}) == len(mutations.MUTATIONS)
+    for mutation in mutations.MUTATIONS:
+        original = mutations.apply(mutation, tmp_path)
+        compile((tmp_path / mutation.path).read_text(), mutation.path, "exec")
+        (tmp_path / mutation.path).write_text(original)
+
+
+def test_a_mutation_that_does_not_fit_is_refused(tmp_path):
+    (tmp_path / "a.py").write_text("one two one")
+    with pytest.raises(ValueError, match="2 times"):
+        mutations.apply(mutations.Mutation("twice", "a.py", "one", "three"), tmp_path)

@@ -1,0 +1,89 @@
+"""How actions are stored: one row of numbers [D] for each environment. Must not import torch.
+
+A Box gives float32 rows, Discrete and MultiDiscrete give int64 rows. A Tuple or Dict of these
+gives the rows of its parts one after another, as float32: a choice is then a whole number, which
+float32 holds exactly up to 2^24.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from ver.errors import UserError
+
+
+def action_parts(space: spaces.Space) -> list[spaces.Space]:
+    """Lists the Box, Discrete and MultiDiscrete spaces that an action row is made of, in order.
+
+    Raises:
+        UserError: If the space is of another kind, or nested more than once.
+    """
+    if isinstance(space, spaces.Dict):
+        parts = list(space.spaces.values())
+    elif isinstance(space, spaces.Tuple):
+        parts = list(space.spaces)
+    else:
+        parts = [space]
+    for part in parts:
+        if not isinstance(part, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete)):
+            raise UserError(
+                f"Action space {part} is not supported; use Box, Discrete, MultiDiscrete, or a "
+                "flat Tuple or Dict of them."
+            )
+    if not parts:
+        raise UserError("The action space is empty; it needs a Box or a Discrete part.")
+    return parts
+
+
+def action_width(space: spaces.Space) -> int:
+    """Returns D, the numbers in one action."""
+    return sum(action_widths(space))
+
+
+def action_widths(space: spaces.Space) -> list[int]:
+    """Returns how many of the D numbers belong to each part."""
+    return [int(np.prod(part.shape or (1,))) for part in action_parts(space)]
+
+
+def action_dtype(space: spaces.Space) -> str:
+    """Returns how actions are stored: int64 for Discrete and MultiDiscrete, float32 otherwise."""
+    discrete = not is_composite(space) and not isinstance(space, spaces.Box)
+    return "int64" if discrete else "float32"
+
+
+def is_composite(space: spaces.Space) -> bool:
+    """Whether the action is a Tuple or a Dict of parts."""
+    return isinstance(space, (spaces.Tuple, spaces.Dict))
+
+
+def discrete_choices(space: spaces.Space) -> list[int]:
+    """Lists the number of choices in each dimension of a Discrete or MultiDiscrete space."""
+    if isinstance(space, spaces.MultiDiscrete):
+        return [int(n) for n in np.asarray(space.nvec).reshape(-1)]
+    return [int(space.n)]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
+    """Turns a policy's action row [D] into what `env.step` takes; a Box's bounds are kept.
+
+    Args:
+        space: The environment's action space.
+        action: [D] floats or integers.
+    """
+    action = np.asarray(action).reshape(-1)
+    if isinstance(space, spaces.Box):
+        clipped = np.clip(action.reshape(space.shape), space.low, space.high)
+        return clipped.astype(space.dtype)
+    if isinstance(space, spaces.Discrete):
+        return int(action[0]) + int(space.start)
+    if isinstance(space, spaces.MultiDiscrete):
+        return (action.reshape(space.shape) + space.start).astype(space.dtype)
+    cuts = np.cumsum(action_widths(space))[:-1]
+    parts = [
+        to_environment_action(part, row)
+        for part, row in zip(action_parts(space), np.split(action, cuts), strict=True)
+    ]
+    return dict(zip(space, parts, strict=True)) if isinstance(space, spaces.Dict) else tuple(parts)

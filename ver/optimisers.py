@@ -1,0 +1,140 @@
+"""Optimisers and learning rates: Adam, Lamb, scaling with the batch, schedules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ver.config import PPOConfig
+from ver.errors import UserError
+
+
+class Lamb(torch.optim.Optimizer):
+    """Adam's direction, scaled for each tensor by a clipped trust ratio (BPS, section 3.4).
+
+    With Adam's bias-corrected direction s and weight decay l, a tensor w moves by
+    -rate * r * (s + l * w), where r = min(|w|, 10) / |s + l * w| is kept within [rho, 1 / rho].
+
+    Vectors (biases, normalisations, layer scales, Fixup's scalars, a free spread) have rho = 1 as
+    in BPS, appendix B: the ratio is then always 1, and Lamb is AdamW.
+
+    Args:
+        parameters: What to optimise.
+        lr: Step size.
+        betas: Adam's averaging factors.
+        eps: Adam's denominator guard.
+        weight_decay: l, of every parameter.
+        rho: Lower bound of the matrices' trust ratio, in (0, 1]; 1 / rho is the upper one.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[torch.nn.Parameter],
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-5,
+        weight_decay: float = 1e-2,
+        rho: float = 1e-2,
+    ):
+        if not 0.0 < rho <= 1.0:
+            raise UserError(f"ppo.lamb_rho must be above 0 and at most 1, found {rho}.")
+        everything = list(parameters)
+        matrices = [parameter for parameter in everything if parameter.ndim > 1]
+        vectors = [parameter for parameter in everything if parameter.ndim <= 1]
+        groups = [
+            {"params": part, "rho": bound}
+            for part, bound in ((matrices, rho), (vectors, 1.0))
+            if part
+        ]
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(groups, defaults)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # pyright: ignore
+        """Takes one step with the parameters' gradients."""
+        del closure
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._move(parameter, parameter.grad, group)
+
+    def _move(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[parameter]
+        if not state:
+            state["step"] = torch.zeros(())
+            state["exp_avg"] = torch.zeros_like(parameter)
+            state["exp_avg_sq"] = torch.zeros_like(parameter)
+        state["step"] += 1
+        count, (beta1, beta2) = float(state["step"]), group["betas"]
+        mean = state["exp_avg"].lerp_(gradient, 1.0 - beta1)
+        square = state["exp_avg_sq"].mul_(beta2).addcmul_(gradient, gradient, value=1.0 - beta2)
+        deviation = (square / (1.0 - beta2**count)).sqrt_().add_(group["eps"])
+        direction = (mean / deviation).div_(1.0 - beta1**count)
+        direction.add_(parameter, alpha=group["weight_decay"])
+        rho = group["rho"]
+        # Tensors throughout: a number would make the CPU wait for the GPU at each parameter.
+        ratio = parameter.norm().clamp(max=10.0) / direction.norm().clamp(min=1e-12)
+        parameter.sub_(direction.mul_(ratio.clamp(rho, 1.0 / rho)), alpha=group["lr"])
+
+
+def make_optimiser(
+    config: PPOConfig, parameters: Iterable[torch.nn.Parameter]
+) -> torch.optim.Optimizer:
+    """Builds the optimiser called `config.optimizer`.
+
+    Raises:
+        UserError: If there is no such optimiser.
+    """
+    rate, eps = config.learning_rate, config.adam_epsilon
+    if config.optimizer == "adam":
+        return torch.optim.Adam(parameters, lr=rate, eps=eps)
+    if config.optimizer == "lamb":
+        decay, rho = config.lamb_weight_decay, config.lamb_rho
+        return Lamb(parameters, lr=rate, eps=eps, weight_decay=decay, rho=rho)
+    raise UserError(f"Unknown ppo.optimizer '{config.optimizer}'; valid: adam, lamb.")
+
+
+def learning_rate_scale(batch_size: int, base_batch_size: int) -> float:
+    """Returns sqrt(B / B_base), by which BPS (section 3.4) scales the learning rate, unwarmed.
+
+    Args:
+        batch_size: B, steps in one update, over all learners.
+        base_batch_size: B_base, steps for which the unscaled rate was found.
+    """
+    return math.sqrt(batch_size / base_batch_size)
+
+
+def scheduled_rate(config: PPOConfig, progress: float, batch_size: int) -> float:
+    """Returns the learning rate after a fraction of training.
+
+    With the scaled rate S (the base rate itself without `scale_learning_rate`), "constant" is S,
+    "cosine" is S * (1 + cos(pi * p)) / 2, and "to_base", BPS's own, goes from S to the base rate
+    along a cosine over the first half of training and stays there.
+
+    Args:
+        config: Names base rate, scaling and schedule.
+        progress: p, the fraction of the training steps done, cut to [0, 1].
+        batch_size: Steps in one update, over all learners.
+
+    Raises:
+        UserError: If there is no such schedule.
+    """
+    base = scaled = config.learning_rate
+    if config.scale_learning_rate:
+        scaled = base * learning_rate_scale(batch_size, config.base_batch_size)
+    progress = min(max(progress, 0.0), 1.0)
+    if config.schedule == "constant":
+        return scaled
+    if config.schedule == "cosine":
+        return scaled * _half_cosine(progress)
+    if config.schedule == "to_base":
+        return base + (scaled - base) * _half_cosine(min(1.0, 2.0 * progress))
+    raise UserError(f"Unknown ppo.schedule '{config.schedule}'; valid: constant, cosine, to_base.")
+
+
+def _half_cosine(progress: float) -> float:
+    return (1.0 + math.cos(math.pi * progress)) / 2.0

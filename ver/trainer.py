@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from omegaconf import OmegaConf
 
 from ver.checkpoint import (
     TRAINING_FORMAT,
@@ -33,12 +24,19 @@ from ver.checkpoint import (
     strip_prefix,
 )
 from ver.collect.environment_worker import MakeEnv
+from ver.collect.processes import cores
 from ver.collect.ver import VERCollector, probe_spaces
 from ver.config import TrainerConfig, config_to_dict
-from ver.dashboard import Dashboard
 from ver.errors import UserError, WorkerCrashError
+from ver.logs import Logs, time_shares
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
+from ver.random_state import (
+    generator_tensors,
+    generator_values,
+    restore_generators,
+    seed_everything,
+)
 
 AfterUpdate = Callable[["Trainer", dict[str, float]], "bool | None"]
 
@@ -78,13 +76,13 @@ class Trainer:
         self.run_directory = Path(run_directory)
         self.metadata = metadata or {}
         self.after_update = after_update
-        _seed_everything(config.seed)
+        seed_everything(config.seed)
         torch.set_num_threads(config.inference_threads)
         self.rng = np.random.default_rng(config.seed)
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        self.ppo = PPO(self.policy, config.ppo, config.learner_threads or _cores())
+        self.ppo = PPO(self.policy, config.ppo, config.learner_threads or cores())
         self.steps = 0
         self.episodes = 0
         self.seconds = 0.0
@@ -108,7 +106,7 @@ class Trainer:
         if self.steps >= self.config.total_steps:
             return row
         handlers = self._catch_signals()
-        logs = _Logs(self.run_directory, self.config, self.metadata)
+        logs = Logs(self.run_directory, self.config, self.metadata)
         collector: VERCollector | None = None
         try:
             collector = VERCollector(
@@ -130,7 +128,7 @@ class Trainer:
                     signal.signal(number, handler)
         return row
 
-    def _loop(self, collector: VERCollector, logs: _Logs) -> dict[str, float]:
+    def _loop(self, collector: VERCollector, logs: Logs) -> dict[str, float]:
         config, row = self.config, {}
         saved_at = time.monotonic()
         while self.steps < config.total_steps and self._keep_going():
@@ -154,7 +152,7 @@ class Trainer:
             logs.write_slowly(row)
             wall = time.perf_counter() - begin
             self.seconds += wall
-            row |= _shares(wall, busy["wait"], busy["inference"], learning)
+            row |= time_shares(wall, busy["wait"], busy["inference"], learning)
             row["steps_per_second"] = steps / wall
             row["loss/samples_per_second"] = steps * config.ppo.epochs / (learned - collected)
             row["seconds"] = self.seconds
@@ -184,12 +182,7 @@ class Trainer:
         config = config_to_dict(self.config)
         state = optimizer_tensors(self.ppo.optimizer, "optimizer/")
         state |= optimizer_tensors(self.ppo.entropy_optimizer, "entropy_optimizer/")
-        state |= {
-            "entropy/log_alpha": self.ppo.entropy.log_alpha,
-            "rng/torch": torch.get_rng_state(),
-        }
-        if self.config.device != "cpu":
-            state["rng/cuda"] = torch.cuda.get_rng_state()
+        state |= {"entropy/log_alpha": self.ppo.entropy.log_alpha} | generator_tensors()
         path = self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
         save_training(path, self.policy, state, self._values(), config, self.metadata)
         save_policy(
@@ -207,8 +200,6 @@ class Trainer:
         return self.run_directory / "checkpoints"
 
     def _values(self) -> dict[str, Any]:
-        kind, internal, gauss = random.getstate()
-        legacy = np.random.get_state(legacy=False)  # noqa: NPY002
         return {
             "steps": self.steps,
             "episodes": self.episodes,
@@ -216,10 +207,7 @@ class Trainer:
             "resumes": self.resumes,
             "updates": self.ppo.updates,
             "window": list(self._window),
-            "python_rng": [kind, list(internal), gauss],
-            "numpy_rng": _jsonable(legacy),
-            "trainer_rng": _jsonable(self.rng.bit_generator.state),
-        }
+        } | generator_values(self.rng)
 
     def load(self, path: str | Path) -> None:
         """Restores everything that `save` wrote, and counts one more resume.
@@ -239,13 +227,7 @@ class Trainer:
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
         self._window.extend(values["window"])
-        torch.set_rng_state(tensors["rng/torch"])
-        if "rng/cuda" in tensors and self.config.device != "cpu":
-            torch.cuda.set_rng_state(tensors["rng/cuda"])
-        kind, internal, gauss = values["python_rng"]
-        random.setstate((kind, tuple(internal), gauss))
-        np.random.set_state(_from_jsonable(values["numpy_rng"]))  # noqa: NPY002
-        self.rng.bit_generator.state = _from_jsonable(values["trainer_rng"])
+        restore_generators(self.rng, values, tensors)
 
     def _checkpoints(self) -> list[Path]:
         return sorted(self.checkpoint_directory.glob("training_*.safetensors"))
@@ -280,75 +262,6 @@ class Trainer:
         return {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
 
 
-class _Logs:
-    """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run."""
-
-    def __init__(self, directory: Path, config: TrainerConfig, metadata: dict[str, Any]):
-        directory.mkdir(parents=True, exist_ok=True)
-        OmegaConf.save(OmegaConf.structured(config), directory / "config.yaml")
-        about = describe_run() | {"metadata": metadata}
-        (directory / "run.json").write_text(json.dumps(about, indent=2) + "\n")
-        self._file = (directory / "metrics.jsonl").open("a")
-        self._writer: Any = None
-        if config.tensorboard:
-            from torch.utils.tensorboard import SummaryWriter
-
-            self._writer = SummaryWriter(str(directory / "tensorboard"))
-        self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
-
-    def write_slowly(self, row: dict[str, float]) -> None:
-        """Writes what is to be charged to this rollout's overhead."""
-        if self._writer is not None:
-            for name, value in row.items():
-                self._writer.add_scalar(name, value, int(row["steps"]))
-
-    def write(self, row: dict[str, float]) -> None:
-        if self._writer is not None:
-            for name, value in row.items():
-                if name.startswith("time/") or name == "steps_per_second":
-                    self._writer.add_scalar(name, value, int(row["steps"]))
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
-        self.dashboard.update(row)
-
-    def close(self) -> None:
-        self.dashboard.close()
-        self._file.close()
-        if self._writer is not None:
-            self._writer.close()
-
-
-def describe_run() -> dict[str, Any]:
-    """Lists what is needed to repeat a run: command, commit, versions, machine."""
-    packages = {}
-    for name in ("torch", "numpy", "gymnasium", "omegaconf", "safetensors", "mujoco-core"):
-        with suppress(PackageNotFoundError):
-            packages[name] = version(name)
-    return {
-        "command": sys.orig_argv,
-        "commit": _git("rev-parse", "HEAD"),
-        "uncommitted_changes": bool(_git("status", "--porcelain")),
-        "python": platform.python_version(),
-        "packages": packages,
-        "machine": f"{platform.machine()}, {_cores()} cores",
-        "started": time.strftime("%Y-%m-%d %H:%M:%S"),
-    }
-
-
-def _git(*arguments: str) -> str:
-    try:
-        result = subprocess.run(
-            ["git", *arguments],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=5,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
-
-
 def _check(config: TrainerConfig) -> None:
     if config.system != "ver":
         raise UserError(f"Unknown system '{config.system}'; valid: ver.")
@@ -360,39 +273,3 @@ def _check(config: TrainerConfig) -> None:
         raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
-
-
-def _shares(wall: float, wait: float, inference: float, learning: float) -> dict[str, float]:
-    return {
-        "time/simulation_wait": wait / wall,
-        "time/inference": inference / wall,
-        "time/learning": learning / wall,
-        "time/overhead": max(0.0, wall - wait - inference - learning) / wall,
-    }
-
-
-def _seed_everything(seed: int) -> None:
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    torch.manual_seed(seed)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _jsonable(value: Any) -> Any:
-    """Makes a bit generator's state JSON-able: arrays are marked with their dtype."""
-    if isinstance(value, dict):
-        return {key: _jsonable(part) for key, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return {"__array__": value.tolist(), "dtype": str(value.dtype)}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _from_jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "__array__" in value:
-            return np.asarray(value["__array__"], dtype=value["dtype"])
-        return {key: _from_jsonable(part) for key, part in value.items()}
-    return value

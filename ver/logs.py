@@ -8,31 +8,38 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 
+from ver.collect.faults import Fault
 from ver.collect.processes import cores
 from ver.config import TrainerConfig
 from ver.dashboard import Dashboard
+from ver.errors import WriteError
 
 
 class Logs:
     """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run."""
 
-    def __init__(self, directory: Path, config: TrainerConfig, metadata: dict[str, Any]):
+    def __init__(
+        self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
+    ):
         directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
         OmegaConf.save(OmegaConf.structured(config), directory / "config.yaml")
         about = describe_run() | {"metadata": metadata}
         (directory / "run.json").write_text(json.dumps(about, indent=2) + "\n")
+        _drop_rows_after(directory / "metrics.jsonl", steps)
         self._file = (directory / "metrics.jsonl").open("a")
         self._writer: Any = None
         if config.tensorboard:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._writer = SummaryWriter(str(directory / "tensorboard"))
+            self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=steps + 1)
         self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
 
     def write_slowly(self, row: dict[str, float]) -> None:
@@ -47,16 +54,42 @@ class Logs:
             for name, value in row.items():
                 if name.startswith("time/") or name == "steps_per_second":
                     self._writer.add_scalar(name, value, int(row["steps"]))
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(row) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise WriteError(f"{self._file.name} could not be written ({error}).") from None
         self.dashboard.update(row)
+
+    def fault(self, fault: Fault, steps: int) -> None:
+        """Says in one line what went wrong; faults.jsonl keeps it with its traceback."""
+        self.dashboard.say(f"fault at step {steps:,}: {fault.what}")
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        line = json.dumps({"time": now, "steps": steps} | asdict(fault))
+        with suppress(OSError), (self._directory / "faults.jsonl").open("a") as file:
+            file.write(line + "\n")
 
     def close(self) -> None:
         """Closes the files and leaves the last table on the screen."""
         self.dashboard.close()
-        self._file.close()
+        with suppress(OSError):  # a full disk has been reported already
+            self._file.close()
         if self._writer is not None:
             self._writer.close()
+
+
+def _drop_rows_after(path: Path, steps: int) -> None:
+    """Drops rows that a resumed run will write again, and one that was cut short."""
+    if not path.is_file():
+        return
+    kept = []
+    for line in path.read_text().splitlines():
+        with suppress(json.JSONDecodeError):
+            if json.loads(line)["steps"] <= steps:
+                kept.append(line + "\n")
+    beside = path.with_suffix(".tmp")
+    beside.write_text("".join(kept))
+    beside.replace(path)
 
 
 def describe_run() -> dict[str, Any]:

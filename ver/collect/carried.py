@@ -42,23 +42,27 @@ class EpisodeActions:
                 self._actions[environment] = []
                 slots = slots[starts[-1] :]
             # The newest step's action may yet be decided anew.
-            self._actions[environment] += list(actions[slots[:-1]])
+            self._actions[environment].append(actions[slots[:-1]])
 
-    def capture(self, width: int) -> Carried:
+    def capture(self) -> Carried:
         """Returns all actions laid end to end, and how many are whose."""
-        everything = [row for actions in self._actions for row in actions]
-        joined = np.stack(everything) if everything else np.zeros((0, width), np.float32)
-        lengths = np.array([len(actions) for actions in self._actions])
-        return {"actions": torch.from_numpy(joined.copy()), "lengths": torch.from_numpy(lengths)}
+        for environment, pieces in enumerate(self._actions):
+            self._actions[environment] = [np.concatenate(pieces)]
+        everything = [pieces[0] for pieces in self._actions]
+        lengths = np.array([len(actions) for actions in everything])
+        return {
+            "actions": torch.from_numpy(np.concatenate(everything)),
+            "lengths": torch.from_numpy(lengths),
+        }
 
     def restore(self, carried: Carried) -> None:
         """Puts `capture`'s answer back."""
         ends = np.cumsum(carried["lengths"].numpy())
         parts = np.split(carried["actions"].numpy(), ends[:-1])
-        self._actions = [list(part) for part in parts]
+        self._actions = [[part] for part in parts]
 
-    def __getitem__(self, environment: int) -> list[np.ndarray]:
-        return self._actions[environment]
+    def __getitem__(self, environment: int) -> np.ndarray:
+        return np.concatenate(self._actions[environment])
 
 
 def newest_steps(buffer: RolloutBuffer) -> Carried:
@@ -113,11 +117,10 @@ def continuations(
     rows["action"][:] = buffer.actions[:n].cpu().numpy()
     for key, column in buffer.observations.items():
         rows[f"observation/{key}"][:] = column[:n].cpu().numpy()
-    width = rows["action"].shape[1]
     return {
         environment: Continuation(
             episode=int(buffer.episodes[environment]),
-            actions=np.asarray(actions[environment]).reshape(-1, width),
+            actions=actions[environment],
             pending=not held_back[environment],
         )
         for environment in range(n)

@@ -249,7 +249,7 @@ class EnvironmentProcesses:
         worker.reports, worker.ready = receiver, False
         worker.started_at = time.monotonic()
 
-    def close(self, grace_s: float = 5.0) -> None:
+    def close(self, grace_s: float = 3.0) -> None:
         """Ends all workers."""
         self._transfer.stop()
         deadline = time.monotonic() + grace_s

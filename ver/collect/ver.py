@@ -184,10 +184,9 @@ class VERCollector:
 
     def capture(self) -> Carried:
         """Copies what is under way after a full rollout; a checkpoint keeps it."""
-        width = self.buffer.actions.shape[1]
         return {
             **newest_steps(self.buffer),
-            **self._actions.capture(width),
+            **self._actions.capture(),
             "held_back": torch.from_numpy(self._held_back.copy()),
             "episodes_reported": torch.from_numpy(self._environments.episodes_reported.copy()),
         }

@@ -164,8 +164,10 @@ class Trainer:
             collector.close()
             self._boundary = {}
             return self._make_collector(logs)
-        collector.faults.counts |= self._fault_counts
-        self._fault_counts = collector.faults.counts
+        counts = collector.faults.counts
+        for name in counts:
+            counts[name] += self._fault_counts.get(name, 0)
+        self._fault_counts = counts
         return collector
 
     def _loop(self, collector: VERCollector, logs: Logs) -> dict[str, float]:

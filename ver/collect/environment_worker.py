@@ -208,8 +208,9 @@ class _Worker:
         self.envs[local] = self.spec.make_env(index, self.spec.seed + index)
 
     def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
-        kind = "not_finite" if isinstance(error, _NotFiniteError) else "raised"
-        what = str(error) if kind == "not_finite" else f"raised {type(error).__name__}: {error}"
+        kind, what = "raised", f"raised {type(error).__name__}: {error}"
+        if isinstance(error, _NotFiniteError | _DivergedError):
+            kind, what = error.kind, str(error)
         self.spec.reports.send(("fault", (index, kind, what, steps_lost), traceback.format_exc()))
 
     def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
@@ -265,7 +266,7 @@ class _Worker:
             np.array_equal(np.asarray(observation[key], value.dtype), value)
             for key, value in expected.items()
         ):
-            raise RuntimeError("the same seed and actions did not lead to the same observation")
+            raise _DivergedError("did not repeat its episode from the same seed and actions")
         self.returns[local] = total
         self.rows["step"][index] = len(continuation.actions)
 
@@ -280,3 +281,11 @@ class _Worker:
 
 class _NotFiniteError(Exception):
     """An environment returned NaN or infinity."""
+
+    kind = "not_finite"
+
+
+class _DivergedError(Exception):
+    """An environment could not be brought back to where a stopped run left it."""
+
+    kind = "diverged"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ver.errors import WorkerCrashError
 
-KINDS = ("raised", "not_finite", "hung", "died")
+KINDS = ("raised", "not_finite", "diverged", "hung", "died")
 _HOUR_S = 3600.0
 
 

@@ -78,7 +78,7 @@ class CollectConfig:
     environments_per_worker: int = 8  # environments in one worker process
     rollout_length: int = 512  # mean steps per environment in one rollout
     num_inference_workers: int = 1  # the main process counts as one
-    min_requests: int = 0  # smallest inference batch worth waiting for; 0 chooses
+    min_requests: int = 0  # smallest batch worth waiting for; 0 chooses; num_environments: lockstep
     max_requests: int = 0  # largest inference batch; 0 chooses
     max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
     worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often

@@ -26,7 +26,6 @@ LOCKSTEP = [
     f"collect.num_environments={N}",
     f"collect.environments_per_worker={N}",
     f"collect.min_requests={N}",
-    "collect.max_wait_ms=1e9",
     "collect.rollout_length=17",  # episodes of 5 to 14 steps: rollouts end within them
     "learner_threads=1",
     "network.hidden_size=8",

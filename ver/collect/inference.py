@@ -9,6 +9,7 @@ of the lost action is written anew.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -121,6 +122,8 @@ class InferenceEngine:
         """Takes requests and as many slots: (environments [B], first slot)."""
         ready, buffer, limits = self._rows["request_ready"], self.buffer, self.limits
         impatient = max(self._last_step, 0.0) + min(limits.max_wait_s, 0.5 * self._step_s)
+        if limits.minimum >= buffer.num_environments:
+            impatient = math.inf  # lockstep was asked for, which nothing but faults may break
         while True:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
             remaining = buffer.capacity - int(buffer.pointer[0])
@@ -132,7 +135,7 @@ class InferenceEngine:
                     return environments, slot
             if now >= give_up or not remaining:
                 return waiting[:0], 0
-            until = impatient if len(waiting) and now < impatient else give_up
+            until = min(impatient, give_up) if len(waiting) and now < impatient else give_up
             self.transfer.request_bell.wait(until - now)
             self.seconds["wait"] += time.perf_counter() - now
 

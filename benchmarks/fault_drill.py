@@ -29,7 +29,7 @@ from rich.table import Table
 from safetensors.numpy import load_file
 
 from benchmarks.drill_training import ENVIRONMENTS, ROLLOUTS, STEPS
-from benchmarks.leftovers import MARK, shared_memory, survivors
+from benchmarks.leftovers import MARK, abandoned, shared_memory, survivors
 from skills.command import OneLineParser, machine, run_command, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -288,7 +288,7 @@ def drill_one(name: str, drill: Drill) -> Result:
         lost = SCENARIOS[name](drill)
         left = survivors(drill.mark)
         expect(not left, f"processes left: {', '.join(map(str, left))}")
-        segments = sorted(shared_memory() - before)
+        segments = sorted(abandoned(shared_memory() - before))
         expect(not segments, f"left in /dev/shm: {', '.join(segments)}")
         survived = True
     except (NotSurvivedError, OSError, ValueError, KeyError) as error:

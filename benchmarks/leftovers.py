@@ -36,3 +36,20 @@ def has(pid: int, mark: str) -> bool:
 def shared_memory() -> set[str]:
     """Names in /dev/shm."""
     return set(os.listdir("/dev/shm"))
+
+
+def abandoned(names: set[str]) -> set[str]:
+    """Those names in /dev/shm that no living process has mapped.
+
+    Programs that have nothing to do with the training may use /dev/shm at the same time.
+    """
+    left = names & shared_memory()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if not left:
+            break
+        try:
+            maps = Path(f"/proc/{pid}/maps").read_text()
+        except OSError:
+            continue
+        left = {name for name in left if f"/dev/shm/{name}" not in maps}
+    return left

@@ -142,6 +142,7 @@ def _distance(buffer, past, config) -> tuple[float, int]:
     return float(np.abs(log_probs - buffer.log_probs[rows]).max()), len(rows)
 
 
+@pytest.mark.slow
 def test_overlap_still_learns_to_remember(tmp_path):
     config = settings(
         "collect.overlap=true",

@@ -145,7 +145,7 @@ class RolloutBuffer:
         for tensor in (*self.observations.values(), *self._action_tensors()):
             # index_select copies first, so that overlapping slots survive.
             tensor[:n] = tensor.index_select(0, index)
-        for name in _COLUMNS:
+        for name in COLUMNS:
             column = self.columns[name]
             column[:n] = column[source]
         self.newest[:] = np.arange(n)
@@ -177,7 +177,7 @@ class RolloutBuffer:
         self.newest[:] = -1
 
 
-_COLUMNS = {
+COLUMNS = {
     "log_prob": "float32",
     "value": "float32",
     "reward": "float32",  # of the slot's action, known when the next request arrives
@@ -192,7 +192,7 @@ _COLUMNS = {
 
 
 def _columns(capacity: int, n: int) -> Spec:
-    spec: Spec = {name: ((capacity,), dtype) for name, dtype in _COLUMNS.items()}
+    spec: Spec = {name: ((capacity,), dtype) for name, dtype in COLUMNS.items()}
     return spec | {
         "newest": ((n,), "int64"),
         "pointer": ((1,), "int64"),

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ver.collect.environment_worker import Continuation
 from ver.collect.transfer import Transfer
-from ver.rollout import RolloutBuffer
+from ver.rollout import COLUMNS, RolloutBuffer
 
 Carried = dict[str, Tensor]
 
@@ -136,12 +136,7 @@ def _columns(buffer: RolloutBuffer) -> dict[str, Tensor]:
         "action": buffer.actions,
         "state": buffer.states,
     }
-    # The small columns of the rollout, not the three that are indices into it.
-    small = {
-        name: torch.from_numpy(buffer.columns[name])
-        for name in buffer.columns.spec
-        if len(buffer.columns[name]) == buffer.capacity
-    }
+    small = {name: torch.from_numpy(buffer.columns[name]) for name in COLUMNS}
     return columns | {f"column/{name}": column for name, column in small.items()}
 
 

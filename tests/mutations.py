@@ -183,8 +183,8 @@ NETWORKS = [
         "ver/trainer.py",
         (
             "Trainer never sets the progress",
-            "            self.ppo.set_progress(self.steps / config.total_steps)\n            losses",
-            "            losses",
+            "        self.ppo.set_progress(self.steps / self.config.total_steps)\n        losses",
+            "        losses",
         ),
     ),
     *_in(

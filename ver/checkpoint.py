@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from ver.config import NetworkConfig, config_from_dict, config_to_dict
-from ver.errors import UserError
+from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
 
 POLICY_FORMAT = "ver-policy-1"
@@ -157,7 +158,18 @@ def write_file(
     """Writes tensors and a JSON header as one safetensors file, atomically."""
     # safetensors wants contiguous tensors that do not share memory.
     clean = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    _write_atomically(Path(path), save(clean, {"format": kind, "json": json.dumps(header)}))
+    outer = {"format": kind, "json": json.dumps(header), "checksum": _checksum(clean)}
+    _write_atomically(Path(path), save(clean, outer))
+
+
+def _checksum(tensors: dict[str, Tensor]) -> str:
+    """Returns a CRC-32 over names and contents: safetensors itself notices no flipped bit."""
+    total = 0
+    for name in sorted(tensors):
+        flat = tensors[name].contiguous().reshape(-1)
+        content: Any = flat.view(torch.uint8).numpy()
+        total = zlib.crc32(content, zlib.crc32(name.encode(), total))
+    return f"{total:08x}"
 
 
 def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -165,6 +177,7 @@ def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tenso
 
     Raises:
         UserError: If the file is missing or of another kind.
+        CorruptFileError: If it is not whole.
     """
     expected = " or ".join(kinds)
     if not Path(path).is_file():
@@ -180,13 +193,80 @@ def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tenso
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         found = " ".join(str(error).split())
-        raise UserError(f"{path}: expected a {expected} file, found none ({found}).") from None
+        raise CorruptFileError(
+            f"{path}: expected a {expected} file, found none ({found})."
+        ) from None
+    # Files from before there were checksums have none.
+    if outer.get("checksum", _checksum(tensors)) != _checksum(tensors):
+        raise CorruptFileError(f"{path} is corrupt: its checksum does not match; delete it.")
     return tensors, json.loads(outer["json"])
+
+
+def check_same_training(
+    path: str | Path,
+    header: dict[str, Any],
+    shapes: dict[str, torch.Size],
+    policy: ActorCritic,
+    metadata: dict[str, Any],
+) -> None:
+    """Compares what a checkpoint was trained on and with to what is to be trained now.
+
+    Raises:
+        UserError: Naming the first difference.
+    """
+    now = _describe(policy) | {"metadata": metadata}
+    old_keys = header["observation_space"]["spaces"]
+    new_keys = now["observation_space"]["spaces"]
+    pairs = [
+        (f"observation '{key}'", _shape(old_keys.get(key)), _shape(new_keys.get(key)))
+        for key in sorted(old_keys.keys() | new_keys.keys())
+    ]
+    pairs.append(("action space", _shape(header["action_space"]), _shape(now["action_space"])))
+    if "skill" in metadata:
+        pairs.insert(0, ("skill", header["metadata"].get("skill", "unknown"), metadata["skill"]))
+    if not _same_shapes(policy, shapes):
+        pairs += [
+            (f"network.{name}", header["network"].get(name, "absent"), value)
+            for name, value in now["network"].items()
+        ]
+    for what, before, after in pairs:
+        if before != after:
+            raise UserError(
+                f"{path} does not fit this run: {what} was {before}, and is {after} now; choose "
+                "another run directory, or the settings of before."
+            )
+
+
+def _same_shapes(policy: ActorCritic, shapes: dict[str, torch.Size]) -> bool:
+    return shapes == {name: tensor.shape for name, tensor in policy.state_dict().items()}
+
+
+def _shape(space: dict[str, Any] | None) -> str:
+    if space is None:
+        return "absent"
+    size = space.get("shape") or space.get("n") or space.get("nvec")
+    return f"{space['type']} {size} {space.get('dtype', '')}".strip()
+
+
+def remove_unfinished(directory: Path) -> None:
+    """Removes what a killed process left of files that it had not finished writing."""
+    for path in directory.glob(".*.tmp"):
+        path.unlink(missing_ok=True)
 
 
 def _write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the target, syncs, and renames: readers see the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_and_rename(path, content)
+    except OSError as error:
+        raise WriteError(
+            f"{path} could not be written ({error.strerror or error}); what was there before is "
+            "intact. Make room, or choose another place, and run the same command again."
+        ) from None
+
+
+def _write_and_rename(path: Path, content: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -99,12 +99,15 @@ class CollectConfig:
     environments_per_worker: int = 8  # environments in one worker process
     rollout_length: int = 512  # mean steps per environment in one rollout
     num_inference_workers: int = 1  # the main process counts as one
-    min_requests: int = 0  # smallest inference batch worth waiting for; 0 chooses
+    min_requests: int = 0  # smallest batch worth waiting for; 0 chooses; num_environments: lockstep
     max_requests: int = 0  # largest inference batch; 0 chooses
     max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
     worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often
     worker_nice: int = 0  # niceness of environment workers
     startup_timeout_s: float = 300.0  # how long environments may take to be ready
+    step_timeout_s: float = 60.0  # a step or reset that takes longer hangs; 0 waits for ever
+    max_faults_per_hour: int = 60  # environments are restarted; more faults than this end the run
+    overlap: bool = False  # collect the next rollout while learning, with the weights of before
 
 
 @dataclass

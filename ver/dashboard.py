@@ -13,6 +13,7 @@ _SECTIONS = {
     "episode": "Episodes (mean)",
     "loss": "Learning",
     "time": "Share of wall time",
+    "faults": "Faults survived",
 }
 _SHORT = ("episode/success", "episode/episode_return", "loss/entropy", "loss/value_loss")
 
@@ -93,6 +94,8 @@ class Dashboard:
             f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({done:.1%})"
         )
         tables = {"time": run, "loss": run, "episode": _two_columns(_SECTIONS["episode"])}
+        if any(value for key, value in row.items() if key.startswith("faults/")):
+            tables["faults"] = run
         for section, table in tables.items():
             if table is run:
                 run.add_section()

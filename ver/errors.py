@@ -9,6 +9,14 @@ class UserError(Exception):
     """
 
 
+class CorruptFileError(UserError):
+    """A file is not whole: cut short, or changed since it was written."""
+
+
+class WriteError(UserError):
+    """A file could not be written; whatever was there before is as it was."""
+
+
 class WorkerCrashError(UserError):
     """A worker process failed; `detail` holds its traceback where there is one.
 

@@ -39,7 +39,7 @@ class RolloutBuffer:
         num_environments: N.
         length: T.
         state_size: Width of the recurrent state.
-        device: Where the large columns live; other inference processes can write only to the CPU.
+        device: Where the large columns live, shared with other inference processes.
 
     Attributes:
         observations: {key: [C, ...]} with C = (T + 1) x N.
@@ -106,8 +106,7 @@ class RolloutBuffer:
         self.written = self.columns["written"]
 
     def __getstate__(self) -> dict[str, Any]:
-        if self.device.type != "cpu":
-            raise RuntimeError("Only a CPU rollout can be shared with other processes.")
+        # Tensors on a GPU reach a new process as handles to the same memory. (Not yet run.)
         kept = ("num_environments", "length", "capacity", "device", "lock")
         state = {name: getattr(self, name) for name in kept}
         return state | {
@@ -141,7 +140,7 @@ class RolloutBuffer:
         for tensor in (*self.observations.values(), *self._action_tensors()):
             # index_select copies first, so that overlapping slots survive.
             tensor[:n] = tensor.index_select(0, index)
-        for name in _COLUMNS:
+        for name in COLUMNS:
             column = self.columns[name]
             column[:n] = column[source]
         self.newest[:] = np.arange(n)
@@ -150,12 +149,30 @@ class RolloutBuffer:
     def _action_tensors(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.previous_actions, self.actions, self.states
 
+    def cut_episodes(self, environments: np.ndarray) -> None:
+        """Ends episodes before their newest step, of which nothing more will be known.
+
+        The step before is truncated, and bootstraps from the newest step's value. Where it belongs
+        to the last rollout it was learned from in just that way already.
+
+        Args:
+            environments: [B] indices.
+        """
+        for environment in environments:
+            newest = self.newest[environment]
+            if self.first[newest]:
+                continue
+            earlier = np.flatnonzero(self.environments[:newest] == environment)
+            if len(earlier):
+                self.outcomes[earlier[-1]] = TRUNCATED
+                self.final_values[earlier[-1]] = self.values[newest]
+
     def forget(self) -> None:
         """Drops everything, as before the first rollout."""
         self.newest[:] = -1
 
 
-_COLUMNS = {
+COLUMNS = {
     "log_prob": "float32",
     "value": "float32",
     "reward": "float32",  # of the slot's action, known when the next request arrives
@@ -170,7 +187,7 @@ _COLUMNS = {
 
 
 def _columns(capacity: int, n: int) -> Spec:
-    spec: Spec = {name: ((capacity,), dtype) for name, dtype in _COLUMNS.items()}
+    spec: Spec = {name: ((capacity,), dtype) for name, dtype in COLUMNS.items()}
     return spec | {
         "newest": ((n,), "int64"),
         "pointer": ((1,), "int64"),

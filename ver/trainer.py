@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import random
+import math
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from omegaconf import OmegaConf
+from torch import Tensor
 
 from ver.checkpoint import (
     TRAINING_FORMAT,
+    check_same_training,
     load_weights,
     read_file,
+    remove_unfinished,
     save_policy,
     save_training,
     strip_prefix,
 )
 from ver.collect.environment_worker import MakeEnv
+from ver.collect.processes import cores
 from ver.collect.ver import VERCollector, probe_spaces
 from ver.config import TrainerConfig, config_to_dict
-from ver.dashboard import Dashboard
-from ver.errors import UserError, WorkerCrashError
+from ver.errors import CorruptFileError, UserError, WorkerCrashError, WriteError
+from ver.logs import Logs, time_shares
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
+from ver.random_state import (
+    generator_tensors,
+    generator_values,
+    restore_generators,
+    seed_everything,
+)
+from ver.rollout import RolloutBuffer
+
+_LEARNING_GRACE_S = 15.0
 
 AfterUpdate = Callable[["Trainer", dict[str, float]], "bool | None"]
 
@@ -76,7 +83,7 @@ class Trainer:
         self.run_directory = Path(run_directory)
         self.metadata = metadata or {}
         self.after_update = after_update
-        _seed_everything(config.seed)
+        seed_everything(config.seed)
         torch.set_num_threads(config.inference_threads)
         self.rng = np.random.default_rng(config.seed)
         observation_space, action_space = probe_spaces(make_env, config.seed)
@@ -87,7 +94,7 @@ class Trainer:
         self.ppo = PPO(
             self.policy,
             config.ppo,
-            config.learner_threads or _cores(),
+            config.learner_threads or cores(),
             max(1, steps // config.ppo.mini_batches),
         )
         self.steps = 0
@@ -96,7 +103,15 @@ class Trainer:
         self.resumes = 0
         self.interrupted = False
         self._window: deque[dict[str, float]] = deque(maxlen=config.episode_window)
-        self._signalled = False
+        self._signals = 0
+        self._learn_until = math.inf  # monotonic time
+        self._learning_seconds = 0.0
+        self._collected = False  # with overlap: whether a rollout is waiting to be learned from
+        self._seed = 0  # of the environments
+        self._fault_counts: dict[str, int] = {}
+        # What a checkpoint holds of the moment between two rollouts; a signal may come later.
+        self._boundary: dict[str, Tensor] = {}
+        self._saved = (-1, -1)  # steps and updates of the newest checkpoint
         self._resume_if_possible()
 
     def train(self) -> dict[str, float]:
@@ -108,25 +123,29 @@ class Trainer:
         Raises:
             UserError: Among others if a worker crashed; the run is checkpointed first.
         """
-        self.interrupted = self._signalled = False
+        self.interrupted = False
+        self._signals, self._learn_until = 0, math.inf
         row: dict[str, float] = {}
         if self.steps >= self.config.total_steps:
             return row
         handlers = self._catch_signals()
-        logs = _Logs(self.run_directory, self.config, self.metadata)
+        logs = Logs(self.run_directory, self.config, self.metadata, self.steps)
         collector: VERCollector | None = None
+        save = True
         try:
-            collector = VERCollector(
-                self.config, self.make_env, self.policy, self._environment_seed()
-            )
+            collector = self._make_collector(logs)
             row = self._loop(collector, logs)
         except WorkerCrashError as error:
             logs.dashboard.say(error.detail)
             raise
+        except WriteError:
+            save = False  # it would fail again
+            raise
         finally:
             # Save first: whatever went wrong, what was learned is kept.
             try:
-                self.save()
+                if save and self._saved != (self.steps, self.ppo.updates):
+                    self.save()
             finally:
                 if collector is not None:
                     collector.close()
@@ -135,39 +154,97 @@ class Trainer:
                     signal.signal(number, handler)
         return row
 
-    def _loop(self, collector: VERCollector, logs: _Logs) -> dict[str, float]:
+    def _make_collector(self, logs: Logs) -> VERCollector:
+        carried = strip_prefix(self._boundary, "carried/") or None
+        collector = VERCollector(
+            self.config,
+            self.make_env,
+            self.policy,
+            self._environment_seed(carried is not None),
+            carried,
+            lambda fault: logs.fault(fault, self.steps),
+            self._keep_going,
+        )
+        if carried is not None and not collector.went_on:
+            collector.close()
+            self._boundary = {}
+            return self._make_collector(logs)
+        counts = collector.faults.counts
+        for name in counts:
+            counts[name] += self._fault_counts.get(name, 0)
+        self._fault_counts = counts
+        return collector
+
+    def _loop(self, collector: VERCollector, logs: Logs) -> dict[str, float]:
         config, row = self.config, {}
         saved_at = time.monotonic()
+        saving = 0.0
+        self._collected = False
         while self.steps < config.total_steps and self._keep_going():
-            begin = time.perf_counter()
+            begin = time.perf_counter() - saving
             before = dict(collector.busy_seconds)
-            packing = self.ppo.packing_seconds
-            if not collector.collect(self.ppo.updates, self._keep_going):
+            packing, steps = self.ppo.packing_seconds, self.steps
+            losses = self._collect_and_learn(collector)
+            if losses is None:
                 break
-            collected = time.perf_counter()
-            self.ppo.set_progress(self.steps / config.total_steps)
-            losses = self.ppo.learn(collector.buffer, self.rng, self._keep_going)
-            learned = time.perf_counter()
-            steps = collector.buffer.length * collector.buffer.num_environments
-            self.steps += steps
+            self._boundary |= generator_tensors()
+            steps = self.steps - steps
             busy = {key: value - before[key] for key, value in collector.busy_seconds.items()}
-            learning = learned - collected - (self.ppo.packing_seconds - packing)
+            learning = self._learning_seconds - (self.ppo.packing_seconds - packing)
             row = self._row(collector, losses)
-            if time.monotonic() - saved_at > config.checkpoint_interval_s:
-                self.save()
-                saved_at = time.monotonic()
             logs.write_slowly(row)
             wall = time.perf_counter() - begin
             self.seconds += wall
-            row |= _shares(wall, busy["wait"], busy["inference"], learning)
+            row |= time_shares(wall, busy["wait"], busy["inference"], learning)
             row["steps_per_second"] = steps / wall
-            row["loss/samples_per_second"] = steps * config.ppo.epochs / (learned - collected)
+            row["loss/samples_per_second"] = steps * config.ppo.epochs / self._learning_seconds
             row["seconds"] = self.seconds
+            # Before saving: of a row that is later than the last checkpoint, a resumed run will
+            # write another; one that was never written would be missing from the curve.
             logs.write(row)
+            saving = -time.perf_counter()
+            if time.monotonic() - saved_at > config.checkpoint_interval_s:
+                self.save()
+                saved_at = time.monotonic()
+            saving += time.perf_counter()  # charged to the next rollout
             if self.after_update is not None and self.after_update(self, row):
                 break
-        self.interrupted = self._signalled
+        self.interrupted = self._signals > 0
         return row
+
+    def _collect_and_learn(self, collector: VERCollector) -> dict[str, float] | None:
+        """Learns from one rollout; None if a signal ended its collection."""
+        if not self.config.collect.overlap:
+            return self._learn(collector.buffer) if self._collect(collector) else None
+        if not self._collected and not self._collect(collector):
+            return None
+        buffer = collector.buffer
+        coming = self.steps + buffer.length * buffer.num_environments
+        with ThreadPoolExecutor(1, "learner") as thread:
+            # The acting weights are those from before this learning until `copy_weights`.
+            version = self.ppo.updates
+            learning = thread.submit(self._learn, buffer)
+            more = coming < self.config.total_steps
+            self._collected = more and self._collect(collector, version)
+            losses = learning.result()
+        collector.copy_weights()
+        return losses
+
+    def _collect(self, collector: VERCollector, version: int | None = None) -> bool:
+        version = self.ppo.updates if version is None else version
+        if not collector.collect(version, self._keep_going):
+            return False
+        carried = collector.capture()
+        self._boundary = {f"carried/{name}": value for name, value in carried.items()}
+        return True
+
+    def _learn(self, buffer: RolloutBuffer) -> dict[str, float]:
+        begin = time.perf_counter()
+        self.ppo.set_progress(self.steps / self.config.total_steps)
+        losses = self.ppo.learn(buffer, self.rng, lambda: time.monotonic() < self._learn_until)
+        self.steps += buffer.length * buffer.num_environments
+        self._learning_seconds = time.perf_counter() - begin
+        return losses
 
     def _row(self, collector: VERCollector, losses: dict[str, float]) -> dict[str, float]:
         episodes = collector.drain_episodes()
@@ -180,6 +257,7 @@ class Trainer:
                 sums.setdefault(name, []).append(value)
         row |= {f"episode/{name}": float(np.mean(values)) for name, values in sums.items()}
         row |= {f"loss/{name}": value for name, value in losses.items()}
+        row |= {f"faults/{name}": float(value) for name, value in self._fault_counts.items()}
         row["loss/learning_rate"] = self.ppo.learning_rate
         row["loss/entropy_coefficient"] = self.ppo.entropy.value
         return row
@@ -187,9 +265,7 @@ class Trainer:
     def save(self) -> None:
         """Writes a training checkpoint and the exported policy; drops old checkpoints."""
         config = config_to_dict(self.config)
-        state = self.ppo.state() | {"rng/torch": torch.get_rng_state()}
-        if self.config.device != "cpu":
-            state["rng/cuda"] = torch.cuda.get_rng_state()
+        state = self.ppo.state() | (self._boundary or generator_tensors())
         path = self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
         save_training(path, self.policy, state, self._values(), config, self.metadata)
         save_policy(
@@ -198,6 +274,7 @@ class Trainer:
             config,
             self.metadata | {"steps": self.steps},
         )
+        self._saved = (self.steps, self.ppo.updates)
         for old in self._checkpoints()[: -max(1, self.config.keep_checkpoints)]:
             old.unlink(missing_ok=True)
 
@@ -207,19 +284,16 @@ class Trainer:
         return self.run_directory / "checkpoints"
 
     def _values(self) -> dict[str, Any]:
-        kind, internal, gauss = random.getstate()
-        legacy = np.random.get_state(legacy=False)  # noqa: NPY002
         return {
             "steps": self.steps,
             "episodes": self.episodes,
             "seconds": self.seconds,
             "resumes": self.resumes,
             "updates": self.ppo.updates,
+            "environment_seed": self._seed,
+            "faults": self._fault_counts,
             "window": list(self._window),
-            "python_rng": [kind, list(internal), gauss],
-            "numpy_rng": _jsonable(legacy),
-            "trainer_rng": _jsonable(self.rng.bit_generator.state),
-        }
+        } | generator_values(self.rng)
 
     def load(self, path: str | Path) -> None:
         """Restores everything that `save` wrote, and counts one more resume.
@@ -228,7 +302,10 @@ class Trainer:
             UserError: If the checkpoint is foreign or does not fit the configuration.
         """
         tensors, header = read_file(path, (TRAINING_FORMAT,))
-        load_weights(self.policy, strip_prefix(tensors, "policy/"), str(path))
+        weights = strip_prefix(tensors, "policy/")
+        shapes = {name: tensor.shape for name, tensor in weights.items()}
+        check_same_training(path, header, shapes, self.policy, self.metadata)
+        load_weights(self.policy, weights, str(path))
         self.ppo.load_state(tensors, str(path))
         values = header["values"]
         self.steps, self.episodes = values["steps"], values["episodes"]
@@ -236,18 +313,19 @@ class Trainer:
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
         self._window.extend(values["window"])
-        torch.set_rng_state(tensors["rng/torch"])
-        if "rng/cuda" in tensors and self.config.device != "cpu":
-            torch.cuda.set_rng_state(tensors["rng/cuda"])
-        kind, internal, gauss = values["python_rng"]
-        random.setstate((kind, tuple(internal), gauss))
-        np.random.set_state(_from_jsonable(values["numpy_rng"]))  # noqa: NPY002
-        self.rng.bit_generator.state = _from_jsonable(values["trainer_rng"])
+        restore_generators(self.rng, values, tensors)
+        self._seed = values.get("environment_seed", 0)
+        self._fault_counts = values.get("faults", {})
+        kept = ("carried/", "rng/")
+        self._boundary = {n: tensor for n, tensor in tensors.items() if n.startswith(kept)}
+        self._saved = (self.steps, self.ppo.updates)
 
     def _checkpoints(self) -> list[Path]:
         return sorted(self.checkpoint_directory.glob("training_*.safetensors"))
 
     def _resume_if_possible(self) -> None:
+        for directory in (self.run_directory, self.checkpoint_directory):
+            remove_unfinished(directory)
         found = self._checkpoints()
         if not found:
             return
@@ -256,15 +334,32 @@ class Trainer:
                 f"{self.run_directory} already holds a run; set resume=true to go on, or choose "
                 "another directory."
             )
-        self.load(found[-1])
+        for path in reversed(found):
+            if self._load_if_whole(path):
+                return
+        raise UserError(
+            f"None of the {len(found)} checkpoints in {self.checkpoint_directory} is whole; give "
+            "another run directory to start anew."
+        )
 
-    def _environment_seed(self) -> int:
-        # Distinct for every resume: the same first episodes again would be a biased sample.
-        sequence = np.random.SeedSequence([self.config.seed, self.resumes])
-        return int(sequence.generate_state(1)[0] % 2**30)
+    def _load_if_whole(self, path: Path) -> bool:
+        try:
+            self.load(path)
+        except CorruptFileError as error:
+            path.rename(path.with_suffix(".corrupt"))
+            print(f"{error} Falling back to the checkpoint before it.", file=sys.stderr)
+            return False
+        return True
+
+    def _environment_seed(self, goes_on: bool) -> int:
+        if not goes_on:
+            # Distinct for every resume: the same first episodes again would be a biased sample.
+            sequence = np.random.SeedSequence([self.config.seed, self.resumes])
+            self._seed = int(sequence.generate_state(1)[0] % 2**30)
+        return self._seed
 
     def _keep_going(self) -> bool:
-        return not self._signalled
+        return not self._signals
 
     def _catch_signals(self) -> dict[int, Any]:
         if threading.current_thread() is not threading.main_thread():
@@ -272,78 +367,12 @@ class Trainer:
 
         def handle(number: int, frame: Any) -> None:
             del number, frame
-            self._signalled = True
+            self._signals += 1
+            # What is being learned is finished, unless it takes long or a second signal comes.
+            patience = _LEARNING_GRACE_S if self._signals == 1 else 0.0
+            self._learn_until = time.monotonic() + patience
 
         return {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-
-
-class _Logs:
-    """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run."""
-
-    def __init__(self, directory: Path, config: TrainerConfig, metadata: dict[str, Any]):
-        directory.mkdir(parents=True, exist_ok=True)
-        OmegaConf.save(OmegaConf.structured(config), directory / "config.yaml")
-        about = describe_run() | {"metadata": metadata}
-        (directory / "run.json").write_text(json.dumps(about, indent=2) + "\n")
-        self._file = (directory / "metrics.jsonl").open("a")
-        self._writer: Any = None
-        if config.tensorboard:
-            from torch.utils.tensorboard import SummaryWriter
-
-            self._writer = SummaryWriter(str(directory / "tensorboard"))
-        self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
-
-    def write_slowly(self, row: dict[str, float]) -> None:
-        """Writes what is to be charged to this rollout's overhead."""
-        if self._writer is not None:
-            for name, value in row.items():
-                self._writer.add_scalar(name, value, int(row["steps"]))
-
-    def write(self, row: dict[str, float]) -> None:
-        if self._writer is not None:
-            for name, value in row.items():
-                if name.startswith("time/") or name == "steps_per_second":
-                    self._writer.add_scalar(name, value, int(row["steps"]))
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
-        self.dashboard.update(row)
-
-    def close(self) -> None:
-        self.dashboard.close()
-        self._file.close()
-        if self._writer is not None:
-            self._writer.close()
-
-
-def describe_run() -> dict[str, Any]:
-    """Lists what is needed to repeat a run: command, commit, versions, machine."""
-    packages = {}
-    for name in ("torch", "numpy", "gymnasium", "omegaconf", "safetensors", "mujoco-core"):
-        with suppress(PackageNotFoundError):
-            packages[name] = version(name)
-    return {
-        "command": sys.orig_argv,
-        "commit": _git("rev-parse", "HEAD"),
-        "uncommitted_changes": bool(_git("status", "--porcelain")),
-        "python": platform.python_version(),
-        "packages": packages,
-        "machine": f"{platform.machine()}, {_cores()} cores",
-        "started": time.strftime("%Y-%m-%d %H:%M:%S"),
-    }
-
-
-def _git(*arguments: str) -> str:
-    try:
-        result = subprocess.run(
-            ["git", *arguments],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=5,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
 
 
 def _check(config: TrainerConfig) -> None:
@@ -360,39 +389,3 @@ def _check(config: TrainerConfig) -> None:
         raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
-
-
-def _shares(wall: float, wait: float, inference: float, learning: float) -> dict[str, float]:
-    return {
-        "time/simulation_wait": wait / wall,
-        "time/inference": inference / wall,
-        "time/learning": learning / wall,
-        "time/overhead": max(0.0, wall - wait - inference - learning) / wall,
-    }
-
-
-def _seed_everything(seed: int) -> None:
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    torch.manual_seed(seed)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _jsonable(value: Any) -> Any:
-    """Makes a bit generator's state JSON-able: arrays are marked with their dtype."""
-    if isinstance(value, dict):
-        return {key: _jsonable(part) for key, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return {"__array__": value.tolist(), "dtype": str(value.dtype)}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _from_jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "__array__" in value:
-            return np.asarray(value["__array__"], dtype=value["dtype"])
-        return {key: _from_jsonable(part) for key, part in value.items()}
-    return value

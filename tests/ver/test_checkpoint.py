@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 
@@ -10,7 +11,7 @@ from safetensors.torch import save_file
 from ver import checkpoint
 from ver.checkpoint import load_policy, save_policy, space_from_json, space_to_json
 from ver.config import NetworkConfig
-from ver.errors import UserError
+from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
 
 
@@ -71,13 +72,28 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     before = path.read_bytes()
 
     def fail(*arguments):
-        raise OSError("the disk is full")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(WriteError, match=r"policy\.safetensors.*No space left.*is intact"):
         save_policy(path, make_policy())
     assert path.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["policy.json", "policy.safetensors"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip"])
+def test_a_damaged_file_is_noticed(tmp_path, damage):
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, make_policy())
+    content = bytearray(path.read_bytes())
+    if damage == "cut":
+        content = content[: len(content) // 2]
+    else:
+        content[-1000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(CorruptFileError, match=r"policy\.safetensors") as caught:
+        load_policy(path)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -198,10 +198,3 @@ def test_shuffling_differs_between_epochs():
     one = cut_mini_batches(starts, lengths, 2, rng)[0].positions
     two = cut_mini_batches(starts, lengths, 2, rng)[0].positions
     assert sorted(one) != sorted(two)
-
-
-def test_a_gpu_rollout_cannot_be_pickled():
-    buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 1, 2, 0)
-    buffer.device = torch.device("cuda")
-    with pytest.raises(RuntimeError, match="CPU"):
-        buffer.__getstate__()

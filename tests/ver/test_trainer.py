@@ -236,15 +236,24 @@ def test_resume_restores_everything(tmp_path, optimizer):
     other = "lamb" if optimizer == "adam" else "adam"
     with pytest.raises(UserError, match=f"ppo.optimizer={optimizer}"):
         Trainer(settings(f"ppo.optimizer={other}"), toy_environments.make_cue, tmp_path)
-    with pytest.raises(UserError, match="expected"):
-        Trainer(settings("network.hidden_size=8", chosen), toy_environments.make_cue, tmp_path)
+    with pytest.raises(UserError, match=r"network\.hidden_size was 16, and is 8 now"):
+        Trainer(settings("network.hidden_size=8"), toy_environments.make_cue, tmp_path)
+    with pytest.raises(UserError, match=r"observation 'cue' was Box \[2\] float32, and is absent"):
+        Trainer(settings(), toy_environments.make_reach, tmp_path)
+    with pytest.raises(UserError, match="skill was unknown, and is pick now"):
+        Trainer(settings(), toy_environments.make_cue, tmp_path, {"skill": "pick"})
 
 
-def test_a_crashing_worker_is_reported_by_name_after_a_checkpoint(tmp_path, capsys):
-    trainer = Trainer(settings(), toy_environments.make_crashing, tmp_path)
-    with pytest.raises(WorkerCrashError, match=r"environment worker 0.*the gears jammed"):
+def test_too_many_faults_end_the_run_with_their_cause_after_a_checkpoint(tmp_path, capsys):
+    config = settings("collect.max_faults_per_hour=3")
+    trainer = Trainer(config, toy_environments.make_crashing, tmp_path)
+    with pytest.raises(WorkerCrashError, match=r"environment 1 .*the gears jammed.*4 faults"):
         trainer.train()
-    assert "Traceback" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert output.count("fault at step") == 3
+    assert "Traceback" in output
+    faults = [json.loads(line) for line in (tmp_path / "faults.jsonl").read_text().splitlines()]
+    assert [fault["kind"] for fault in faults] == ["raised"] * 3
     assert list((tmp_path / "checkpoints").iterdir())
 
 

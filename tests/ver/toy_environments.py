@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+
 import gymnasium
 import numpy as np
 from gymnasium import spaces
@@ -138,3 +142,10 @@ def make_aim_and_press(index: int, seed: int) -> gymnasium.Env:
 
 def make_crashing(index: int, seed: int) -> gymnasium.Env:
     return Crashing() if index == 1 else RememberCue()
+
+
+def make_dying(index: int, seed: int) -> gymnasium.Env:
+    """Kills the worker process that makes its environment, but not the trainer."""
+    if multiprocessing.parent_process() is not None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return RememberCue()

@@ -12,7 +12,8 @@ import os
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -21,9 +22,27 @@ import numpy as np
 
 from ver.action_space import to_environment_action
 from ver.collect.processes import enter_worker
-from ver.collect.transfer import CONTINUES, NO_ACTION, TERMINATED, TRUNCATED, Transfer
+from ver.collect.transfer import CONTINUES, LOST, TERMINATED, TRUNCATED, Transfer
 
 MakeEnv = Callable[[int, int], gymnasium.Env]
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """An episode to take up where a stopped run left it.
+
+    The environment's row holds the observation that the repeated actions must lead to, and the
+    next action.
+
+    Attributes:
+        episode: The episode's number.
+        actions: [K, D] taken since its start.
+        pending: Whether the next action was already sent, so that its result is to be reported.
+    """
+
+    episode: int
+    actions: np.ndarray
+    pending: bool
 
 
 @dataclass
@@ -34,13 +53,14 @@ class EnvironmentWorkerSpec:
         name: How errors call the worker.
         make_env: `(environment_index, seed) -> gymnasium.Env`.
         environments: Indices of its environments.
-        seed: Environment i is seeded with `seed + i`.
+        seed: Environment i is made with `seed + i`; see `episode_seed` for its episodes.
         transfer: The shared rows.
         reports: Where episodes' metrics, errors and "ready" go.
         worker: Its number, which selects its doorbell.
         flush_s: Finished rows are reported at least this often.
         nice: Niceness of the process.
         parent: The trainer's process id.
+        continuations: Episodes to take up, by environment; the others start with a new one.
     """
 
     name: str
@@ -53,6 +73,7 @@ class EnvironmentWorkerSpec:
     flush_s: float
     nice: int
     parent: int
+    continuations: dict[int, Continuation] = field(default_factory=dict)
 
 
 def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
@@ -65,6 +86,11 @@ def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
         raise SystemExit(1) from None
 
 
+def episode_seed(seed: int, environment: int, episode: int) -> int:
+    """Returns what an environment is reset with, distinct for every episode of a run."""
+    return int(np.random.SeedSequence([seed, environment, episode]).generate_state(1)[0])
+
+
 class _Worker:
     def __init__(self, spec: EnvironmentWorkerSpec):
         self.spec = spec
@@ -72,17 +98,23 @@ class _Worker:
         self.bell = spec.transfer.action_bells[spec.worker]
         self.observations = self.rows.group("observation")
         self.final_observations = self.rows.group("final_observation")
+        self.busy_since = self.rows["busy_since"][spec.worker : spec.worker + 1]
+        self.busy_with = self.rows["busy_with"][spec.worker : spec.worker + 1]
         self.first = spec.environments[0]
         self.envs = [spec.make_env(i, spec.seed + i) for i in spec.environments]
+        self.half = max(1, len(self.envs) // 2)
         self.returns = [0.0] * len(self.envs)
         self.finished: list[int] = []
 
     def run(self) -> None:
         ready = self.rows["action_ready"][self.first : self.first + len(self.envs)]
         for local, index in enumerate(self.spec.environments):
-            self._reset(local, self.spec.seed + index)
-            self.rows["outcome"][index] = NO_ACTION
-            self.finished.append(index)
+            continuation = self.spec.continuations.get(index)
+            if continuation is not None:
+                self._take_up(local, continuation)
+            else:
+                self._reset(local)
+                self.finished.append(index)
         self.spec.reports.send(("ready", None, None))
         self._flush()
         stop = self.rows["stop"]
@@ -101,11 +133,15 @@ class _Worker:
         flushed_at = time.perf_counter()
         for local in waiting:
             ready[local] = 0
+            self.busy_with[0] = self.first + local
+            self.busy_since[0] = time.monotonic()
             self._step(int(local))
+            self.busy_since[0] = 0.0
             self.finished.append(self.first + int(local))
-            # Slow environments must not keep fast ones waiting for the end of the round.
+            # Inference serves one half meanwhile; and slow environments must not keep fast ones
+            # waiting for the end of the round.
             now = time.perf_counter()
-            if now - flushed_at > self.spec.flush_s:
+            if len(self.finished) >= self.half or now - flushed_at > self.spec.flush_s:
                 self._flush()
                 flushed_at = now
         self._flush()
@@ -119,41 +155,122 @@ class _Worker:
     def _step(self, local: int) -> None:
         index = self.first + local
         env = self.envs[local]
-        action = to_environment_action(env.action_space, self.rows["action"][index])
-        observation, reward, terminated, truncated, info = env.step(action)
-        reward = float(reward)
-        if not np.isfinite(reward):
-            raise ValueError(f"environment {index} returned the reward {reward}")
+        try:
+            action = to_environment_action(env.action_space, self.rows["action"][index])
+            observation, reward, terminated, truncated, info = env.step(action)
+            reward = float(reward)
+            if not np.isfinite(reward):
+                raise _NotFiniteError(f"returned the reward {reward}")
+            ended = terminated or truncated
+            # An episode that both ends and runs out of time has ended.
+            outcome = TERMINATED if terminated else TRUNCATED if truncated else CONTINUES
+            self._write(self.final_observations if ended else self.observations, index, observation)
+            metrics = info.get("metrics", {}) if ended else {}
+            metrics = {name: float(value) for name, value in metrics.items()}
+        except Exception as error:
+            self._lose(local, error)
+            return
         self.returns[local] += reward
         self.rows["reward"][index] = reward
         self.rows["step"][index] += 1
-        if not (terminated or truncated):
-            self.rows["outcome"][index] = CONTINUES
-            self._write(self.observations, index, observation)
-            return
-        # An episode that both ends and runs out of time has ended.
-        self.rows["outcome"][index] = TERMINATED if terminated else TRUNCATED
-        self._write(self.final_observations, index, observation)
-        self._report_episode(local, index, info)
-        self._reset(local, None)
+        self.rows["outcome"][index] = outcome
+        if ended:
+            self._report_episode(local, index, metrics)
+            self._reset(local)
 
-    def _report_episode(self, local: int, index: int, info: dict[str, Any]) -> None:
-        metrics = {
-            "episode_return": self.returns[local],
-            "episode_length": float(self.rows["step"][index]),
-        }
-        metrics.update({name: float(value) for name, value in info.get("metrics", {}).items()})
-        self.spec.reports.send(("episode", index, metrics))
-
-    def _reset(self, local: int, seed: int | None) -> None:
+    def _lose(self, local: int, error: Exception) -> None:
+        """Makes an environment anew whose last action's result will never be known."""
         index = self.first + local
+        self._report_fault(index, error, steps_lost=1)
+        self._renew(local)
+        self.rows["outcome"][index] = LOST
+        self._reset(local)
+
+    def _renew(self, local: int) -> None:
+        index = self.first + local
+        with suppress(Exception):
+            self.envs[local].close()
+        self.envs[local] = self.spec.make_env(index, self.spec.seed + index)
+
+    def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
+        kind, what = "raised", f"raised {type(error).__name__}: {error}"
+        if isinstance(error, _NotFiniteError | _DivergedError):
+            kind, what = error.kind, str(error)
+        self.spec.reports.send(("fault", (index, kind, what, steps_lost), traceback.format_exc()))
+
+    def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
+        length = float(self.rows["step"][index])
+        metrics = {"episode_return": self.returns[local], "episode_length": length} | metrics
+        self.spec.reports.send(("episode", (index, int(self.rows["episode"][index])), metrics))
+
+    def _reset(self, local: int) -> None:
+        try:
+            self._begin_episode(local)
+        except Exception as error:
+            # The step before is sound. Once more with a new environment; if that fails too, the
+            # process ends, and the trainer starts another.
+            self._report_fault(self.first + local, error, steps_lost=0)
+            self._renew(local)
+            self._begin_episode(local)
+
+    def _begin_episode(self, local: int) -> None:
+        index = self.first + local
+        self.rows["episode"][index] += 1
+        seed = episode_seed(self.spec.seed, index, int(self.rows["episode"][index]))
         observation, _ = self.envs[local].reset(seed=seed)
         self._write(self.observations, index, observation)
         self.returns[local] = 0.0
         self.rows["step"][index] = 0
-        self.rows["episode"][index] += 1
+
+    def _take_up(self, local: int, continuation: Continuation) -> None:
+        """Repeats an episode's actions; an environment that then differs loses the episode."""
+        index = self.first + local
+        self.rows["episode"][index] = continuation.episode
+        try:
+            self._repeat(local, index, continuation)
+        except Exception as error:
+            self._lose(local, error)
+            self.finished.append(index)
+            return
+        if continuation.pending:
+            self._step(local)
+            self.finished.append(index)
+
+    def _repeat(self, local: int, index: int, continuation: Continuation) -> None:
+        env = self.envs[local]
+        seed = episode_seed(self.spec.seed, index, continuation.episode)
+        observation, _ = env.reset(seed=seed)
+        total, ended = 0.0, False
+        for row in continuation.actions:
+            action = to_environment_action(env.action_space, row)
+            observation, reward, terminated, truncated, _ = env.step(action)
+            total += float(reward)
+            ended = ended or terminated or truncated
+        expected = {key: rows[index] for key, rows in self.observations.items()}
+        if ended or not all(
+            np.array_equal(np.asarray(observation[key], value.dtype), value)
+            for key, value in expected.items()
+        ):
+            raise _DivergedError("did not repeat its episode from the same seed and actions")
+        self.returns[local] = total
+        self.rows["step"][index] = len(continuation.actions)
 
     @staticmethod
     def _write(rows: dict[str, np.ndarray], index: int, observation: dict[str, Any]) -> None:
         for key, row in rows.items():
-            row[index] = observation[key]
+            value = np.asarray(observation[key])
+            if value.dtype.kind == "f" and not np.isfinite(value).all():
+                raise _NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+            row[index] = value
+
+
+class _NotFiniteError(Exception):
+    """An environment returned NaN or infinity."""
+
+    kind = "not_finite"
+
+
+class _DivergedError(Exception):
+    """An environment could not be brought back to where a stopped run left it."""
+
+    kind = "diverged"

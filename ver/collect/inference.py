@@ -2,10 +2,14 @@
 
 The main process and inference workers run the same engine. A batch is claimed together with its
 slots under a lock; from then on its rows belong to the engine that claimed them.
+
+A request whose last action is LOST (see environment_processes.py) gets no slot of its own: the slot
+of the lost action is written anew.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +19,11 @@ import torch
 from torch import Tensor, nn
 
 from ver.collect.shared_memory import SharedArrays
-from ver.collect.transfer import CONTINUES, NO_ACTION, TRUNCATED, Transfer
+from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TRUNCATED, Transfer
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+
+_NO_SLOT = -1
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ class InferenceEngine:
         self._rows = transfer.arrays
         self._observations = self._rows.group("observation")
         self._final_observations = self._rows.group("final_observation")
+        self._everyone_has_a_slot = False
+        self._staging: dict[str, Tensor] = {}
         self._step_s = 2.0 * limits.max_wait_s
         self._last_step = 0.0
 
@@ -86,7 +94,11 @@ class InferenceEngine:
         environments, slot = self._claim(begin + timeout_s)
         if len(environments):
             started = time.perf_counter()
-            self._answer(environments, slot)
+            if slot == _NO_SLOT:
+                self._begin_anew(environments)
+            else:
+                self._answer(environments, slot)
+            self._rows["claimed"][environments] = 0
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
@@ -98,10 +110,11 @@ class InferenceEngine:
     @torch.inference_mode()
     def replay(self) -> None:
         """Decides anew where the last rollout ended without sending an action."""
-        environments = np.flatnonzero(self.held_back)
+        # One that asks again although nothing was sent to it has been restarted.
+        environments = np.flatnonzero(self.held_back & (self._rows["request_ready"] == 0))
+        self.held_back[:] = 0
         if not len(environments):
             return
-        self.held_back[:] = 0
         slots = torch.as_tensor(self.buffer.newest[environments], device=self.buffer.device)
         self._decide(environments, slots, send=True)
 
@@ -109,6 +122,8 @@ class InferenceEngine:
         """Takes requests and as many slots: (environments [B], first slot)."""
         ready, buffer, limits = self._rows["request_ready"], self.buffer, self.limits
         impatient = max(self._last_step, 0.0) + min(limits.max_wait_s, 0.5 * self._step_s)
+        if limits.minimum >= buffer.num_environments:
+            impatient = math.inf  # lockstep was asked for, which nothing but faults may break
         while True:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
             remaining = buffer.capacity - int(buffer.pointer[0])
@@ -118,10 +133,9 @@ class InferenceEngine:
                 environments, slot = self._take()
                 if len(environments):
                     return environments, slot
-                continue
             if now >= give_up or not remaining:
                 return waiting[:0], 0
-            until = impatient if len(waiting) and now < impatient else give_up
+            until = min(impatient, give_up) if len(waiting) and now < impatient else give_up
             self.transfer.request_bell.wait(until - now)
             self.seconds["wait"] += time.perf_counter() - now
 
@@ -130,7 +144,16 @@ class InferenceEngine:
         with buffer.lock:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
             slot = int(buffer.pointer[0])
-            count = min(len(waiting), self.limits.maximum, buffer.capacity - slot)
+            lost = waiting[self._rows["outcome"][waiting] == LOST]
+            if len(lost) and slot < buffer.capacity:
+                # While one of its slots is being rewritten the rollout is not full.
+                buffer.written[0] -= len(lost)
+                ready[lost] = 0
+                self._rows["claimed"][lost] = 1
+                self.transfer.request_bell.ring()
+                return lost, _NO_SLOT
+            free = buffer.capacity - slot - self._reserved(waiting)
+            count = max(0, min(len(waiting), self.limits.maximum, free))
             if count < len(waiting):
                 # Those served longest ago come first, so that none starves.
                 oldest_first = np.argsort(buffer.newest[waiting], kind="stable")
@@ -139,8 +162,20 @@ class InferenceEngine:
             else:
                 chosen = waiting
             ready[chosen] = 0
+            self._rows["claimed"][chosen] = 1
+            # Written here so that every slot handed out has an owner; see `cut_episodes`.
+            buffer.environments[slot : slot + count] = chosen
             buffer.pointer[0] = slot + count
         return chosen, slot
+
+    def _reserved(self, waiting: np.ndarray) -> int:
+        """Slots kept for environments that have none yet: each needs one before learning."""
+        if self._everyone_has_a_slot:
+            return 0
+        without = self.buffer.newest < 0
+        self._everyone_has_a_slot = not without.any()
+        without[waiting] = False
+        return int(without.sum())
 
     def _answer(self, environments: np.ndarray, slot: int) -> None:
         buffer = self.buffer
@@ -152,13 +187,12 @@ class InferenceEngine:
         self._record_outcomes(environments, outcome, state)
         first = outcome != CONTINUES
         buffer.first[rows] = first
-        buffer.environments[rows] = environments
         buffer.episodes[rows] = self._rows["episode"][environments]
         buffer.steps[rows] = self._rows["step"][environments]
         buffer.outcomes[rows] = CONTINUES
         buffer.final_values[rows] = 0.0
         for key, column in buffer.observations.items():
-            _gather(self._observations[key], environments, column[rows])
+            self._gather(key, environments, column[rows])
         buffer.previous_actions[rows] = self._to_device(self._rows["action"][environments])
         buffer.states[rows] = state * self._to_device(~first)[:, None]
         send = rows.stop < buffer.capacity
@@ -167,6 +201,24 @@ class InferenceEngine:
         self._decide(environments, rows, send)
         with buffer.lock:
             buffer.written[0] += count
+
+    def _begin_anew(self, environments: np.ndarray) -> None:
+        """Puts new episodes' first steps where the lost actions' steps were."""
+        buffer = self.buffer
+        buffer.cut_episodes(environments)
+        numbers = buffer.newest[environments]
+        slots = torch.as_tensor(numbers, device=buffer.device)
+        buffer.first[numbers] = True
+        buffer.episodes[numbers] = self._rows["episode"][environments]
+        buffer.steps[numbers] = self._rows["step"][environments]
+        buffer.outcomes[numbers] = CONTINUES
+        buffer.rewards[numbers] = buffer.final_values[numbers] = 0.0
+        for key, column in buffer.observations.items():
+            column[slots] = self._to_device(self._observations[key][environments])
+        buffer.states[slots] = 0.0
+        self._decide(environments, slots, send=True)
+        with buffer.lock:
+            buffer.written[0] += len(environments)
 
     def _record_outcomes(
         self, environments: np.ndarray, outcome: np.ndarray, state: Tensor
@@ -206,31 +258,46 @@ class InferenceEngine:
         )
         actions = output.actions.cpu().numpy()  # waits for a GPU to be done
         self.seconds["inference"] += time.perf_counter() - begin
-        # All that the next request of these environments will read comes before the send.
+        # All that the next request of these environments may read or rewrite, in whatever
+        # process, comes before the send.
         buffer.current_state[torch.from_numpy(environments).to(buffer.device)] = output.state
-        buffer.newest[environments] = numbers
-        if send:
-            self._rows["action"][environments] = actions
-            self.transfer.send_actions(environments)
         buffer.actions[slots] = output.actions
         buffer.log_probs[numbers] = output.log_probs.cpu().numpy()
         buffer.values[numbers] = output.values.cpu().numpy()
         buffer.versions[numbers] = self.version
+        buffer.newest[environments] = numbers
+        if buffer.device.type == "cuda":
+            # Other processes read these slots through streams of their own.
+            torch.cuda.current_stream(buffer.device).synchronize()
+        if send:
+            self._rows["action"][environments] = actions
+            self.transfer.send_actions(environments)
+
+    def _gather(self, key: str, environments: np.ndarray, target: Tensor) -> None:
+        """Copies observations from shared memory straight into the rollout."""
+        source = self._observations[key]
+        if target.device.type == "cpu":
+            np.take(source, environments, axis=0, out=target.numpy(), mode="clip")
+            return
+        if key not in self._staging:
+            # Page-locked, so that the copy needs no detour and the host does not wait for it.
+            # Each batch ends with its actions' arrival, so the next one may write here again.
+            shape = (len(source), *source.shape[1:])
+            empty = torch.empty(shape, dtype=target.dtype, pin_memory=torch.cuda.is_available())
+            self._staging[key] = empty
+        staged = self._staging[key][: len(environments)]
+        np.take(source, environments, axis=0, out=staged.numpy(), mode="clip")
+        target.copy_(staged, non_blocking=True)
 
     def _to_device(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.buffer.device)
 
 
-def _gather(source: np.ndarray, rows: np.ndarray, target: Tensor) -> None:
-    """Copies rows of shared memory straight into the rollout."""
-    if target.device.type == "cpu":
-        np.take(source, rows, axis=0, out=target.numpy(), mode="clip")
-    else:
-        target.copy_(torch.from_numpy(source[rows]))
-
-
 class SharedWeights:
     """Keeps a policy's parameters and buffers in shared memory: all processes see updates.
+
+    On a GPU they stay where they are: torch sends a CUDA tensor to a new process as a handle to the
+    same memory. (Not yet run: it was written on a machine without a GPU.)
 
     Args:
         policy: Gives names, shapes and, once, values.
@@ -238,6 +305,10 @@ class SharedWeights:
 
     def __init__(self, policy: nn.Module):
         state = policy.state_dict()
+        self.tensors: dict[str, Tensor] = {}
+        if any(tensor.device.type != "cpu" for tensor in state.values()):
+            self.tensors = dict(state)
+            return
         self.arrays = SharedArrays(
             {
                 name: (tuple(_storage_order(tensor).shape), str(tensor.numpy().dtype))
@@ -250,6 +321,9 @@ class SharedWeights:
     def bind(self, policy: nn.Module) -> None:
         """Makes `policy`'s parameters and buffers views of the shared memory."""
         for name, tensor in policy.state_dict(keep_vars=True).items():
+            if self.tensors:
+                tensor.data = self.tensors[name]
+                continue
             shared = torch.from_numpy(self.arrays[name])
             tensor.data = shared.permute(0, 3, 1, 2) if shared.ndim == 4 else shared
 

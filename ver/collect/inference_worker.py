@@ -30,9 +30,9 @@ class InferenceWorkerSpec:
         action_space: Of the policy.
         network: Shape of the policy.
         weights: The learner's parameters.
-        buffer: The rollout.
+        buffers: The rollouts, of which `control["active"]` is being collected.
         transfer: Requests and actions.
-        control: `version` [1], `stop` [1], `held_back` [N].
+        control: `version`, `active`, `collecting` and `stop` [1], `held_back` [N].
         limits: Bounds of the batches.
         wake: Rings when a rollout begins, and at the end.
         reports: Where errors go.
@@ -46,7 +46,7 @@ class InferenceWorkerSpec:
     action_space: spaces.Space
     network: NetworkConfig
     weights: SharedWeights
-    buffer: RolloutBuffer
+    buffers: list[RolloutBuffer]
     transfer: Transfer
     control: SharedArrays
     limits: BatchLimits
@@ -66,7 +66,7 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
         policy = ActorCritic(spec.observation_space, spec.action_space, spec.network)
         spec.weights.bind(policy)
         engine = InferenceEngine(
-            policy, spec.buffer, spec.transfer, spec.limits, spec.control["held_back"]
+            policy, spec.buffers[0], spec.transfer, spec.limits, spec.control["held_back"]
         )
         spec.reports.send(("ready", None, None))
         _serve(spec, engine)
@@ -78,7 +78,8 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
 def _serve(spec: InferenceWorkerSpec, engine: InferenceEngine) -> None:
     collecting, stop = spec.control["collecting"], spec.control["stop"]
     while not stop[0]:
-        if not collecting[0] or spec.buffer.pointer[0] >= spec.buffer.capacity:
+        engine.buffer = spec.buffers[int(spec.control["active"][0])]
+        if not collecting[0] or engine.buffer.pointer[0] >= engine.buffer.capacity:
             spec.wake.wait(1.0)
             if os.getppid() != spec.parent:
                 return

@@ -35,10 +35,13 @@ def die_with_parent(parent: int) -> None:
 
 
 def enter_worker(parent: int, nice: int = 0) -> None:
-    """Prepares a fresh worker process: dies with its parent and leaves Ctrl-C to it."""
+    """Prepares a fresh worker process: dies with its parent, to which it leaves all signals.
+
+    A terminal and SLURM signal the whole process group; the trainer ends its workers itself.
+    """
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if nice:
         with suppress(OSError):
             os.nice(nice)
@@ -69,6 +72,11 @@ def stop_process(process: BaseProcess, grace_s: float) -> None:
     if process.is_alive():
         process.kill()
         process.join(5.0)
+
+
+def cores() -> int:
+    """Returns how many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 An environment's row is owned by its worker from the moment its `action_ready` flag is set until
 the worker sets `request_ready`, and by inference for the rest of the time. So rows need no lock.
+While a worker is dead the trainer owns those of its rows that no inference process has `claimed`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from ver.action_space import action_dtype, action_width
 from ver.collect.queues import Doorbell
 from ver.collect.shared_memory import SharedArrays, Spec
 
-# What became of the action before a request.
-CONTINUES, TERMINATED, TRUNCATED, NO_ACTION = 0, 1, 2, 3
+# What became of the action before a request. After LOST, a fault, nobody will ever know: the row
+# shows the first observation of a new episode, and the action's step is dropped.
+CONTINUES, TERMINATED, TRUNCATED, NO_ACTION, LOST = 0, 1, 2, 3, 4
 
 
 @dataclass
@@ -26,7 +28,9 @@ class Transfer:
     Attributes:
         arrays: `observation/<key>` and `final_observation/<key>` [N, ...], `action` [N, D],
             `reward` [N], `outcome` [N] (what became of the last action), `episode` [N],
-            `step` [N], the flags `request_ready` and `action_ready` [N], and `stop` [1].
+            `step` [N], the flags `request_ready`, `action_ready` and `claimed` [N], and `stop` [1].
+            Of each worker, `busy_since` [W] (monotonic seconds, 0 while it waits) and `busy_with`
+            [W] (the environment being stepped).
         request_bell: Rings when requests are ready.
         action_bells: One for each environment worker.
         environments_per_worker: Environment i belongs to worker i // this.
@@ -62,10 +66,14 @@ def make_transfer(
 ) -> Transfer:
     """Allocates the rows for `num_environments` environments."""
     n = num_environments
+    workers = -(-n // environments_per_worker)
     spec: Spec = {
         "request_ready": ((n,), "uint8"),
         "action_ready": ((n,), "uint8"),
+        "claimed": ((n,), "uint8"),
         "stop": ((1,), "uint8"),
+        "busy_since": ((workers,), "float64"),
+        "busy_with": ((workers,), "int64"),
         "outcome": ((n,), "uint8"),
         "reward": ((n,), "float32"),
         "episode": ((n,), "int64"),
@@ -76,9 +84,10 @@ def make_transfer(
         shape = (n, *(box.shape or ()))
         spec[f"observation/{key}"] = (shape, str(box.dtype))
         spec[f"final_observation/{key}"] = (shape, str(box.dtype))
-    workers = -(-n // environments_per_worker)
-    return Transfer(
+    transfer = Transfer(
         SharedArrays(spec),
         environments_per_worker,
         action_bells=[Doorbell() for _ in range(workers)],
     )
+    transfer.arrays["outcome"][:] = NO_ACTION
+    return transfer

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import os
+import copy
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection, Pipe, wait
-from multiprocessing.process import BaseProcess
-from typing import Any
+from multiprocessing.connection import wait
 
 import numpy as np
+import torch
 from gymnasium import spaces
 
-from ver.collect.environment_worker import (
-    EnvironmentWorkerSpec,
-    MakeEnv,
-    run_environment_worker,
+from ver.collect.carried import (
+    Carried,
+    EpisodeActions,
+    continuations,
+    fits,
+    newest_steps,
+    put_newest_steps,
 )
-from ver.collect.inference import BatchLimits, InferenceEngine, SharedWeights
-from ver.collect.processes import start_process, stop_process
-from ver.collect.queues import Doorbell
-from ver.collect.shared_memory import SharedArrays
+from ver.collect.environment_processes import EnvironmentProcesses
+from ver.collect.environment_worker import MakeEnv
+from ver.collect.faults import Fault, FaultCounter
+from ver.collect.inference import BatchLimits, InferenceEngine
+from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.transfer import make_transfer
 from ver.config import TrainerConfig
-from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 
@@ -33,56 +35,86 @@ _REPORT_INTERVAL_S = 0.05
 class VERCollector:
     """Collects (T + 1) x N slots of experience, however many from each environment.
 
+    With `collect.overlap` there are two rollouts and two sets of weights: `collect` fills one
+    rollout with the acting weights while the learner, in another thread, learns from the other
+    with its own; `copy_weights` between them makes the acting ones new (HTS-RL's scheme).
+
     Args:
         config: The run's settings.
         make_env: `(environment_index, seed) -> gymnasium.Env`, picklable.
-        policy: Acts; shared with the learner.
-        seed: Environment i is seeded with `seed + i`.
+        policy: Acts, and is shared with the learner unless collection overlaps with learning.
+        seed: Seeds the environments.
+        carried: `capture`'s answer from a stopped run, to go on with its episodes.
+        on_fault: Told of each fault that the run survived.
+        keep_going: Asked now and then while workers start.
 
     Attributes:
         buffer: The rollout to learn from after `collect`.
         environment_steps: Steps collected in all.
         busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
+        went_on: Whether `carried` was taken up.
     """
 
-    def __init__(self, config: TrainerConfig, make_env: MakeEnv, policy: ActorCritic, seed: int):
+    def __init__(
+        self,
+        config: TrainerConfig,
+        make_env: MakeEnv,
+        policy: ActorCritic,
+        seed: int,
+        carried: Carried | None = None,
+        on_fault: Callable[[Fault], None] = lambda fault: None,
+        keep_going: Callable[[], bool] = lambda: True,
+    ):
         self.config = config
         collect = config.collect
         n = collect.num_environments
-        self.buffer = RolloutBuffer(
-            policy.observation_space,
-            policy.action_space,
-            n,
-            collect.rollout_length,
-            policy.state_size,
-            config.device,
-        )
-        self._transfer = make_transfer(
+        self._policy = policy
+        self._acting = copy.deepcopy(policy) if collect.overlap else policy
+        self._buffers = [
+            RolloutBuffer(
+                policy.observation_space,
+                policy.action_space,
+                n,
+                collect.rollout_length,
+                policy.state_size,
+                config.device,
+            )
+            for _ in range(2 if collect.overlap else 1)
+        ]
+        self.buffer = self._buffers[0]
+        transfer = make_transfer(
             policy.observation_space, policy.action_space, n, collect.environments_per_worker
         )
-        self._control = SharedArrays(
-            {
-                "version": ((1,), "int64"),
-                "collecting": ((1,), "uint8"),
-                "stop": ((1,), "uint8"),
-                "held_back": ((n,), "uint8"),
-            }
-        )
-        self._limits = batch_limits(config)
-        self._engine = InferenceEngine(
-            policy, self.buffer, self._transfer, self._limits, self._control["held_back"]
-        )
-        self._processes: list[BaseProcess] = []
-        self._reports: dict[Connection, BaseProcess] = {}
-        self._wakes: list[Doorbell] = []
-        self._episodes: list[dict[str, float]] = []
-        self._not_ready = 0
+        self._control = make_control(n)
+        self._held_back = self._control["held_back"]
+        limits = batch_limits(config)
+        self._engine = InferenceEngine(self._acting, self.buffer, transfer, limits, self._held_back)
+        self._actions = EpisodeActions(n)
+        self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
         self._reported_at = 0.0
         self.environment_steps = 0
+        self.went_on = carried is not None and fits(self.buffer, carried)
+        episodes = {}
+        if carried is not None and self.went_on:
+            episodes = continuations(carried, self.buffer, self._held_back, transfer, self._actions)
+        self._environments = EnvironmentProcesses(
+            collect, make_env, transfer, self._held_back, seed, self.faults, episodes
+        )
+        self._environments.attach(self.buffer)
+        if carried is not None and self.went_on:
+            self._environments.episodes_reported[:] = carried["episodes_reported"].numpy()
+        self._helpers: InferenceProcesses | None = None
         try:
-            self._start_environments(make_env, seed)
-            self._start_inference(policy, seed)
-            self._await_ready(collect.startup_timeout_s)
+            self._helpers = InferenceProcesses(
+                collect.num_inference_workers - 1,
+                self._acting,
+                self._buffers,
+                transfer,
+                self._control,
+                limits,
+                config.inference_threads,
+            )
+            self._await_ready(keep_going)
         except BaseException:
             self.close()
             raise
@@ -93,158 +125,106 @@ class VERCollector:
         return self._engine.seconds
 
     def collect(self, version: int, keep_going: Callable[[], bool] = lambda: True) -> bool:
-        """Fills the buffer.
+        """Fills the buffer; with overlap the other one than before.
 
         Args:
-            version: Number of learner updates behind the policy, stored with each step.
+            version: Number of learner updates behind the acting policy, stored with each step.
             keep_going: Asked now and then; collection stops once it says no.
 
         Returns:
             Whether the buffer is full.
 
         Raises:
-            WorkerCrashError: If a worker failed.
+            WorkerCrashError: If an inference worker failed, or environments did too often.
         """
         self._engine.version = version
         self._control["version"][0] = version
-        self.buffer.begin()
-        before = int(self.buffer.written[0])
+        self._next_buffer()
+        buffer = self.buffer
+        buffer.begin()
+        before = int(buffer.written[0])
         self._engine.replay()
         self._control["collecting"][0] = 1
-        for wake in self._wakes:
-            wake.ring()
-        while not self.buffer.full:
+        self._wake_helpers()
+        while not buffer.full:
             self._engine.serve(_REPORT_INTERVAL_S)
             if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
                 self._read_reports()
+                self._environments.check()
                 if not keep_going():
                     return False
-            if self.buffer.pointer[0] >= self.buffer.capacity and not self.buffer.full:
+            if buffer.pointer[0] >= buffer.capacity and not buffer.full:
                 time.sleep(0.0002)  # another process is still writing its last batch
         self._control["collecting"][0] = 0
         self._read_reports()
-        self.environment_steps += int(self.buffer.written[0]) - before
+        self.environment_steps += int(buffer.written[0]) - before
+        self._actions.record(buffer)
         return True
+
+    def _next_buffer(self) -> None:
+        """With overlap, goes on in the other rollout, where the newest steps are copied to."""
+        if len(self._buffers) == 1 or (self.buffer.newest < 0).any():
+            return
+        if not self.buffer.full:
+            return  # restored, and not yet collected
+        active = 1 - int(self._control["active"][0])
+        put_newest_steps(self._buffers[active], newest_steps(self.buffer))
+        self._control["active"][0] = active
+        self.buffer = self._engine.buffer = self._buffers[active]
+        self._environments.attach(self.buffer)
+
+    @torch.no_grad()
+    def copy_weights(self) -> None:
+        """Hands the learner's weights to the acting policy; only between rollouts."""
+        if self._acting is self._policy:
+            return
+        learned = self._policy.state_dict()
+        for name, tensor in self._acting.state_dict(keep_vars=True).items():
+            tensor.data.copy_(learned[name])
+
+    def capture(self) -> Carried:
+        """Copies what is under way after a full rollout; a checkpoint keeps it."""
+        return {
+            **newest_steps(self.buffer),
+            **self._actions.capture(),
+            "held_back": torch.from_numpy(self._held_back.copy()),
+            "episodes_reported": torch.from_numpy(self._environments.episodes_reported.copy()),
+        }
 
     def drain_episodes(self) -> list[dict[str, float]]:
         """Returns the metrics of the episodes that ended since the last call."""
-        episodes, self._episodes = self._episodes, []
+        episodes, self._environments.episodes = self._environments.episodes, []
         return episodes
 
     def close(self) -> None:
         """Ends all worker processes."""
-        self._control["stop"][0] = 1
-        self._transfer.stop()
-        for wake in self._wakes:
-            wake.ring()
-        deadline = time.monotonic() + 5.0
-        for process in self._processes:
-            stop_process(process, max(0.0, deadline - time.monotonic()))
-        for connection in self._reports:
-            connection.close()
-        self._processes.clear()
-        self._reports.clear()
+        if self._helpers is not None:
+            self._helpers.close()
+        self._environments.close()
 
-    def _start_environments(self, make_env: MakeEnv, seed: int) -> None:
-        collect = self.config.collect
-        per_worker = collect.environments_per_worker
-        for worker, first in enumerate(range(0, collect.num_environments, per_worker)):
-            last = min(first + per_worker, collect.num_environments)
-            name = f"environment worker {worker} (environments {first} to {last - 1})"
-            self._start(
-                name,
-                run_environment_worker,
-                lambda reports, name=name, first=first, last=last, worker=worker: (
-                    EnvironmentWorkerSpec(
-                        name=name,
-                        make_env=make_env,
-                        environments=list(range(first, last)),
-                        seed=seed,
-                        transfer=self._transfer,
-                        reports=reports,
-                        worker=worker,
-                        flush_s=collect.worker_flush_ms * 1e-3,
-                        nice=collect.worker_nice,
-                        parent=os.getpid(),
-                    )
-                ),
-            )
+    def _wake_helpers(self) -> None:
+        if self._helpers is not None and self._helpers.connections:
+            if self.buffer.device.type == "cuda":
+                torch.cuda.synchronize()  # helpers must not see half of the new weights
+            self._helpers.wake()
 
-    def _start_inference(self, policy: ActorCritic, seed: int) -> None:
-        helpers = self.config.collect.num_inference_workers - 1
-        if not helpers:
-            return
-        if self.buffer.device.type != "cpu":
-            raise UserError(
-                "On a GPU only the main process infers; set collect.num_inference_workers=1."
-            )
-        # Imported here so that a run without helpers does not pay for it.
-        from ver.collect.inference_worker import InferenceWorkerSpec, run_inference_worker
-
-        weights = SharedWeights(policy)
-        weights.bind(policy)
-        for number in range(1, helpers + 1):
-            wake = Doorbell()
-            self._wakes.append(wake)
-            self._start(
-                f"inference worker {number}",
-                run_inference_worker,
-                lambda reports, number=number, wake=wake: InferenceWorkerSpec(
-                    name=f"inference worker {number}",
-                    observation_space=policy.observation_space,
-                    action_space=policy.action_space,
-                    network=policy.network_config,
-                    weights=weights,
-                    buffer=self.buffer,
-                    transfer=self._transfer,
-                    control=self._control,
-                    limits=self._limits,
-                    wake=wake,
-                    reports=reports,
-                    threads=self.config.inference_threads,
-                    seed=seed + 7919 * number,
-                    parent=os.getpid(),
-                ),
-            )
-
-    def _start(
-        self, name: str, target: Callable[..., None], make_spec: Callable[[Connection], Any]
-    ) -> None:
-        receiver, sender = Pipe(duplex=False)
-        process = start_process(name, target, make_spec(sender))
-        sender.close()
-        self._processes.append(process)
-        self._reports[receiver] = process
-        self._not_ready += 1
-
-    def _await_ready(self, timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        while self._not_ready:
-            self._read_reports(0.2)
-            if time.monotonic() > deadline:
-                raise UserError(
-                    f"{self._not_ready} workers were not ready after {timeout_s:.0f} s; raise "
-                    "collect.startup_timeout_s, or start fewer environments."
-                )
+    def _await_ready(self, keep_going: Callable[[], bool]) -> None:
+        assert self._helpers is not None
+        while self._environments.not_ready or self._helpers.not_ready:
+            self._read_reports(0.1)
+            self._environments.check()
+            if not keep_going():
+                return
+        self._environments.started()
 
     def _read_reports(self, timeout_s: float = 0.0) -> None:
-        for connection in wait(list(self._reports), timeout_s):
-            process = self._reports[connection]  # pyright: ignore
-            while connection.poll():  # pyright: ignore
-                try:
-                    kind, subject, content = connection.recv()  # pyright: ignore
-                except EOFError:
-                    process.join(1.0)
-                    raise WorkerCrashError(
-                        f"{process.name} died without a word (exit code {process.exitcode}); "
-                        "was it killed, or out of memory?"
-                    ) from None
-                if kind == "error":
-                    raise WorkerCrashError(f"{process.name} failed: {subject}", content)
-                if kind == "ready":
-                    self._not_ready -= 1
-                else:
-                    self._episodes.append(content)
+        environments = self._environments.connections
+        helpers = self._helpers.connections if self._helpers is not None else {}
+        for connection in wait([*environments, *helpers], timeout_s):
+            if connection in environments:
+                self._environments.read(connection)  # pyright: ignore
+            elif self._helpers is not None:
+                self._helpers.read(connection)  # pyright: ignore
         self._reported_at = time.perf_counter()
 
 
@@ -253,14 +233,17 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
 
     Automatic bounds follow the VER implementation: with n_iw inference processes, between
     N / n_iw / 1.5 and 1.5 N / n_iw requests, except that one process alone takes whatever one
-    environment worker sends, so that inference for one worker overlaps with another's simulation.
+    environment worker sends, so that inference for one worker overlaps with another's simulation;
+    with a single worker, whatever half of its environments send.
     """
     collect = config.collect
     share = collect.num_environments / collect.num_inference_workers
     minimum = collect.min_requests or max(1, int(share / 1.5))
     maximum = collect.max_requests or max(1, int(np.ceil(1.5 * share)))
     if not collect.min_requests and collect.num_inference_workers == 1:
-        minimum = min(minimum, collect.environments_per_worker)
+        per_worker = min(collect.environments_per_worker, collect.num_environments)
+        single = per_worker == collect.num_environments
+        minimum = min(minimum, max(1, per_worker // 2) if single else per_worker)
     return BatchLimits(minimum, max(maximum, minimum), collect.max_wait_ms * 1e-3)
 
 

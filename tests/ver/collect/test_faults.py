@@ -1,0 +1,181 @@
+"""Real worker processes that raise, hang, die and return NaN."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+import toy_environments
+
+from benchmarks.faulty_environments import KINDS, Trails, plan, trail_length, trail_reward
+from ver.collect.environment_processes import EnvironmentProcesses
+from ver.collect.environment_worker import episode_seed
+from ver.collect.faults import Fault, FaultCounter
+from ver.collect.transfer import (
+    CONTINUES,
+    LOST,
+    NO_ACTION,
+    TERMINATED,
+    TRUNCATED,
+    make_transfer,
+)
+from ver.collect.ver import VERCollector, probe_spaces
+from ver.config import TrainerConfig, merge_config
+from ver.errors import WorkerCrashError
+from ver.networks.policy import ActorCritic
+from ver.rollout import RolloutBuffer
+
+KIND_OF = {
+    "raise": "raised",
+    "raise_in_reset": "raised",
+    "hang": "hung",
+    "die": "died",
+    "nan_reward": "not_finite",
+    "nan_observation": "not_finite",
+}
+
+
+def make_collector(make_env, *overrides: str, **arguments) -> VERCollector:
+    config = merge_config(
+        TrainerConfig,
+        [],
+        [
+            "collect.num_environments=6",
+            "collect.environments_per_worker=2",
+            "collect.rollout_length=32",
+            "collect.step_timeout_s=3",
+            "network.hidden_size=8",
+            *overrides,
+        ],
+    )
+    torch.manual_seed(0)
+    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
+    return VERCollector(config, make_env, policy, 5, **arguments)
+
+
+@pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
+def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
+    planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
+    seen: list[Fault] = []
+    collector = make_collector(
+        Trails(plan(tmp_path, *planned), delay_s=0.002), *overrides, on_fault=seen.append
+    )
+    trail: dict[int, list[tuple]] = {environment: [] for environment in range(6)}
+    episodes = []
+    try:
+        for version in range(40):
+            assert collector.collect(version)
+            episodes += collector.drain_episodes()
+            _follow(collector.buffer, trail)
+            if len(seen) == len(KINDS) and version > 6:
+                break
+    finally:
+        collector.close()
+    counts = collector.faults.counts
+    assert sorted(fault.kind for fault in seen) == sorted(KIND_OF.values())
+    assert counts["raised"] == counts["not_finite"] == 2
+    assert counts["hung"] == counts["died"] == 1
+    # One for each environment that failed in a step, and its neighbour where the worker went too.
+    assert 5 <= counts["steps_lost"] <= 7
+    _check_trails(trail, counts["steps_lost"], len(seen) + 2)
+    # Episodes that a fault ended are no episodes.
+    assert episodes
+    for episode in episodes:
+        assert episode["episode_length"] >= 5
+        assert 0.0 <= episode["episode_return"] <= 1.0 + 1e-6
+
+
+def _follow(buffer, trail) -> None:
+    """Appends what this rollout would be learned from: (life, t, outcome), rewards checked."""
+    observations = buffer.observations["trail"].numpy()
+    for environment, steps in trail.items():
+        slots = np.flatnonzero(buffer.environments == environment)
+        assert buffer.newest[environment] == slots[-1]
+        assert (observations[slots, 0] == environment).all()
+        assert np.isfinite(observations[slots]).all()
+        for now, after in itertools.pairwise(slots):
+            life, t = float(observations[now, 1]), int(observations[now, 2])
+            assert buffer.steps[now] == t
+            assert buffer.first[now] == (t == 0)
+            assert buffer.rewards[now] == pytest.approx(
+                trail_reward(life, float(buffer.actions[now, 0].clamp(-1, 1)))
+            )
+            if buffer.outcomes[now] == CONTINUES:
+                assert float(observations[after, 1]) == life
+                assert buffer.previous_actions[after, 0] == buffer.actions[now, 0]
+            else:
+                assert buffer.first[after]
+                assert not buffer.states[after].any()
+                assert (buffer.final_values[now] != 0) == (buffer.outcomes[now] == TRUNCATED)
+            steps.append((life, t, int(buffer.outcomes[now])))
+
+
+def _check_trails(trail, lost: int, cuts: int) -> None:
+    """Over all rollouts: no step twice, none missing but lost ones, and few episodes cut short."""
+    short = 0
+    for steps in trail.values():
+        assert len(set(steps)) == len(steps)
+        lives: dict[float, list[tuple[int, int]]] = {}
+        for life, t, outcome in steps:
+            lives.setdefault(life, []).append((t, outcome))
+        for life, parts in list(lives.items())[:-1]:
+            assert [t for t, _ in parts] == list(range(len(parts)))
+            whole = len(parts) == trail_length(life)
+            short += not whole
+            if whole:
+                assert parts[-1][1] == (TERMINATED if life > 0 else TRUNCATED)
+            else:
+                # A cut right where a rollout ended was bootstrapped there, and CONTINUES.
+                assert parts[-1][1] in (TRUNCATED, CONTINUES)
+    assert short <= min(cuts, lost + 2)
+
+
+def test_more_faults_than_allowed_end_the_run():
+    told: list[Fault] = []
+    counter = FaultCounter(2, told.append)
+    fault = Fault("died", "environment worker 3 was killed by SIGSEGV", 4)
+    counter.record(fault)
+    counter.record(fault)
+    with pytest.raises(WorkerCrashError, match=r"worker 3 .* 3 faults .*max_faults_per_hour=2"):
+        counter.record(fault)
+    assert counter.counts["died"] == 3
+    assert counter.counts["steps_lost"] == 12
+    assert told == [fault, fault]
+
+
+def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
+    with pytest.raises(WorkerCrashError, match=r"environment worker \d .*killed by SIGKILL"):
+        make_collector(toy_environments.make_dying)
+
+
+def test_a_dead_workers_rows_are_settled():
+    """Reported results count, their episodes end there; unreported actions are lost."""
+    space, action_space = probe_spaces(Trails(), 0)
+    transfer = make_transfer(space, action_space, 5, 5)
+    buffer = RolloutBuffer(space, action_space, 5, 4, 1)
+    held_back = np.zeros(5, np.uint8)
+    processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
+    processes._transfer, processes._held_back = transfer, held_back
+    processes.attach(buffer)
+    rows = transfer.arrays
+    buffer.newest[:] = [0, 1, 2, 3, -1]
+    rows["outcome"][:] = [CONTINUES, CONTINUES, TERMINATED, CONTINUES, NO_ACTION]
+    rows["observation/trail"][:] = np.arange(15).reshape(5, 3)
+    rows["request_ready"][:] = [1, 0, 1, 0, 0]
+    rows["action_ready"][:] = [0, 1, 0, 0, 0]
+    held_back[:] = [0, 0, 0, 1, 0]
+    worker = type("Worker", (), {"environments": [0, 1, 2, 3, 4], "number": 0})()
+    rows["claimed"][2] = 1
+    assert not processes._settle(worker)
+    rows["claimed"][2] = 0
+    assert processes._settle(worker)
+    assert list(rows["outcome"]) == [TRUNCATED, LOST, TERMINATED, LOST, NO_ACTION]
+    assert list(rows["final_observation/trail"][0]) == [0, 1, 2]
+    for flag in (rows["request_ready"], rows["action_ready"], held_back):
+        assert not flag.any()
+
+
+def test_episode_seeds_differ():
+    seeds = {episode_seed(1, i, k) for i in range(20) for k in range(20)}
+    assert len(seeds) == 400
+    assert episode_seed(1, 2, 3) == episode_seed(1, 2, 3) != episode_seed(2, 2, 3)

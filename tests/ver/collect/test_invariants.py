@@ -1,0 +1,197 @@
+"""The engine and the buffer, driven by hypothesis in the environments' place: no process but ours."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ver.collect.carried import newest_steps, put_newest_steps
+from ver.collect.inference import BatchLimits, InferenceEngine
+from ver.collect.transfer import (
+    CONTINUES,
+    LOST,
+    NO_ACTION,
+    TERMINATED,
+    TRUNCATED,
+    make_transfer,
+)
+from ver.config import NetworkConfig
+from ver.networks.policy import ActorCritic
+from ver.rollout import RolloutBuffer, cut_mini_batches, make_experience
+
+OBSERVATIONS = spaces.Dict({"x": spaces.Box(-99, 99, (2,), np.float32)})
+ACTIONS = spaces.Box(-1, 1, (1,), np.float32)
+GAMMA, LAMBDA = 0.9, 0.8
+
+
+@dataclass
+class Step:
+    """What really happened, as the environments saw it."""
+
+    action: float
+    reward: float = 0.0
+    outcome: int = CONTINUES
+
+
+@dataclass
+class World:
+    """N environments in the test's hands; (environment, serial) names every observation."""
+
+    n: int
+    transfer: object
+    serial: list[int] = field(default_factory=list)
+    steps: dict = field(default_factory=dict)  # (environment, serial) -> Step
+    first: set = field(default_factory=set)
+
+    def begin(self, environment: int, outcome: int) -> None:
+        self.serial[environment] += 1
+        self.first.add((environment, self.serial[environment]))
+        self._ask(environment, outcome)
+
+    def _ask(self, environment: int, outcome: int) -> None:
+        rows = self.transfer.arrays
+        rows["observation/x"][environment] = environment, self.serial[environment]
+        rows["outcome"][environment] = outcome
+        rows["request_ready"][environment] = 1
+
+    def respond(self, environment: int, outcome: int, reward: float) -> None:
+        """The environment has an action, and answers."""
+        rows = self.transfer.arrays
+        rows["action_ready"][environment] = 0
+        key = (environment, self.serial[environment])
+        self.steps[key] = Step(float(rows["action"][environment, 0]), reward, outcome)
+        rows["reward"][environment] = reward
+        if outcome == CONTINUES:
+            self.serial[environment] += 1
+            self._ask(environment, CONTINUES)
+            return
+        if outcome == TRUNCATED:
+            rows["final_observation/x"][environment] = environment, -1.0
+        self.begin(environment, outcome)
+
+
+def make(n: int, length: int, rollouts: int):
+    torch.manual_seed(0)
+    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, core="lstm"))
+    buffers = [
+        RolloutBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size) for _ in range(rollouts)
+    ]
+    transfer = make_transfer(OBSERVATIONS, ACTIONS, n, n)
+    world = World(n, transfer, [0] * n)
+    held_back = np.zeros(n, np.uint8)
+    engine = InferenceEngine(policy, buffers[0], transfer, BatchLimits(1, n, 0.0), held_back)
+    return policy, buffers, transfer, world, engine
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(data):
+    n = data.draw(st.integers(1, 4), label="environments")
+    length = data.draw(st.integers(2, 10), label="length")
+    overlap = data.draw(st.booleans(), label="overlap")
+    rng = np.random.default_rng(data.draw(st.integers(0, 9999), label="seed"))
+    fault_rate = data.draw(st.sampled_from([0.0, 0.1, 0.4]), label="fault rate")
+    speeds = rng.uniform(0.1, 1.0, n)
+    policy, buffers, transfer, world, engine = make(n, length, 2 if overlap else 1)
+    for environment in range(n):
+        world.begin(environment, NO_ACTION)
+    seen: set[tuple[int, int]] = set()
+    for rollout in range(4):
+        buffer = engine.buffer
+        if rollout and overlap:
+            # The other rollout takes over while the learner would learn from this one.
+            buffer = buffers[rollout % 2]
+            put_newest_steps(buffer, newest_steps(engine.buffer))
+            engine.buffer = buffer
+        buffer.begin()
+        engine.replay()
+        while not buffer.full:
+            engine.serve(0.0)
+            for environment in np.flatnonzero(transfer.arrays["action_ready"]):
+                if rng.random() < speeds[environment]:
+                    odds = [0.8 * (1 - fault_rate), 0.1, 0.1, 0.8 * fault_rate]
+                    outcome = rng.choice([CONTINUES, TERMINATED, TRUNCATED, LOST], p=odds)
+                    world.respond(int(environment), int(outcome), float(rng.normal()))
+        _check_rollout(buffer, world, policy, seen, n, length, rng)
+    assert (transfer.arrays["claimed"] == 0).all()
+
+
+def _check_rollout(buffer, world, policy, seen, n, length, rng) -> None:
+    experience = make_experience(buffer, GAMMA, LAMBDA, 1.0, 3)
+    slots = experience.slots
+    assert len(slots) == len(set(slots)) == n * length
+    batches = cut_mini_batches(experience.starts, experience.lengths, 2, rng)
+    positions = np.concatenate([batch.positions for batch in batches])
+    assert sorted(positions) == list(range(n * length))
+    names = buffer.observations["x"].numpy().astype(int)
+    for slot in slots:
+        key = tuple(names[slot])
+        assert key not in seen
+        seen.add(key)
+        assert key in world.steps
+        step = world.steps[key]
+        # A lost step is never learned from.
+        assert step.outcome != LOST
+        assert buffer.environments[slot] == key[0]
+        assert buffer.rewards[slot] == np.float32(step.reward)
+        assert buffer.actions[slot, 0] == np.float32(step.action)
+        assert buffer.first[slot] == (key in world.first)
+    returns = {}
+    for environment in range(n):
+        own = np.flatnonzero(buffer.environments == environment)
+        assert buffer.newest[environment] == own[-1]
+        returns |= _reference_returns(buffer, world, own)
+    for position, slot in enumerate(slots):
+        np.testing.assert_allclose(experience.returns[position], returns[slot], atol=1e-4)
+        # All that came before a step in its environment was learned from, or lost.
+        environment, serial = names[slot]
+        for earlier in range(1, serial):
+            key = (environment, earlier)
+            assert key in seen or world.steps[key].outcome == LOST
+
+
+def _reference_returns(buffer, world, own) -> dict[int, float]:
+    """Lambda-returns by their recursive definition, forward in time, from what truly happened."""
+
+    def lambda_return(i: int) -> float:
+        environment, serial = buffer.observations["x"][own[i]].int().tolist()
+        step = world.steps[(environment, serial)]
+        if step.outcome == TERMINATED:
+            return step.reward
+        following = float(buffer.values[own[i + 1]])
+        if step.outcome == TRUNCATED:
+            return step.reward + GAMMA * float(buffer.final_values[own[i]])
+        if int(buffer.observations["x"][own[i + 1], 1]) != serial + 1:
+            # The next action was lost. The value of what it answered was kept.
+            assert world.steps[(environment, serial + 1)].outcome == LOST
+            assert buffer.outcomes[own[i]] == TRUNCATED
+            assert buffer.first[own[i + 1]]
+            return step.reward + GAMMA * float(buffer.final_values[own[i]])
+        if i + 1 == len(own) - 1:
+            return step.reward + GAMMA * following
+        mixed = (1 - LAMBDA) * following + LAMBDA * lambda_return(i + 1)
+        return step.reward + GAMMA * mixed
+
+    return {own[i]: lambda_return(i) for i in range(len(own) - 1)}
+
+
+def test_a_lost_step_leaves_the_value_of_its_observation_as_the_bootstrap():
+    _, (buffer,), _, world, engine = make(1, 3, 1)
+    buffer.begin()
+    world.begin(0, NO_ACTION)
+    engine.serve(0.0)
+    world.respond(0, CONTINUES, 1.0)
+    engine.serve(0.0)
+    value = buffer.values[1]
+    world.respond(0, LOST, 99.0)
+    engine.serve(0.0)
+    assert buffer.pointer[0] == buffer.written[0] == 2
+    assert list(buffer.outcomes[:2]) == [TRUNCATED, CONTINUES]
+    assert buffer.final_values[0] == value != buffer.values[1]
+    assert buffer.rewards[0] == 1.0
+    assert list(buffer.first[:2]) == [True, True]
+    assert buffer.observations["x"][1].tolist() == [0, 3]
+    assert not buffer.states[1].any()

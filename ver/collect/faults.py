@@ -1,0 +1,66 @@
+"""Faults of environments: what they are, how they are counted, and when there are too many."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ver.errors import WorkerCrashError
+
+KINDS = ("raised", "not_finite", "diverged", "hung", "died")
+_HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault that the run survived, or the last one before it was stopped.
+
+    Attributes:
+        kind: One of KINDS.
+        what: One line that names the environment or worker and what it did.
+        steps_lost: Steps whose results will never be known; they are not learned from.
+        detail: A traceback, where there is one.
+    """
+
+    kind: str
+    what: str
+    steps_lost: int
+    detail: str = ""
+
+
+class FaultCounter:
+    """Counts faults, tells a listener, and stops the run when they are too frequent.
+
+    Args:
+        limit_per_hour: This many faults within an hour are survived.
+        listener: Told of each fault that is survived.
+    """
+
+    def __init__(self, limit_per_hour: int, listener: Callable[[Fault], None]):
+        self.limit_per_hour = limit_per_hour
+        self._listener = listener
+        self._recent: deque[float] = deque()
+        self.counts: dict[str, int] = dict.fromkeys((*KINDS, "steps_lost"), 0)
+
+    def record(self, fault: Fault) -> None:
+        """Counts a fault.
+
+        Raises:
+            WorkerCrashError: If there were more than the limit within the last hour.
+        """
+        now = time.monotonic()
+        self._recent.append(now)
+        while now - self._recent[0] > _HOUR_S:
+            self._recent.popleft()
+        self.counts[fault.kind] += 1
+        self.counts["steps_lost"] += fault.steps_lost
+        if len(self._recent) > self.limit_per_hour:
+            raise WorkerCrashError(
+                f"{fault.what}; that is {len(self._recent)} faults within an hour, more than "
+                f"collect.max_faults_per_hour={self.limit_per_hour}. Mend the environment, or "
+                "raise the limit; the same command goes on from the checkpoint.",
+                fault.detail,
+            )
+        self._listener(fault)

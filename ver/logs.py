@@ -1,0 +1,133 @@
+"""What a run writes down: metrics.jsonl, TensorBoard, the dashboard, and what describes the run."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from ver.collect.faults import Fault
+from ver.collect.processes import cores
+from ver.config import TrainerConfig
+from ver.dashboard import Dashboard
+from ver.errors import WriteError
+
+
+class Logs:
+    """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run."""
+
+    def __init__(
+        self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
+    ):
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        OmegaConf.save(OmegaConf.structured(config), directory / "config.yaml")
+        about = describe_run() | {"metadata": metadata}
+        (directory / "run.json").write_text(json.dumps(about, indent=2) + "\n")
+        _drop_rows_after(directory / "metrics.jsonl", steps)
+        self._file = (directory / "metrics.jsonl").open("a")
+        self._writer: Any = None
+        if config.tensorboard:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=steps + 1)
+        self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
+
+    def write_slowly(self, row: dict[str, float]) -> None:
+        """Writes what is to be charged to this rollout's overhead."""
+        if self._writer is not None:
+            for name, value in row.items():
+                self._writer.add_scalar(name, value, int(row["steps"]))
+
+    def write(self, row: dict[str, float]) -> None:
+        """Writes a finished row."""
+        if self._writer is not None:
+            for name, value in row.items():
+                if name.startswith("time/") or name == "steps_per_second":
+                    self._writer.add_scalar(name, value, int(row["steps"]))
+        try:
+            self._file.write(json.dumps(row) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise WriteError(f"{self._file.name} could not be written ({error}).") from None
+        self.dashboard.update(row)
+
+    def fault(self, fault: Fault, steps: int) -> None:
+        """Says in one line what went wrong; faults.jsonl keeps it with its traceback."""
+        self.dashboard.say(f"fault at step {steps:,}: {fault.what}")
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        line = json.dumps({"time": now, "steps": steps} | asdict(fault))
+        with suppress(OSError), (self._directory / "faults.jsonl").open("a") as file:
+            file.write(line + "\n")
+
+    def close(self) -> None:
+        """Closes the files and leaves the last table on the screen."""
+        self.dashboard.close()
+        with suppress(OSError):  # a full disk has been reported already
+            self._file.close()
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _drop_rows_after(path: Path, steps: int) -> None:
+    """Drops rows that a resumed run will write again, and one that was cut short."""
+    if not path.is_file():
+        return
+    kept = []
+    for line in path.read_text().splitlines():
+        with suppress(json.JSONDecodeError):
+            if json.loads(line)["steps"] <= steps:
+                kept.append(line + "\n")
+    beside = path.with_suffix(".tmp")
+    beside.write_text("".join(kept))
+    beside.replace(path)
+
+
+def describe_run() -> dict[str, Any]:
+    """Lists what is needed to repeat a run: command, commit, versions, machine."""
+    packages = {}
+    for name in ("torch", "numpy", "gymnasium", "omegaconf", "safetensors", "mujoco-core"):
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
+    return {
+        "command": sys.orig_argv,
+        "commit": _git("rev-parse", "HEAD"),
+        "uncommitted_changes": bool(_git("status", "--porcelain")),
+        "python": platform.python_version(),
+        "packages": packages,
+        "machine": f"{platform.machine()}, {cores()} cores",
+        "started": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }
+
+
+def _git(*arguments: str) -> str:
+    try:
+        result = subprocess.run(
+            ["git", *arguments],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def time_shares(wall: float, wait: float, inference: float, learning: float) -> dict[str, float]:
+    """Returns what share of a rollout's wall time each kind of work took, all in seconds."""
+    return {
+        "time/simulation_wait": wait / wall,
+        "time/inference": inference / wall,
+        "time/learning": learning / wall,
+        "time/overhead": max(0.0, wall - wait - inference - learning) / wall,
+    }

@@ -779,7 +779,8 @@ def _cabinet_piece() -> Piece:
         joint="drawer_right_top",
     )
     front = dx / 2 + 0.021
-    area = furniture.keepout(front, front + 1.3, -dy / 2 - 0.02, dy / 2 + 0.02)
+    # Room to stand before an open drawer, where it is closed (1.3 m would do to open it).
+    area = furniture.keepout(front, front + 1.6, -dy / 2 - 0.02, dy / 2 + 0.02)
     return Piece("cabinet", (body,), (inside_drawer,), (area,))
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
+from rearrange.navigation import occupancy
 from rearrange.navigation.geodesic import distance_field
 from rearrange.navigation.occupancy import OccupancyGrid, _clearance_field, interpolate
 from skills.oracle.collision import place_spheres
@@ -128,7 +130,7 @@ class BasePlanner:
         return _search(self.floor, field.distance, start, goal, limit)
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _slack(
     floor: Floor,
     x: float,
@@ -189,7 +191,7 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
     return actions
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _drivable(
     floor: Floor,
     pose: np.ndarray,
@@ -273,7 +275,7 @@ def _remaining(floor: Floor, distance: np.ndarray, pose: np.ndarray, goal: np.nd
     return left if np.isfinite(left) else 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _connect(
     floor: Floor, here: np.ndarray, goal: np.ndarray, base_least: float, arm_least: float
 ) -> tuple[bool, np.ndarray]:
@@ -289,7 +291,7 @@ def _connect(
     return False, second
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _search(
     floor: Floor, distance: np.ndarray, start: np.ndarray, goal: np.ndarray, limit: int
 ) -> np.ndarray | None:

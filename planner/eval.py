@@ -22,15 +22,18 @@ from planner.evaluation import (
     worker_count,
 )
 from planner.executive import ExecutiveSettings
+from planner.planning import plan_episodes
 from planner.report import (
     episode_line,
     episode_table,
+    plan_lines,
     print_summary,
     summarize,
+    summarize_plans,
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
-from rearrange.episodes import find_dataset
+from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
 from skills import MODES
@@ -63,6 +66,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--engine", default=OWN_ENGINE, help="or one of unified-planning's")
     parser.add_argument(
         "--validate-plans", action="store_true", help="check with unified-planning's validator"
+    )
+    parser.add_argument(
+        "--plan-only", action="store_true", help="plan the episodes of a file, follow no plan"
     )
     parser.add_argument(
         "--navigate-timeout",
@@ -110,6 +116,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     settings = replace(settings, dataset=None if episodes is None else episodes.path)
     print(line, flush=True)
+    if options.plan_only:
+        return _plan_only(settings, episodes, options.json, arguments)
     console = Console()
     try:
         records = _run(settings, options.workers or worker_count(), console)
@@ -119,14 +127,37 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    command = f"python -m planner.eval {shlex.join(arguments)}"
-    summary = summarize(settings, records, command)
+    summary = summarize(settings, records, _command(arguments))
     print_summary(summary, console)
     if options.json is not None:
         write_json(options.json, summary)
     if settings.video_directory is not None:
         console.print(f"videos: {settings.video_directory}")
     return 0
+
+
+def _plan_only(
+    settings: EvaluationSettings,
+    episodes: EpisodeSet | None,
+    path: Path | None,
+    arguments: Sequence[str],
+) -> int:
+    if episodes is None:
+        raise UserError("--plan-only takes episodes from a file: give one with --dataset")
+    try:
+        records = list(plan_episodes(settings, episodes))
+    except PlanningError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    summary = summarize_plans(settings, records, _command(arguments))
+    print(plan_lines(summary))
+    if path is not None:
+        write_json(path, summary)
+    return 0
+
+
+def _command(arguments: Sequence[str]) -> str:
+    return f"python -m planner.eval {shlex.join(arguments)}"
 
 
 def _run(settings: EvaluationSettings, workers: int, console: Console) -> list[EpisodeRecord]:

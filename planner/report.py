@@ -15,6 +15,7 @@ from rich.table import Table
 from planner.evaluation import EpisodeRecord, EvaluationSettings
 from planner.executive import WRONG_OBJECT
 from planner.interactions import OBJECT_AT_DISTANCE
+from planner.planning import PlanRecord
 from rearrange.episodes import shown
 from skills import MODES
 from skills.command import machine
@@ -66,6 +67,35 @@ def summarize(
         "versions": versions(),
         "records": [_record(record) for record in records],
     }
+
+
+def summarize_plans(
+    settings: EvaluationSettings, records: Sequence[PlanRecord], command: str
+) -> dict[str, Any]:
+    """As `summarize`, of plans that were not followed."""
+    return {
+        "task": settings.task,
+        "split": settings.split,
+        "episodes": len(records),
+        "seed": settings.seed,
+        "dataset": shown(settings.dataset),
+        "close": settings.close,
+        "engine": settings.engine,
+        "validated": settings.validate_plans,
+        "planning_seconds": _times([r.plan_seconds for r in records]),
+        "parsing_seconds": _times([r.problem_seconds for r in records]),
+        "plan_length": _spread([float(len(r.plan)) for r in records]),
+        "command": command,
+        "machine": machine(),
+        "versions": versions(),
+        "records": [asdict(record) for record in records],
+    }
+
+
+def plan_lines(summary: dict[str, Any]) -> str:
+    """What planning found, in two lines."""
+    valid = ", all of them valid" if summary["validated"] else ""
+    return f"{summary['task']}: {summary['episodes']} planned{valid}; {_planning_line(summary)}"
 
 
 def row_name(settings: EvaluationSettings) -> str:

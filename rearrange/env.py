@@ -13,7 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.episodes import Episode, load_layout
+from rearrange.episodes import Episode, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment
@@ -234,6 +234,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         super().reset(seed=seed)
         given = (options or {}).get("episode")
         if given is not None:
+            check_episode(given, getattr(self.task, "target_count", None))
             self.simulator.reset([0], [given])
             self._worlds.begin(0, given)
         else:

@@ -1,5 +1,6 @@
 """Episodes: what they are, how they are generated, and the files that hold them."""
 
+from rearrange.episodes.checking import check_episode
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset, shown
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.generation import (
@@ -15,6 +16,7 @@ __all__ = [
     "EpisodeSet",
     "Scene",
     "Target",
+    "check_episode",
     "cluttered_scene",
     "default_path",
     "empty_scene",

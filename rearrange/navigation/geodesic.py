@@ -15,6 +15,8 @@ import numba
 import numpy as np
 from scipy import ndimage
 
+from rearrange.caching import cached_njit
+from rearrange.navigation import occupancy
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid, interpolate
 
 EXACT_RADIUS = 0.5  # [m], distances up to here are set by line of sight
@@ -146,7 +148,7 @@ def _densify(points: np.ndarray, spacing: float = 0.1) -> np.ndarray:
     return np.vstack([*pieces, points[-1:]])
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _sees(
     clearance: np.ndarray,
     origin_x: float,
@@ -174,7 +176,7 @@ def _sees(
         gone = min(gone + max(spare, 0.2 * cell), length)
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _push_off(
     clearance: np.ndarray,
     origin_x: float,
@@ -200,7 +202,7 @@ def _push_off(
             points[index, 1] += lack * (north - south) / norm
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _pull_string(
     clearance: np.ndarray,
     origin_x: float,

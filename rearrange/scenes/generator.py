@@ -52,6 +52,7 @@ EASY_RADIUS = (
 )
 REACH = 0.66  # [m], from a standing spot to the farthest point of an open receptacle
 CLOSED_REACH = 0.80  # [m], the same into the fridge and the drawer
+FRIDGE_ASIDE = 0.40  # [m], free floor beside the fridge, on the side of its handle
 ATTEMPTS = 400
 _YAW = {"S": pi / 2, "N": -pi / 2, "W": 0.0, "E": pi}
 
@@ -389,10 +390,13 @@ class _Furnisher:
         units: list[Piece] = [left, basin, right]
         if in_line:
             units.insert(int(rng.integers(0, 4)), _cabinet_piece())
-        if units[-1].name != "cabinet":
-            units.append(furniture.pantry(p, float(rng.uniform(0.32, 0.4))))
-        # The fridge stands at the -y end, so that its door opens towards the worktops.
-        parts: list[Part] = [(_fridge_piece(), 0.02 + FRIDGE_SIZE[0] / 2, 0.0, 0.0)]
+        # The door is hinged towards the worktops. A pantry keeps the fridge out of the corner: a wall
+        # beside it would leave no room for base and arm in front of the open door.
+        pantry = furniture.pantry(p, float(rng.uniform(FRIDGE_ASIDE, FRIDGE_ASIDE + 0.1)))
+        parts: list[Part] = [
+            (pantry, 0.0, -FRIDGE_SIZE[1] / 2 - 0.01 - pantry.half_width, 0.0),
+            (_fridge_piece(), 0.02 + FRIDGE_SIZE[0] / 2, 0.0, 0.0),
+        ]
         y = FRIDGE_SIZE[1] / 2 + 0.03
         for unit in units:
             x = CABINET_SIZE[0] / 2 if unit.name == "cabinet" else 0.0
@@ -755,12 +759,10 @@ def _fridge_piece() -> Piece:
         "fridge_middle", (x0, x1, y0, y1), FRIDGE_SHELF_HEIGHT, FRIDGE_SHELF_CLEARANCE
     )
     front = dx / 2 + 0.001
-    # Room to stand, and room for the door to swing to its limit (tip 0.5 m beyond the hinge).
-    areas = (
-        furniture.keepout(front, front + 1.3, -0.36, 0.45),
-        furniture.keepout(front, front + 0.75, -0.36, 1.08),
-    )
-    return Piece("fridge", (body,), (shelf,), areas)
+    # Room to stand beside the open door and to get around it, and for the door to swing to its limit
+    # (tip 0.5 m beyond the hinge).
+    area = furniture.keepout(front, front + 1.3, -dy / 2 - FRIDGE_ASIDE, 1.08)
+    return Piece("fridge", (body,), (shelf,), (area,))
 
 
 def _cabinet_piece() -> Piece:
@@ -777,7 +779,8 @@ def _cabinet_piece() -> Piece:
         joint="drawer_right_top",
     )
     front = dx / 2 + 0.021
-    area = furniture.keepout(front, front + 1.3, -dy / 2 - 0.02, dy / 2 + 0.02)
+    # Room to stand before an open drawer, where it is closed (1.3 m would do to open it).
+    area = furniture.keepout(front, front + 1.6, -dy / 2 - 0.02, dy / 2 + 0.02)
     return Piece("cabinet", (body,), (inside_drawer,), (area,))
 
 

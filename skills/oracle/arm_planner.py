@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
+from rearrange.robot import kinematics
 from rearrange.robot.kinematics import JOINT_LIMITS
+from skills.oracle import collision
 from skills.oracle.collision import _clearance
 
 CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
@@ -83,7 +86,7 @@ class World(NamedTuple):
     cylinders: np.ndarray
 
 
-@numba.njit(cache=True)
+@cached_njit(collision, kinematics)
 def line_is_clear(
     start: np.ndarray,
     goal: np.ndarray,
@@ -127,7 +130,7 @@ def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
     return path
 
 
-@numba.njit(cache=True)
+@cached_njit(collision, kinematics)
 def _shorten(
     path: np.ndarray, world: World, margin: float, generator: np.random.Generator
 ) -> np.ndarray:
@@ -151,7 +154,7 @@ def _shorten(
     return path
 
 
-@numba.njit(cache=True)
+@cached_njit(collision, kinematics)
 def _attainable(start: np.ndarray, goal: np.ndarray, world: World, margin: float) -> float:
     """The margin [m], or less where start or goal have less."""
     for end in (start, goal):
@@ -160,7 +163,7 @@ def _attainable(start: np.ndarray, goal: np.ndarray, world: World, margin: float
     return margin
 
 
-@numba.njit(cache=True)
+@cached_njit(collision, kinematics)
 def _plan(
     start: np.ndarray,
     goal: np.ndarray,
@@ -194,7 +197,7 @@ def _plan(
     return None
 
 
-@numba.njit(cache=True)
+@cached_njit(collision, kinematics)
 def _grow(
     trees: np.ndarray,
     parents: np.ndarray,

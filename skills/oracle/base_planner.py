@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
+from rearrange.navigation import occupancy
 from rearrange.navigation.geodesic import distance_field
 from rearrange.navigation.occupancy import OccupancyGrid, _clearance_field, interpolate
 from skills.oracle.collision import place_spheres
@@ -28,21 +30,39 @@ BODY = (
 )
 BODY_MARGIN = 0.02  # [m]
 ESCAPE = 0.025  # [m], part of ARM_MARGIN that a way out of a tight spot may use up
-HEADINGS = 24
-POSITION_BIN = 0.1  # [m]
 SHORT = 1.0  # [m], straight drives that are tried both forwards and in reverse
 GREED = 1.3  # weight of the distance that is left
-# Motion primitives: actions, forward [m] and turn [rad] of each, cost in actions.
-PRIMITIVES = np.array(
-    [
-        (2, FORWARD_STEP, 0.0, 2.0),
-        (3, FORWARD_STEP, 0.07, 3.0),
-        (3, FORWARD_STEP, -0.07, 3.0),
-        (3, 0.0, TURN_STEP, 3.0),
-        (3, 0.0, -TURN_STEP, 3.0),
-        (2, -FORWARD_STEP, 0.0, 3.0),
+
+
+class Lattice(NamedTuple):
+    """How finely a search goes over the floor.
+
+    Attributes:
+        primitives: Motions: number of actions, forward [m] and turn [rad] of each, cost in actions
+            of each [P, 4].
+        position_bin: Of two poses in one bin the search follows one [m].
+        headings: Bins of a full turn.
+    """
+
+    primitives: np.ndarray
+    position_bin: float
+    headings: int
+
+
+def _lattice(position_bin: float, headings: int, straight: int, turning: int) -> Lattice:
+    """The lattice whose motions take so many actions, without and with a turn."""
+    primitives = [
+        (straight, FORWARD_STEP, 0.0, 1.0),
+        (turning, FORWARD_STEP, 0.07, 1.0),
+        (turning, FORWARD_STEP, -0.07, 1.0),
+        (turning, 0.0, TURN_STEP, 1.0),
+        (turning, 0.0, -TURN_STEP, 1.0),
+        (straight, -FORWARD_STEP, 0.0, 1.5),
     ]
-)
+    return Lattice(np.array(primitives), position_bin, headings)
+
+
+LATTICES = (_lattice(0.1, 24, 2, 3), _lattice(0.05, 72, 1, 1))  # the second where the first fails
 
 
 class Floor(NamedTuple):
@@ -121,14 +141,18 @@ class BasePlanner:
         Args:
             start: x, y, yaw [3].
             goal: x, y, yaw [3].
-            limit: Nodes after which to give up.
+            limit: Nodes after which a search gives up.
         """
         field = distance_field(self.grid, (float(goal[0]), float(goal[1])))
         start, goal = np.asarray(start, float).copy(), np.asarray(goal, float).copy()
-        return _search(self.floor, field.distance, start, goal, limit)
+        for lattice in LATTICES:
+            actions = _search(self.floor, field.distance, start, goal, limit, lattice)
+            if actions is not None:
+                return actions
+        return None
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _slack(
     floor: Floor,
     x: float,
@@ -189,7 +213,7 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
     return actions
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _drivable(
     floor: Floor,
     pose: np.ndarray,
@@ -237,18 +261,23 @@ def _pop(heap: np.ndarray, size: int, keys: np.ndarray) -> int:
 
 @numba.njit(cache=True)
 def _unroll(
-    poses: np.ndarray, parents: np.ndarray, moves: np.ndarray, node: int, tail: np.ndarray
+    primitives: np.ndarray,
+    poses: np.ndarray,
+    parents: np.ndarray,
+    moves: np.ndarray,
+    node: int,
+    tail: np.ndarray,
 ) -> np.ndarray:
     """Actions [K, 2] to a node and on with the tail."""
     count, walk = len(tail), node
     while parents[walk] >= 0:
-        count += int(PRIMITIVES[moves[walk], 0])
+        count += int(primitives[moves[walk], 0])
         walk = parents[walk]
     actions = np.empty((count, 2))
     actions[count - len(tail) :] = tail
     end, walk = count - len(tail), node
     while parents[walk] >= 0:
-        primitive = PRIMITIVES[moves[walk]]
+        primitive = primitives[moves[walk]]
         for _ in range(int(primitive[0])):
             end -= 1
             actions[end, 0], actions[end, 1] = primitive[1], primitive[2]
@@ -257,11 +286,11 @@ def _unroll(
 
 
 @numba.njit(cache=True)
-def _bin(floor: Floor, pose: np.ndarray) -> tuple[int, int, int]:
+def _bin(floor: Floor, lattice: Lattice, pose: np.ndarray) -> tuple[int, int, int]:
     """Bin of a pose in the search: row, column, heading."""
-    heading = int((pose[2] + math.pi) / (2 * math.pi) * HEADINGS) % HEADINGS
-    row = int((pose[0] - floor.origin_x) / POSITION_BIN)
-    return row, int((pose[1] - floor.origin_y) / POSITION_BIN), heading
+    heading = int((pose[2] + math.pi) / (2 * math.pi) * lattice.headings) % lattice.headings
+    row = int((pose[0] - floor.origin_x) / lattice.position_bin)
+    return row, int((pose[1] - floor.origin_y) / lattice.position_bin), heading
 
 
 @numba.njit(cache=True)
@@ -273,7 +302,7 @@ def _remaining(floor: Floor, distance: np.ndarray, pose: np.ndarray, goal: np.nd
     return left if np.isfinite(left) else 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _connect(
     floor: Floor, here: np.ndarray, goal: np.ndarray, base_least: float, arm_least: float
 ) -> tuple[bool, np.ndarray]:
@@ -289,9 +318,14 @@ def _connect(
     return False, second
 
 
-@numba.njit(cache=True)
+@cached_njit(occupancy)
 def _search(
-    floor: Floor, distance: np.ndarray, start: np.ndarray, goal: np.ndarray, limit: int
+    floor: Floor,
+    distance: np.ndarray,
+    start: np.ndarray,
+    goal: np.ndarray,
+    limit: int,
+    lattice: Lattice,
 ) -> np.ndarray | None:
     """Weighted hybrid A*; actions [K, 2] or None."""
     base, arm = _slack(floor, start[0], start[1], start[2])
@@ -299,9 +333,9 @@ def _search(
     # door that is not quite parallel, say.
     base_least = min(0.0, base - 1e-3)
     arm_least = min(0.0, arm - 1e-3, max(arm, 0.0) - ESCAPE)
-    rows = math.ceil(distance.shape[0] * floor.cell / POSITION_BIN)
-    columns = math.ceil(distance.shape[1] * floor.cell / POSITION_BIN)
-    closed = np.zeros((rows, columns, HEADINGS), dtype=np.bool_)
+    rows = math.ceil(distance.shape[0] * floor.cell / lattice.position_bin)
+    columns = math.ceil(distance.shape[1] * floor.cell / lattice.position_bin)
+    closed = np.zeros((rows, columns, lattice.headings), dtype=np.bool_)
     poses = np.empty((limit, 3))
     parents, moves = np.full(limit, -1), np.zeros(limit, dtype=np.int64)
     costs, keys = np.zeros(limit), np.zeros(limit)
@@ -312,15 +346,15 @@ def _search(
     while waiting > 0:
         node = _pop(heap, waiting, keys)
         waiting -= 1
-        place = _bin(floor, poses[node])
+        place = _bin(floor, lattice, poses[node])
         if closed[place]:
             continue
         closed[place] = True
         arrives, tail = _connect(floor, poses[node], goal, base_least, arm_least)
         if arrives:
-            return _unroll(poses, parents, moves, node, tail)
-        for move in range(len(PRIMITIVES)):
-            steps, forward, turn, cost = PRIMITIVES[move]
+            return _unroll(lattice.primitives, poses, parents, moves, node, tail)
+        for move in range(len(lattice.primitives)):
+            steps, forward, turn, cost = lattice.primitives[move]
             pose[:] = poses[node]
             actions[:, 0], actions[:, 1] = forward, turn
             if not _drivable(floor, pose, actions[: int(steps)], base_least, arm_least):
@@ -328,7 +362,7 @@ def _search(
             if count >= limit:
                 return None
             poses[count], parents[count], moves[count] = pose, node, move
-            costs[count] = costs[node] + cost
+            costs[count] = costs[node] + steps * cost
             left = _remaining(floor, distance, pose, goal)
             keys[count] = costs[count] + GREED * left / FORWARD_STEP
             _push(heap, waiting, keys, count)

@@ -12,6 +12,7 @@ import math
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
 from rearrange.robot import kinematics
 from rearrange.robot.kinematics import TORSO_LIFT, link_frames
 from rearrange.scenes.objects import ObjectKind, ObjectPart
@@ -126,7 +127,7 @@ def _cylinder_distance(x: float, y: float, z: float, radius: float, half: float)
     return math.sqrt(a * a + c * c) + min(max(u, w), 0.0)
 
 
-@numba.njit(cache=True)
+@cached_njit(kinematics)
 def _clearance(
     joints: np.ndarray,
     base_pose: np.ndarray,

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from rearrange.navigation import OccupancyGrid
+from rearrange.caching import cached_njit
+from rearrange.navigation import OccupancyGrid, occupancy
+from skills.oracle import base_planner
 from skills.oracle.base_planner import BasePlanner, Floor, _advance, _pop, _push, _slack, _wrap
 from skills.oracle.collision import place_spheres
 from skills.oracle.fixtures import Fixture
@@ -131,7 +133,7 @@ def _slowed(door: Door, start: np.ndarray, opening: float, actions: np.ndarray) 
     return np.array(result).reshape(-1, 2)
 
 
-@numba.njit(cache=True)
+@cached_njit(base_planner)
 def push_door(door: Door, pose: np.ndarray, angle: float) -> float:
     """Angle of the door with the robot at a pose [rad]; -1 where it meets the door wrongly."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
@@ -177,7 +179,7 @@ def _remaining(door: Door, pose: np.ndarray, angle: float) -> float:
     return (math.hypot(x - aim_x, y - aim_y) + 0.5 * angle) / 0.06
 
 
-@numba.njit(cache=True)
+@cached_njit(base_planner, occupancy)
 def _search(
     floor: Floor, door: Door, start: np.ndarray, opening: float, limit: int
 ) -> np.ndarray | None:

@@ -11,6 +11,9 @@ import math
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
+from skills.spa import depth as depth_image
+from skills.spa import observed
 from skills.spa.depth import EYE, FOCAL, TURN
 from skills.spa.observed import CAMERA_SIZE
 
@@ -174,7 +177,7 @@ def _insert(hits: np.ndarray, tops: np.ndarray, points: np.ndarray) -> np.ndarra
     return bounds
 
 
-@numba.njit(cache=True)
+@cached_njit(depth_image, observed)
 def _carve(hits: np.ndarray, depth: np.ndarray, pose: np.ndarray) -> None:
     """Take a hit from every voxel behind all of whose pixels the image sees on."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])

@@ -51,6 +51,20 @@ def test_json_has_the_promised_keys(stage, tmp_path):
     assert result["wrong_object"] == {"wrong": 0, "picks": 15}
 
 
+def test_plans_alone_are_timed_and_validated(tmp_path, capsys):
+    result = run_json(
+        tmp_path, "--plan-only", "--validate-plans", "--episodes", "2", task="set_table"
+    )
+    assert (result["episodes"], result["validated"]) == (2, True)
+    assert result["plan_length"] == {"median": 12.0, "max": 12.0}
+    assert [record["index"] for record in result["records"]] == [0, 1]
+    assert all("open-cab" in "".join(record["plan"]) for record in result["records"])
+    assert 0.0 < result["planning_seconds"]["median"] <= result["planning_seconds"]["worst"]
+    assert "set_table: 2 planned, all of them valid; plans of 12 steps" in capsys.readouterr().out
+    with pytest.raises(UserError, match="--plan-only takes episodes from a file"):
+        command.main(["set_table", "--plan-only", "--dataset", "sampled"])
+
+
 def test_failures_are_counted_by_cause(stage, tmp_path):
     stage.skills["pick"].never_done = (1,)
     result = run_json(tmp_path, "--episodes", "2")

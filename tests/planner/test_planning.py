@@ -18,6 +18,7 @@ from planner.problem import (
     problem_text,
 )
 from planner.search import Plan, PlanningError, check_plan, find_plan
+from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
 from rearrange.tasks import make_task
@@ -100,23 +101,24 @@ def test_an_emptied_receptacle_can_still_be_closed():
 LENGTHS = {"tidy_house": 20, "prepare_groceries": 12, "set_table": 12}
 
 
-def check_sampled(scenario, count):
+def check_plans(scenario, episodes):
     """Plans are valid for unified-planning and as long as HAB's; Set Table's has one step more."""
-    task, rng = make_task(scenario), np.random.default_rng(0)
-    for _ in range(count):
-        problem = build_problem(task.sample_episode("val", rng)).problem
+    for episode in episodes:
+        problem = build_problem(episode).problem
         assert len(find_plan(problem, validate=True).steps) == LENGTHS[scenario]
 
 
 @pytest.mark.parametrize("scenario", LENGTHS)
 def test_sampled_episode_is_planned(scenario):
-    check_sampled(scenario, 1)
+    check_plans(scenario, [make_task(scenario).sample_episode("val", np.random.default_rng(0))])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", LENGTHS)
-def test_thirty_sampled_episodes_are_planned(scenario):
-    check_sampled(scenario, 30)
+def test_every_shipped_episode_is_planned(scenario):
+    shipped = EpisodeSet.load(default_path(scenario, "val"))
+    assert len(shipped) == 200
+    check_plans(scenario, shipped)
 
 
 def test_half_open_drawer_counts_as_closed(episode_factory):

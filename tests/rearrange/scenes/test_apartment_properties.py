@@ -7,7 +7,7 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 import pytest
-from apartment_checks import check_no_overlap, framed, points_on
+from apartment_checks import check_no_overlap, framed, obstacles, points_on
 
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.robot import kinematics
@@ -29,6 +29,7 @@ from rearrange.scenes.compile import (
     FRIDGE_SIZE,
 )
 from rearrange.scenes.generator import draw_apartment
+from rearrange.scenes.placement import overlap
 
 VARIATIONS = 200  # of each of the five layouts
 BLOCK = 25  # apartments per slow test
@@ -196,17 +197,22 @@ def pierced(apartment: Apartment) -> tuple[list[str], dict[str, np.ndarray]]:
 
 
 def without_room(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
-    """Of the fridge and the cabinet those before which, where tasks start, no robot can stand."""
+    """Places before the fridge, the cabinet and its open drawer where tasks start, but no robot can stand."""
     reasons = []
     for name, pose, area in (
         ("fridge", apartment.fridge, (0.93, -0.25, 1.15, 0.25)),
         ("cabinet", apartment.cabinet, (1.10, -0.30, 1.20, 0.30)),
+        ("open drawer", apartment.cabinet, (1.54, 0.10, 1.58, 0.38)),
     ):
         x, y, *_ = framed(pose, *area)
         if not any(
             grid.on_island(x + dx, y + dy) for dx in (-0.1, 0.0, 0.1) for dy in (-0.1, 0.0, 0.1)
         ):
             reasons.append(f"no room to stand before the {name}")
+    # Beside the fridge's open door base and arm need more room than between two walls.
+    beside = framed(apartment.fridge, 0.38, -0.74, 1.3, FRIDGE_HINGE[1])
+    if any(overlap(beside, other, -1e-3) for other in obstacles(apartment)):
+        reasons.append("no room beside the open fridge")
     return reasons
 
 
@@ -245,6 +251,8 @@ def test_what_stands_in_the_way_is_found():
         (block(cabinet, 0.6, 0.2, 0.1, 0.8), ("drawer_right_top_front at",)),
         (block(cabinet, 1.3, 0.0, 0.6, 0.8), ("no room to stand before the cabinet",)),
         (block(fridge, 1.3, 0.0, 0.9, 1.2), before_fridge),
+        (block(fridge, 0.8, -0.6, 0.1, 1.2), ("no room beside the open fridge",)),
+        (block(cabinet, 1.7, 0.25, 0.1, 0.8), ("no room to stand before the open drawer",)),
     ):
         found = faults(replace(apartment, solids=(*apartment.solids, column)))
         assert all(any(words in fault for fault in found) for words in expected), found

@@ -49,3 +49,12 @@ def test_frames_of_another_size_or_kind_are_refused(tmp_path):
             writer.write(next(frames(1, 40)))
         with pytest.raises(ValueError, match="uint8"):
             writer.write(np.zeros((50, 70, 3)))
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path):
+    left, other = tmp_path / ".run-abc.mp4", tmp_path / ".walk-abc.mp4"
+    left.touch()
+    other.touch()
+    with VideoWriter(tmp_path / "run.mp4") as writer:
+        writer.write(next(frames(1)))
+    assert {path.name for path in tmp_path.iterdir()} == {"run.mp4", other.name}

@@ -34,9 +34,11 @@ from ver.collect.environment_worker import MakeEnv
 from ver.collect.ver import VERCollector, probe_spaces
 from ver.config import TrainerConfig, config_to_dict
 from ver.dashboard import Dashboard
+from ver.distributed import average_dictionaries, join_group
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
+from ver.preemption import Preemption, make_preemption
 
 AfterUpdate = Callable[["Trainer", dict[str, float]], "bool | None"]
 
@@ -54,9 +56,11 @@ class Trainer:
         run_directory: Created if missing. A run found there is resumed if `config.resume`.
         metadata: JSON-able values kept in every checkpoint.
         after_update: Called as `after_update(trainer, row)` after each rollout's learning with
-            the numbers that are logged; a true answer ends training.
+            the numbers that are logged; a true answer ends training. Under torchrun only rank 0
+            calls it.
 
     Attributes:
+        group: The processes that train together; a run of one has one.
         policy: The networks.
         steps: Environment steps learned from so far.
         interrupted: Whether a signal ended the last `train()`.
@@ -76,19 +80,19 @@ class Trainer:
         self.run_directory = Path(run_directory)
         self.metadata = metadata or {}
         self.after_update = after_update
-        _seed_everything(config.seed)
+        self.group = join_group(config.device, config.distributed)
+        self._seed(config.seed)
         torch.set_num_threads(config.inference_threads)
-        self.rng = np.random.default_rng(config.seed)
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        collect = config.collect
-        steps = collect.num_environments * collect.rollout_length
+        steps = config.collect.num_environments * config.collect.rollout_length * self.group.size
         self.ppo = PPO(
             self.policy,
             config.ppo,
-            config.learner_threads or _cores(),
+            config.learner_threads or max(1, _cores() // self.group.local_size),
             max(1, steps // config.ppo.mini_batches),
+            self.group,
         )
         self.steps = 0
         self.episodes = 0
@@ -98,6 +102,7 @@ class Trainer:
         self._window: deque[dict[str, float]] = deque(maxlen=config.episode_window)
         self._signalled = False
         self._resume_if_possible()
+        self.group.broadcast([*self.policy.state_dict().values(), *self.ppo.state().values()])
 
     def train(self) -> dict[str, float]:
         """Trains until `total_steps`, a signal, or a true answer of `after_update`.
@@ -113,7 +118,8 @@ class Trainer:
         if self.steps >= self.config.total_steps:
             return row
         handlers = self._catch_signals()
-        logs = _Logs(self.run_directory, self.config, self.metadata)
+        kind = _Logs if self.group.main else _NoLogs
+        logs = kind(self.run_directory, self.config, self.metadata)
         collector: VERCollector | None = None
         try:
             collector = VERCollector(
@@ -133,44 +139,76 @@ class Trainer:
                 logs.close()
                 for number, handler in handlers.items():
                     signal.signal(number, handler)
+        self.group.any(False)  # nobody leaves before rank 0 has saved
         return row
 
     def _loop(self, collector: VERCollector, logs: _Logs) -> dict[str, float]:
         config, row = self.config, {}
-        saved_at = time.monotonic()
-        while self.steps < config.total_steps and self._keep_going():
+        preemption = make_preemption(config.distributed, self.group, collector.buffer)
+        saved_at, ended = time.monotonic(), False
+        while self.steps < config.total_steps and self._all_go_on(ended):
             begin = time.perf_counter()
             before = dict(collector.busy_seconds)
             packing = self.ppo.packing_seconds
-            if not collector.collect(self.ppo.updates, self._keep_going):
+            full = collector.collect(self.ppo.updates, self._keep_collecting, preemption)
+            waited = time.perf_counter()
+            if self.group.any(not full):
+                self.interrupted = True
                 break
             collected = time.perf_counter()
             self.ppo.set_progress(self.steps / config.total_steps)
-            losses = self.ppo.learn(collector.buffer, self.rng, self._keep_going)
+            losses = self.ppo.learn(collector.buffer, self.rng, self._keep_learning)
             learned = time.perf_counter()
-            steps = collector.buffer.length * collector.buffer.num_environments
+            steps, episodes, losses = self._share_news(
+                collector, losses, preemption, learned - collected
+            )
             self.steps += steps
             busy = {key: value - before[key] for key, value in collector.busy_seconds.items()}
             learning = learned - collected - (self.ppo.packing_seconds - packing)
-            row = self._row(collector, losses)
+            row = self._row(episodes, losses)
             if time.monotonic() - saved_at > config.checkpoint_interval_s:
                 self.save()
                 saved_at = time.monotonic()
             logs.write_slowly(row)
             wall = time.perf_counter() - begin
             self.seconds += wall
-            row |= _shares(wall, busy["wait"], busy["inference"], learning)
+            row |= _shares(wall, busy["wait"], busy["inference"], learning, collected - waited)
             row["steps_per_second"] = steps / wall
-            row["loss/samples_per_second"] = steps * config.ppo.epochs / (learned - collected)
+            learned_from = collector.buffer.length * collector.buffer.num_environments
+            row["loss/samples_per_second"] = (
+                self.group.size * learned_from * config.ppo.epochs / (learned - collected)
+            )
             row["seconds"] = self.seconds
             logs.write(row)
-            if self.after_update is not None and self.after_update(self, row):
-                break
-        self.interrupted = self._signalled
+            if self.after_update is not None and self.group.main:
+                ended = bool(self.after_update(self, row))
         return row
 
-    def _row(self, collector: VERCollector, losses: dict[str, float]) -> dict[str, float]:
-        episodes = collector.drain_episodes()
+    def _share_news(
+        self,
+        collector: VERCollector,
+        losses: dict[str, float],
+        preemption: Preemption | None,
+        learning_s: float,
+    ) -> tuple[int, list[dict[str, float]], dict[str, float]]:
+        """Combines over all ranks: new steps, ended episodes and losses."""
+        reports = self.group.gather(
+            {
+                "steps": collector.buffer.fresh_steps,
+                "episodes": collector.drain_episodes(),
+                "losses": losses,
+                "preemption": preemption.report(learning_s) if preemption else {},
+            }
+        )
+        if preemption is not None:
+            preemption.observe([report["preemption"] for report in reports])
+        return (
+            sum(report["steps"] for report in reports),
+            [episode for report in reports for episode in report["episodes"]],
+            average_dictionaries([report["losses"] for report in reports]),
+        )
+
+    def _row(self, episodes: list[dict[str, float]], losses: dict[str, float]) -> dict[str, float]:
         self.episodes += len(episodes)
         self._window.extend(episodes)
         row = {"steps": float(self.steps), "episodes": float(self.episodes)}
@@ -185,7 +223,12 @@ class Trainer:
         return row
 
     def save(self) -> None:
-        """Writes a training checkpoint and the exported policy; drops old checkpoints."""
+        """Writes a training checkpoint and the exported policy; drops old checkpoints.
+
+        Only rank 0 does, and the others have nothing to add: all learned state is the same.
+        """
+        if not self.group.main:
+            return
         config = config_to_dict(self.config)
         state = self.ppo.state() | {"rng/torch": torch.get_rng_state()}
         if self.config.device != "cpu":
@@ -236,6 +279,9 @@ class Trainer:
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
         self._window.extend(values["window"])
+        if not self.group.main:  # the random states are rank 0's
+            self._seed(self.config.seed + 7919 * self.resumes)
+            return
         torch.set_rng_state(tensors["rng/torch"])
         if "rng/cuda" in tensors and self.config.device != "cpu":
             torch.cuda.set_rng_state(tensors["rng/cuda"])
@@ -248,7 +294,9 @@ class Trainer:
         return sorted(self.checkpoint_directory.glob("training_*.safetensors"))
 
     def _resume_if_possible(self) -> None:
-        found = self._checkpoints()
+        # Rank 0 says which file, so that all take the same; the directory must be a shared one.
+        own = [str(path) for path in self._checkpoints()] if self.group.main else []
+        found = self.group.gather(own)[0]
         if not found:
             return
         if not self.config.resume:
@@ -261,10 +309,25 @@ class Trainer:
     def _environment_seed(self) -> int:
         # Distinct for every resume: the same first episodes again would be a biased sample.
         sequence = np.random.SeedSequence([self.config.seed, self.resumes])
-        return int(sequence.generate_state(1)[0] % 2**30)
+        first = int(sequence.generate_state(1)[0] % 2**30)
+        return first + self.group.rank * self.config.collect.num_environments
 
-    def _keep_going(self) -> bool:
-        return not self._signalled
+    def _seed(self, seed: int) -> None:
+        """Seeds every generator; ranks must not sample the same actions."""
+        seed += 104729 * self.group.rank
+        _seed_everything(seed)
+        self.rng = np.random.default_rng(seed)
+
+    def _all_go_on(self, ended: bool) -> bool:
+        """Agrees with the other ranks on whether to collect another rollout."""
+        self.interrupted = self.group.any(self._signalled)
+        return not self.interrupted and not self.group.any(ended)
+
+    def _keep_collecting(self) -> bool:
+        return not self.group.hears_stop(self._signalled)
+
+    def _keep_learning(self) -> bool:
+        return not self.group.agrees_to_stop(self._signalled)
 
     def _catch_signals(self) -> dict[int, Any]:
         if threading.current_thread() is not threading.main_thread():
@@ -315,6 +378,22 @@ class _Logs:
             self._writer.close()
 
 
+class _NoLogs(_Logs):
+    """What ranks other than 0 have: nothing is written."""
+
+    def __init__(self, directory: Path, config: TrainerConfig, metadata: dict[str, Any]):
+        self.dashboard = Dashboard(directory.name, config.total_steps, live=False)
+
+    def write_slowly(self, row: dict[str, float]) -> None:
+        pass
+
+    def write(self, row: dict[str, float]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
 def describe_run() -> dict[str, Any]:
     """Lists what is needed to repeat a run: command, commit, versions, machine."""
     packages = {}
@@ -362,12 +441,15 @@ def _check(config: TrainerConfig) -> None:
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
 
 
-def _shares(wall: float, wait: float, inference: float, learning: float) -> dict[str, float]:
+def _shares(
+    wall: float, wait: float, inference: float, learning: float, ranks: float
+) -> dict[str, float]:
     return {
         "time/simulation_wait": wait / wall,
         "time/inference": inference / wall,
         "time/learning": learning / wall,
-        "time/overhead": max(0.0, wall - wait - inference - learning) / wall,
+        "time/waiting_for_ranks": ranks / wall,
+        "time/overhead": max(0.0, wall - wait - inference - learning - ranks) / wall,
     }
 
 

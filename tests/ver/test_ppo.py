@@ -146,6 +146,7 @@ def filled(
         buffer.values[rows] = out.values.numpy()
         buffer.first[rows] = first
         buffer.environments[rows] = np.arange(3)
+        buffer.steps[rows] = rows.start // 3
         buffer.newest[:] = np.arange(rows.start, rows.stop)
         state, previous = out.state, out.actions
         buffer.pointer += 3

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -83,10 +82,10 @@ class InferenceEngine:
         """
         begin = time.perf_counter()
         waited = sum(self.seconds.values())
-        environments, slot = self._claim(begin + timeout_s)
+        environments, slots = self._claim(begin + timeout_s)
         if len(environments):
             started = time.perf_counter()
-            self._answer(environments, slot)
+            self._answer(environments, slots)
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
@@ -102,50 +101,49 @@ class InferenceEngine:
         if not len(environments):
             return
         self.held_back[:] = 0
-        slots = torch.as_tensor(self.buffer.newest[environments], device=self.buffer.device)
-        self._decide(environments, slots, send=True)
+        self._decide(environments, self.buffer.newest[environments], send=True)
 
-    def _claim(self, give_up: float) -> tuple[np.ndarray, int]:
-        """Takes requests and as many slots: (environments [B], first slot)."""
+    def _claim(self, give_up: float) -> tuple[np.ndarray, np.ndarray]:
+        """Takes requests and as many slots: (environments [B], slots [B])."""
         ready, buffer, limits = self._rows["request_ready"], self.buffer, self.limits
         impatient = max(self._last_step, 0.0) + min(limits.max_wait_s, 0.5 * self._step_s)
         while True:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
-            remaining = buffer.capacity - int(buffer.pointer[0])
+            remaining = buffer.remaining
             now = time.perf_counter()
             wanted = min(limits.minimum, remaining)
             if remaining and len(waiting) and (len(waiting) >= wanted or now >= impatient):
-                environments, slot = self._take()
+                environments, slots = self._take()
                 if len(environments):
-                    return environments, slot
+                    return environments, slots
                 continue
             if now >= give_up or not remaining:
-                return waiting[:0], 0
+                return waiting[:0], waiting[:0]
             until = impatient if len(waiting) and now < impatient else give_up
             self.transfer.request_bell.wait(until - now)
             self.seconds["wait"] += time.perf_counter() - now
 
-    def _take(self) -> tuple[np.ndarray, int]:
+    def _take(self) -> tuple[np.ndarray, np.ndarray]:
         buffer, ready = self.buffer, self._rows["request_ready"]
         with buffer.lock:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
-            slot = int(buffer.pointer[0])
-            count = min(len(waiting), self.limits.maximum, buffer.capacity - slot)
+            slots = buffer.claim(min(len(waiting), self.limits.maximum))
+            count = len(slots)
             if count < len(waiting):
                 # Those served longest ago come first, so that none starves.
-                oldest_first = np.argsort(buffer.newest[waiting], kind="stable")
+                newest = buffer.newest[waiting]
+                served = np.where(newest >= 0, buffer.sequences[newest], -1)
+                oldest_first = np.argsort(served, kind="stable")
                 chosen = waiting[oldest_first[:count]]
                 self.transfer.request_bell.ring()  # the rest is for whoever comes next
             else:
                 chosen = waiting
             ready[chosen] = 0
-            buffer.pointer[0] = slot + count
-        return chosen, slot
+        return chosen, slots
 
-    def _answer(self, environments: np.ndarray, slot: int) -> None:
+    def _answer(self, environments: np.ndarray, slots: np.ndarray) -> None:
         buffer = self.buffer
-        count = len(environments)
-        rows = slice(slot, slot + count)
+        rows = _as_slice(slots)
         index = torch.from_numpy(environments).to(buffer.device)
         outcome = self._rows["outcome"][environments]
         state = buffer.current_state.index_select(0, index)
@@ -158,15 +156,16 @@ class InferenceEngine:
         buffer.outcomes[rows] = CONTINUES
         buffer.final_values[rows] = 0.0
         for key, column in buffer.observations.items():
-            _gather(self._observations[key], environments, column[rows])
+            _store(self._observations[key], environments, column, rows)
         buffer.previous_actions[rows] = self._to_device(self._rows["action"][environments])
         buffer.states[rows] = state * self._to_device(~first)[:, None]
-        send = rows.stop < buffer.capacity
+        # Whether the rollout goes on; its last action would be decided by an outdated policy.
+        send = bool(slots[-1] != buffer.free[buffer.limit[0] - 1])
         if not send:
             self.held_back[environments] = 1
         self._decide(environments, rows, send)
         with buffer.lock:
-            buffer.written[0] += count
+            buffer.written[0] += len(slots)
 
     def _record_outcomes(
         self, environments: np.ndarray, outcome: np.ndarray, state: Tensor
@@ -192,11 +191,10 @@ class InferenceEngine:
         buffer.final_values[buffer.newest[rows]] = values.cpu().numpy()
         self.seconds["inference"] += time.perf_counter() - begin
 
-    def _decide(self, environments: np.ndarray, slots: Any, send: bool) -> None:
-        """Acts on prepared slots (a slice or indices), one for each environment."""
+    def _decide(self, environments: np.ndarray, slots: slice | np.ndarray, send: bool) -> None:
+        """Acts on prepared slots (a slice or an index array), one for each environment."""
         buffer = self.buffer
-        numbers = np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots.cpu()
-        numbers = np.asarray(numbers)
+        numbers = np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots
         begin = time.perf_counter()
         output = self.policy.act(
             {key: column[slots] for key, column in buffer.observations.items()},
@@ -221,12 +219,22 @@ class InferenceEngine:
         return torch.from_numpy(array).to(self.buffer.device)
 
 
-def _gather(source: np.ndarray, rows: np.ndarray, target: Tensor) -> None:
-    """Copies rows of shared memory straight into the rollout."""
-    if target.device.type == "cpu":
-        np.take(source, rows, axis=0, out=target.numpy(), mode="clip")
+def _as_slice(slots: np.ndarray) -> slice | np.ndarray:
+    """Consecutive slots as a slice, through which tensors are read and written without a copy."""
+    begin, count = int(slots[0]), len(slots)
+    if (slots == np.arange(begin, begin + count)).all():
+        return slice(begin, begin + count)
+    return slots
+
+
+def _store(source: np.ndarray, rows: np.ndarray, column: Tensor, slots: slice | np.ndarray) -> None:
+    """Copies rows of shared memory into the rollout, straight where its slots are consecutive."""
+    if column.device.type != "cpu":
+        column[slots] = torch.from_numpy(source[rows]).to(column.device)
+    elif isinstance(slots, slice):
+        np.take(source, rows, axis=0, out=column[slots].numpy(), mode="clip")
     else:
-        target.copy_(torch.from_numpy(source[rows]))
+        column.numpy()[slots] = source[rows]
 
 
 class SharedWeights:

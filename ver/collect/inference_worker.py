@@ -78,7 +78,7 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
 def _serve(spec: InferenceWorkerSpec, engine: InferenceEngine) -> None:
     collecting, stop = spec.control["collecting"], spec.control["stop"]
     while not stop[0]:
-        if not collecting[0] or spec.buffer.pointer[0] >= spec.buffer.capacity:
+        if not collecting[0] or not spec.buffer.remaining:
             spec.wake.wait(1.0)
             if os.getppid() != spec.parent:
                 return

@@ -25,9 +25,11 @@ from ver.collect.transfer import make_transfer
 from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
+from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 
 _REPORT_INTERVAL_S = 0.05
+_PREEMPTION_INTERVAL_S = 0.005  # longest wait for requests while the rollout may have to end
 
 
 class VERCollector:
@@ -92,12 +94,18 @@ class VERCollector:
         """Seconds so far by kind of work."""
         return self._engine.seconds
 
-    def collect(self, version: int, keep_going: Callable[[], bool] = lambda: True) -> bool:
+    def collect(
+        self,
+        version: int,
+        keep_going: Callable[[], bool] = lambda: True,
+        preemption: Preemption | None = None,
+    ) -> bool:
         """Fills the buffer.
 
         Args:
             version: Number of learner updates behind the policy, stored with each step.
             keep_going: Asked now and then; collection stops once it says no.
+            preemption: Says when to end early and fill up with stale steps.
 
         Returns:
             Whether the buffer is full.
@@ -108,22 +116,28 @@ class VERCollector:
         self._engine.version = version
         self._control["version"][0] = version
         self.buffer.begin()
-        before = int(self.buffer.written[0])
         self._engine.replay()
+        if preemption is not None:
+            preemption.begin()
         self._control["collecting"][0] = 1
         for wake in self._wakes:
             wake.ring()
+        early = False
         while not self.buffer.full:
-            self._engine.serve(_REPORT_INTERVAL_S)
+            self._engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
+            if preemption is not None and not early and preemption.due():
+                early = self.buffer.end_early()
             if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
                 self._read_reports()
                 if not keep_going():
                     return False
-            if self.buffer.pointer[0] >= self.buffer.capacity and not self.buffer.full:
+            if not self.buffer.remaining and not self.buffer.full:
                 time.sleep(0.0002)  # another process is still writing its last batch
         self._control["collecting"][0] = 0
+        if preemption is not None:
+            preemption.end(not early)
         self._read_reports()
-        self.environment_steps += int(self.buffer.written[0]) - before
+        self.environment_steps += int(self.buffer.written[0])
         return True
 
     def drain_episodes(self) -> list[dict[str, float]]:

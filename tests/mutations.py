@@ -30,7 +30,8 @@ ROOT = Path(__file__).parents[1]
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
     "tests/ver/test_rollout.py tests/ver/test_stale_steps.py tests/ver/test_ppo.py "
-    "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks tests/ver/test_action_space.py",
+    "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks "
+    "tests/ver/test_action_space.py",
     "tests/ver/test_trainer.py tests/ver/collect",
 )
 

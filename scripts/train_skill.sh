@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
 # Trains a skill:  scripts/train_skill.sh pick [key=value ...]
 # Stop with Ctrl-C; the same command goes on from the last checkpoint.
+# PROCESSES=2 scripts/train_skill.sh pick ...  trains with two processes that share their gradients,
+# each with as many environments as the settings say; restarted from the checkpoint if one dies.
 set -euo pipefail
 arguments=("$@")
 set --
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-exec "$root/.venv/bin/python" -m skills.train "${arguments[@]}"
+processes="${PROCESSES:-1}"
+[[ "$processes" =~ ^[1-9][0-9]*$ ]] || { echo "error: PROCESSES must be a number, found '$processes'" >&2; exit 2; }
+if [[ "$processes" == 1 ]]; then
+    exec "$root/.venv/bin/python" -m skills.train "${arguments[@]}"
+fi
+# A free port, so that two runs on one machine do not meet.
+exec "$root/.venv/bin/python" -m torch.distributed.run --nproc-per-node "$processes" --max-restarts 3 \
+    --rdzv-backend c10d --rdzv-endpoint localhost:0 -m skills.train "${arguments[@]}"

@@ -1,7 +1,9 @@
 """`python -m skills.train SKILL [key=value ...]`: train a skill with VER.
 
 Settings come from configs/skill.yaml, configs/<skill>.yaml and then from the command line, e.g.
-`python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`.
+`python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`. Several processes,
+on one machine or many, train together under torchrun: `torchrun --nproc-per-node 2 -m skills.train
+pick trainer.distributed.preemption=optimal`; the environments in the settings are those of each.
 """
 
 from __future__ import annotations
@@ -37,8 +39,15 @@ def main(arguments: Sequence[str]) -> int:
     trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
     count = settings.trainer.collect.num_environments
     beginning = f"resuming at step {trainer.steps:,}" if trainer.steps else "from scratch"
-    _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
+    group = trainer.group
+    if group.size > 1:
+        beginning += f", in {group.size} processes"
+        count *= group.size
+    if group.main:
+        _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
     trainer.train()
+    if not group.main:
+        return 0
     ending = "interrupted: the same command goes on from here" if trainer.interrupted else "done"
     _say(f"{ending}; step {trainer.steps:,}, policy in {run / 'policy.safetensors'}")
     return 0

@@ -29,8 +29,10 @@ import torch  # noqa: F401
 ROOT = Path(__file__).parents[1]
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
-    "tests/ver/test_rollout.py tests/ver/test_ppo.py tests/ver/test_optimisers.py "
-    "tests/ver/test_auxiliary.py tests/ver/networks tests/ver/test_action_space.py",
+    "tests/ver/test_rollout.py tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
+    "tests/ver/test_ppo.py "
+    "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks "
+    "tests/ver/test_action_space.py",
     "tests/ver/test_trainer.py tests/ver/collect",
 )
 
@@ -99,12 +101,39 @@ ROLLOUT = _in(
         "weights[buffer.environments[slots]]",
         "weights[buffer.environments[: len(slots)]]",
     ),
-    ("Sequences run across episodes", "boundary = first.copy()", "boundary = np.zeros_like(first)"),
+    (
+        "Sequences run across episodes",
+        "heads = buffer.first[slots].copy()",
+        "heads = np.zeros_like(buffer.first[slots])",
+    ),
+    (
+        "Sequences run from stale steps into fresh ones",
+        "(buffer.environments, buffer.episodes, buffer.rollouts)",
+        "(buffer.environments, buffer.episodes)",
+    ),
+    (
+        "Sequences run across gaps",
+        "np.diff(buffer.steps[slots]) != 1",
+        "np.diff(buffer.steps[slots]) > 99",
+    ),
+    (
+        "Slots handed out whatever their policy",
+        "free[np.lexsort((self.sequences[free], self.versions[free]))]",
+        "free",
+    ),
+    (
+        "Stale steps' returns computed anew",
+        "chain, fresh_counts = buffer.fresh_slots()",
+        "chain, fresh_counts = order, np.bincount(buffer.environments)",
+    ),
     (
         "The oldest slot left out instead of the newest",
-        "complete[np.cumsum(counts) - 1] = False",
-        "complete[np.cumsum(counts) - counts] = False",
+        "complete[buffer.newest] = False",
+        "complete[order[np.flatnonzero(np.diff(buffer.environments[order], prepend=-1))]] = False",
     ),
+)
+MINI_BATCHES = _in(
+    "ver/mini_batches.py",
     ("Packing: shortest sequence first", "np.argsort(-lengths, kind", "np.argsort(lengths, kind"),
     (
         "Mini-batches not shuffled",
@@ -300,7 +329,7 @@ CPCA = _in(
     ),
     ("CPC|A: limits of what is judged ignored", "if config.horizons:", "if False:"),
 )
-MUTATIONS = [*ROLLOUT, *PPO, *NETWORKS, *OPTIMISERS, *CPCA]
+MUTATIONS = [*ROLLOUT, *MINI_BATCHES, *PPO, *NETWORKS, *OPTIMISERS, *CPCA]
 
 
 def apply(mutation: Mutation, root: Path) -> str:

@@ -110,6 +110,18 @@ class CollectConfig:
     overlap: bool = False  # collect the next rollout while learning, with the weights of before
 
 
+PREEMPTION = ("none", "optimal", "fixed")
+
+
+@dataclass
+class DistributedConfig:
+    """Several processes under torchrun; what `collect` counts is counted for each of them."""
+
+    preemption: str = "none"  # end all rollouts early: none, optimal (VER) or fixed (DD-PPO)
+    sync_fraction: float = 0.6  # fixed: share of the processes that must have a full rollout
+    timeout_s: float = 600.0  # longest wait for another process before it counts as lost
+
+
 @dataclass
 class TrainerConfig:
     """One training run."""
@@ -129,6 +141,7 @@ class TrainerConfig:
     collect: CollectConfig = field(default_factory=CollectConfig)  # collection
     ppo: PPOConfig = field(default_factory=PPOConfig)  # update
     network: NetworkConfig = field(default_factory=NetworkConfig)  # actor-critic
+    distributed: DistributedConfig = field(default_factory=DistributedConfig)  # processes
 
 
 def merge_config(

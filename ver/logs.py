@@ -78,6 +78,25 @@ class Logs:
             self._writer.close()
 
 
+class NoLogs(Logs):
+    """What ranks other than 0 have: nothing but faults is written."""
+
+    def __init__(
+        self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
+    ):
+        self._directory = directory
+        self.dashboard = Dashboard(directory.name, config.total_steps, live=False)
+
+    def write_slowly(self, row: dict[str, float]) -> None:
+        """Writes nothing."""
+
+    def write(self, row: dict[str, float]) -> None:
+        """Writes nothing."""
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
 def _drop_rows_after(path: Path, steps: int) -> None:
     """Drops rows that a resumed run will write again, and one that was cut short."""
     if not path.is_file():
@@ -123,11 +142,14 @@ def _git(*arguments: str) -> str:
     return result.stdout.strip() if result.returncode == 0 else ""
 
 
-def time_shares(wall: float, wait: float, inference: float, learning: float) -> dict[str, float]:
+def time_shares(
+    wall: float, wait: float, inference: float, learning: float, ranks: float
+) -> dict[str, float]:
     """Returns what share of a rollout's wall time each kind of work took, all in seconds."""
     return {
         "time/simulation_wait": wait / wall,
         "time/inference": inference / wall,
         "time/learning": learning / wall,
-        "time/overhead": max(0.0, wall - wait - inference - learning) / wall,
+        "time/waiting_for_ranks": ranks / wall,
+        "time/overhead": max(0.0, wall - wait - inference - learning - ranks) / wall,
     }

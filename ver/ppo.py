@@ -15,11 +15,13 @@ from torch import Tensor
 from ver.auxiliary import CPCA
 from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
 from ver.config import PPOConfig
+from ver.distributed import SingleProcess
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
-from ver.networks.policy import ActorCritic
+from ver.mini_batches import MiniBatch, cut_mini_batches
+from ver.networks.policy import ActorCritic, vector_moments
 from ver.optimisers import make_optimiser, scheduled_rate
-from ver.rollout import Experience, MiniBatch, RolloutBuffer, cut_mini_batches, make_experience
+from ver.rollout import Experience, RolloutBuffer, make_experience
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
@@ -37,6 +39,7 @@ class PPO:
             spin while one of them is descheduled. CPC|A compares steps all over a mini-batch,
             so with it there is one share only.
         batch_size: Steps in one update, over all learners; scales the learning rate if it is to.
+        group: The ranks that learn together.
 
     Attributes:
         cpca: The auxiliary loss's networks, None without it.
@@ -46,8 +49,14 @@ class PPO:
     """
 
     def __init__(
-        self, policy: ActorCritic, config: PPOConfig, threads: int = 1, batch_size: int = 256
+        self,
+        policy: ActorCritic,
+        config: PPOConfig,
+        threads: int = 1,
+        batch_size: int = 256,
+        group: SingleProcess | None = None,
     ):
+        self.group = group or SingleProcess()
         self.policy = policy
         self.config = config
         self.batch_size = batch_size
@@ -165,8 +174,8 @@ class PPO:
         """Takes one gradient step on one mini-batch and returns its losses."""
         advantages = experience.advantages
         if self.config.normalise_advantages:
-            part = advantages[batch.positions]
-            advantages = (advantages - part.mean()) / (part.std() + 1e-5)
+            mean, deviation = self._advantage_scale(advantages[batch.positions])
+            advantages = (advantages - mean) / (deviation + 1e-5)
         shards = batch.shards(self.threads)
         results = list(
             self._map(lambda shard: self._gradients(buffer, experience, advantages, shard), shards)
@@ -181,10 +190,20 @@ class PPO:
             name: sum(share * float(result[1][name]) for share, result in zip(shares, results))  # noqa: B905
             for name in results[0][1]
         }
+        # The mean entropy too: it is all that the entropy coefficient's gradient depends on.
+        numbers = self.group.average(gradients, numbers)
         numbers["gradient_norm"] = self._descend(gradients)
         self._adapt_entropy(numbers["entropy"])
         self.updates += 1
         return numbers
+
+    def _advantage_scale(self, advantages: np.ndarray) -> tuple[float, float]:
+        """Returns mean and standard deviation over the mini-batches of all ranks."""
+        own = [len(advantages), float(advantages.mean()), float(advantages.var())]
+        counts, means, variances = np.array(self.group.gather(own)).T
+        mean = float(np.average(means, weights=counts))
+        variance = np.average(variances + (means - mean) ** 2, weights=counts)
+        return mean, float(np.sqrt(variance))
 
     def _gradients(
         self,
@@ -262,11 +281,15 @@ class PPO:
     def _update_normaliser(self, buffer: RolloutBuffer, experience: Experience) -> None:
         if self.policy.normaliser is None:
             return
-        slots = torch.as_tensor(experience.slots, device=buffer.device)
+        # Stale steps were counted when they were fresh.
+        fresh = experience.slots[~experience.stale]
+        slots = torch.as_tensor(fresh, device=buffer.device)
         vectors = {
             key: buffer.observations[key].index_select(0, slots) for key in self.policy.vector_keys
         }
-        self.policy.normaliser.update(self.policy.join_vectors(vectors))
+        moments = vector_moments(self.policy.join_vectors(vectors))
+        everyone = self.group.gather(moments.tolist())
+        self.policy.normaliser.merge(torch.tensor(everyone, dtype=torch.float64))
 
 
 def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:
@@ -357,5 +380,6 @@ def _return_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[st
         "explained_variance": explained,
         "mean_importance_weight": float(experience.weights.mean()),
         "off_policy_fraction": float((versions < versions.max()).mean()),
+        "stale_fraction": float(experience.stale.mean()),
         "sequences": float(len(experience.starts)),
     }

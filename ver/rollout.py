@@ -5,11 +5,15 @@ handed out in the order in which requests arrive. The newest slot of every envir
 outcome yet: it gives the bootstrap value, and is carried into the next rollout, where its outcome
 arrives. So T x N steps are learned from, each exactly once per epoch.
 
+A rollout may end early, when other processes would wait too long for it. Steps of earlier rollouts
+that were not overwritten yet then fill it up: they are stale. Slots of the oldest policy are handed
+out first, so the stale steps are the newest there are, and there are T x N steps to learn from as
+ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their returns.
+
 Sampling bias: an environment that is quick to step fills more slots, so what is learned from leans
-towards experience that is cheap to simulate (small scenes, free space, short renders). Importance
-weights (T + 1) / n of an environment's n slots undo this; truncated at 1 they only turn the fast
-ones down and leave the slow ones as rare as they are. A second bias is common to all fixed-budget
-rollouts: whatever is under way at the end is seen in the next rollout, under a newer policy.
+towards experience that is cheap to simulate. Importance weights (T + 1) / n of an environment's n
+slots undo this; truncated at 1 they turn the fast ones down and leave the slow ones as rare as they
+are. And whatever is under way at the end is seen in the next rollout, under a newer policy.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
-from torch import Tensor
 
 from ver.action_space import action_dtype, action_width
 from ver.collect.queues import ProcessLock
@@ -47,7 +50,8 @@ class RolloutBuffer:
         actions: [C, D].
         states: [C, S], the recurrent state before the step, zero at an episode's start.
         columns: SharedArrays of the rest; see `_columns`.
-        pointer: [1] slots handed out. `written`: [1] slots filled in.
+        pointer: [1] slots handed out in this rollout. `written`: [1] slots filled in.
+        limit: [1] slots that this rollout hands out in all.
         newest: [N] the newest slot of each environment, -1 before the first.
         current_state: [N, S] the recurrent state before each environment's next step.
     """
@@ -80,6 +84,8 @@ class RolloutBuffer:
         self.lock = ProcessLock()
         self._bind()
         self.newest[:] = -1
+        self.rollouts[:] = -1
+        self.limit[0] = self.capacity
 
     def _bind(self) -> None:
         large = {name: torch.as_tensor(self._large[name]) for name in self._large_names}
@@ -101,6 +107,13 @@ class RolloutBuffer:
         self.episodes = self.columns["episode"]
         self.steps = self.columns["step"]
         self.versions = self.columns["version"]
+        self.rollouts = self.columns["rollout"]
+        self.sequences = self.columns["sequence"]
+        self.advantages = self.columns["advantage"]
+        self.free = self.columns["free"]
+        self.limit = self.columns["limit"]
+        self.handed_out = self.columns["handed_out"]
+        self.rollout = self.columns["current_rollout"]
         self.newest = self.columns["newest"]
         self.pointer = self.columns["pointer"]
         self.written = self.columns["written"]
@@ -121,55 +134,99 @@ class RolloutBuffer:
 
     @property
     def full(self) -> bool:
-        """Whether every slot is handed out and filled in."""
-        return bool(self.written[0] == self.capacity)
+        """Whether all of this rollout's slots are handed out and filled in."""
+        return bool(self.written[0] == self.limit[0])
+
+    @property
+    def remaining(self) -> int:
+        """Slots that are still to be handed out in this rollout."""
+        return int(self.limit[0] - self.pointer[0])
+
+    @property
+    def fresh_steps(self) -> int:
+        """Complete steps that no earlier rollout has learned from; T x N unless it ended early."""
+        return int((self.rollouts == self.rollout[0]).sum()) - self.num_environments
 
     def begin(self) -> None:
-        """Starts a rollout: every environment's newest slot moves to the front, the rest is free.
+        """Starts a rollout: all slots are free but each environment's newest, which is carried.
 
         Before the very first rollout there is nothing to carry, and it collects N steps more.
         """
-        if (self.newest < 0).any():
-            if (self.newest >= 0).any():
-                raise RuntimeError("Some environments have no slot to carry.")
-            self.pointer[0] = self.written[0] = 0
-            return
-        n = self.num_environments
-        source = self.newest.copy()
-        index = torch.as_tensor(source, device=self.device)
-        for tensor in (*self.observations.values(), *self._action_tensors()):
-            # index_select copies first, so that overlapping slots survive.
-            tensor[:n] = tensor.index_select(0, index)
-        for name in COLUMNS:
-            column = self.columns[name]
-            column[:n] = column[source]
-        self.newest[:] = np.arange(n)
-        self.pointer[0] = self.written[0] = n
+        with self.lock:  # another process may still be waiting for requests
+            self._begin()
 
-    def _action_tensors(self) -> tuple[Tensor, Tensor, Tensor]:
-        return self.previous_actions, self.actions, self.states
+    def _begin(self) -> None:
+        known = self.newest >= 0
+        if known.any() and not known.all():
+            raise RuntimeError("Some environments have no slot to carry.")
+        self.pointer[0] = self.written[0] = 0
+        if not known.any():
+            self.free[:] = np.arange(self.capacity)
+            self.limit[0] = self.capacity
+            return
+        self.rollout[0] += 1
+        self.rollouts[self.newest] = self.rollout[0]
+        free = np.delete(np.arange(self.capacity), self.newest)
+        self.limit[0] = len(free)
+        self.free[: len(free)] = free[np.lexsort((self.sequences[free], self.versions[free]))]
+
+    def claim(self, count: int) -> np.ndarray:
+        """Hands out at most `count` slots, the oldest policy's first.
+
+        Call it under `lock`, and write there too whose the slots are.
+        """
+        begin = int(self.pointer[0])
+        slots = self.free[begin : min(begin + count, int(self.limit[0]))].copy()
+        self.pointer[0] = begin + len(slots)
+        self.sequences[slots] = self.handed_out[0] + np.arange(len(slots))
+        self.handed_out[0] += len(slots)
+        self.rollouts[slots] = self.rollout[0]
+        return slots
+
+    def end_early(self) -> bool:
+        """Hands out no more slots in this rollout; stale steps fill it up.
+
+        Returns:
+            Whether that is possible: the first rollout, also after a resume, has nothing to be
+            filled up with.
+        """
+        with self.lock:
+            rest = self.free[self.pointer[0] : self.limit[0]]
+            possible = bool((self.rollouts[rest] >= 0).all())
+            if possible:
+                self.limit[0] = self.pointer[0]
+        return possible
+
+    def fresh_slots(self) -> tuple[np.ndarray, np.ndarray]:
+        """Finds this rollout's slots, carried and newest ones included.
+
+        Returns:
+            Slots [F], ordered by environment and time, and how many are each environment's [N].
+            Those of one environment follow each other without a gap, and its newest ends them.
+        """
+        fresh = np.flatnonzero(self.rollouts == self.rollout[0])
+        owners = self.environments[fresh]
+        slots = fresh[np.lexsort((self.sequences[fresh], owners))]
+        return slots, np.bincount(owners, minlength=self.num_environments)
 
     def cut_episodes(self, environments: np.ndarray) -> None:
         """Ends episodes before their newest step, of which nothing more will be known.
 
         The step before is truncated, and bootstraps from the newest step's value. Where it belongs
-        to the last rollout it was learned from in just that way already.
+        to the last rollout it was learned from in just that way already. Call it under `lock`.
 
         Args:
             environments: [B] indices.
         """
+        slots, counts = self.fresh_slots()
+        starts = np.cumsum(counts) - counts
         for environment in environments:
             newest = self.newest[environment]
-            if self.first[newest]:
-                continue
-            earlier = np.flatnonzero(self.environments[:newest] == environment)
-            if len(earlier):
+            own = slots[starts[environment] :][: counts[environment]]
+            earlier = own[self.sequences[own] < self.sequences[newest]]
+            if len(earlier) and not self.first[newest]:
                 self.outcomes[earlier[-1]] = TRUNCATED
                 self.final_values[earlier[-1]] = self.values[newest]
-
-    def forget(self) -> None:
-        """Drops everything, as before the first rollout."""
-        self.newest[:] = -1
 
 
 COLUMNS = {
@@ -183,6 +240,9 @@ COLUMNS = {
     "episode": "int64",
     "step": "int64",
     "version": "int64",  # learner updates that the acting policy had seen
+    "rollout": "int64",  # the rollout in which the step is fresh
+    "sequence": "int64",  # how many slots were ever handed out before this one
+    "advantage": "float32",  # computed at the end of that rollout
 }
 
 
@@ -190,6 +250,10 @@ def _columns(capacity: int, n: int) -> Spec:
     spec: Spec = {name: ((capacity,), dtype) for name, dtype in COLUMNS.items()}
     return spec | {
         "newest": ((n,), "int64"),
+        "free": ((capacity,), "int64"),  # the order in which slots are handed out
+        "limit": ((1,), "int64"),
+        "handed_out": ((1,), "int64"),
+        "current_rollout": ((1,), "int64"),
         "pointer": ((1,), "int64"),
         "written": ((1,), "int64"),
     }
@@ -228,6 +292,7 @@ class Experience:
         advantages: [M] generalised advantage estimates.
         returns: [M] advantage plus value.
         weights: [M] importance weights, at most the truncation.
+        stale: [M] whether an earlier rollout has learned from the step already.
         starts: [K] positions in `slots` where a contiguous run of one episode starts.
         lengths: [K] lengths of these runs.
     """
@@ -236,6 +301,7 @@ class Experience:
     advantages: np.ndarray
     returns: np.ndarray
     weights: np.ndarray
+    stale: np.ndarray
     starts: np.ndarray
     lengths: np.ndarray
 
@@ -256,31 +322,27 @@ def make_experience(
         max_weight: Truncation of the importance weights; 0 makes them all one.
         max_sequence_length: Longest sequence, 0 for no limit.
     """
-    # Within an environment slots are handed out in the order of time, so a stable sort will do.
-    order = np.argsort(buffer.environments, kind="stable")
-    counts = np.bincount(buffer.environments, minlength=buffer.num_environments)
-    advantages = compute_advantages(
-        buffer.rewards[order],
-        buffer.values[order],
-        buffer.outcomes[order],
-        buffer.final_values[order],
-        counts,
-        gamma,
-        gae_lambda,
+    n = buffer.num_environments
+    order = np.lexsort((buffer.sequences, buffer.environments))
+    chain, fresh_counts = buffer.fresh_slots()
+    rewards, values = buffer.rewards[chain], buffer.values[chain]
+    outcomes, final_values = buffer.outcomes[chain], buffer.final_values[chain]
+    buffer.advantages[chain] = compute_advantages(
+        rewards, values, outcomes, final_values, fresh_counts, gamma, gae_lambda
     )
-    complete = np.ones(len(order), dtype=bool)
-    complete[np.cumsum(counts) - 1] = False
-    slots = order[complete]
+    complete = np.ones(buffer.capacity, dtype=bool)
+    complete[buffer.newest] = False
+    slots = order[complete[order]]
+    counts = np.bincount(buffer.environments, minlength=n)
     weights = importance_weights(counts, buffer.length, max_weight)
-    starts, lengths = find_sequences(
-        buffer.environments[slots], buffer.first[slots], max_sequence_length
-    )
-    advantages = advantages[complete]
+    starts, lengths = find_sequences(sequence_heads(buffer, slots), max_sequence_length)
+    advantages = buffer.advantages[slots]
     return Experience(
         slots,
         advantages,
         advantages + buffer.values[slots],
         weights[buffer.environments[slots]],
+        buffer.rollouts[slots] < buffer.rollout[0],
         starts,
         lengths,
     )
@@ -352,26 +414,41 @@ def importance_weights(counts: np.ndarray, length: int, maximum: float) -> np.nd
     return np.minimum((length + 1) / counts, maximum).astype(np.float32)
 
 
-def find_sequences(
-    environments: np.ndarray, first: np.ndarray, max_length: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Finds the maximal runs of one environment and episode, cut to a longest length.
+def sequence_heads(buffer: RolloutBuffer, slots: np.ndarray) -> np.ndarray:
+    """Finds the steps before which something is missing or begins anew.
+
+    A sequence is one environment's, one episode's and one rollout's, without a gap: steps between
+    two stale ones may have been overwritten.
+
+    Args:
+        buffer: Where the steps are.
+        slots: [M] in the order of environment and time.
+
+    Returns:
+        Whether each step has to start a sequence, [M].
+    """
+    heads = buffer.first[slots].copy()
+    for column in (buffer.environments, buffer.episodes, buffer.rollouts):
+        heads[1:] |= np.diff(column[slots]) != 0
+    heads[1:] |= np.diff(buffer.steps[slots]) != 1
+    heads[:1] = True
+    return heads
+
+
+def find_sequences(heads: np.ndarray, max_length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Turns the heads of sequences into their starts and lengths, cut to a longest length.
 
     A cut piece starts from the recurrent state that was stored at its own first step.
 
     Args:
-        environments: [M] in the order of environment and time.
-        first: [M] whether a step is its episode's first.
+        heads: [M] whether a step starts a sequence; the first one does.
         max_length: Longest run, 0 for no limit.
 
     Returns:
         Starts [K] and lengths [K].
     """
-    boundary = first.copy()
-    boundary[1:] |= environments[1:] != environments[:-1]
-    boundary[:1] = True
-    starts = np.flatnonzero(boundary)
-    lengths = np.diff(np.append(starts, len(environments)))
+    starts = np.flatnonzero(heads)
+    lengths = np.diff(np.append(starts, len(heads)))
     if max_length > 0 and len(lengths):
         pieces = -(-lengths // max_length)
         offset = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
@@ -379,74 +456,3 @@ def find_sequences(
         starts = np.repeat(starts, pieces) + offset * max_length
         lengths = np.minimum(ends - starts, max_length)
     return starts, lengths
-
-
-@dataclass
-class MiniBatch:
-    """One mini-batch in packed order: time-major, longest sequence first.
-
-    Attributes:
-        positions: [M] positions in `Experience.slots`.
-        batch_sizes: [L] sequences still running at each time step.
-        heads: [S] positions of the sequences' first steps, longest sequence first.
-        lengths: [S] lengths of the sequences.
-    """
-
-    positions: np.ndarray
-    batch_sizes: np.ndarray
-    heads: np.ndarray
-    lengths: np.ndarray
-
-    def shards(self, count: int) -> list[MiniBatch]:
-        """Deals the sequences out to at most `count` mini-batches of nearly equal size."""
-        # Sequences are sorted by length, so dealing them like cards balances the hands.
-        count = min(count, len(self.heads))
-        if count == 1:
-            return [self]
-        return [pack(self.heads[i::count], self.lengths[i::count]) for i in range(count)]
-
-
-def cut_mini_batches(
-    starts: np.ndarray, lengths: np.ndarray, count: int, rng: np.random.Generator
-) -> list[MiniBatch]:
-    """Shuffles sequences, lays them end to end and cuts them into `count` equal mini-batches.
-
-    A sequence across a cut becomes two pieces. If `count` does not divide the number of steps,
-    mini-batches differ by one step.
-
-    Args:
-        starts: [K] positions of the sequences.
-        lengths: [K] their lengths.
-        count: Number of mini-batches.
-        rng: Shuffles.
-    """
-    order = rng.permutation(len(starts))
-    starts, lengths = starts[order], lengths[order]
-    ends = np.cumsum(lengths)
-    begins = ends - lengths
-    total = int(ends[-1])
-    batches = []
-    count = min(count, total)
-    for part in range(count):
-        low, high = total * part // count, total * (part + 1) // count
-        inside = (ends > low) & (begins < high)
-        skip = np.maximum(low - begins[inside], 0)
-        stop = np.minimum(high - begins[inside], lengths[inside])
-        batches.append(pack(starts[inside] + skip, stop - skip))
-    return batches
-
-
-def pack(starts: np.ndarray, lengths: np.ndarray) -> MiniBatch:
-    """Arranges sequences as a PackedSequence does.
-
-    Args:
-        starts: [S] positions of the sequences.
-        lengths: [S] their lengths, at least one each.
-    """
-    longest_first = np.argsort(-lengths, kind="stable")
-    starts, lengths = starts[longest_first], lengths[longest_first]
-    times = np.arange(int(lengths[0]))
-    # Sequences longer than t, for each t: lengths fall, so a binary search finds them.
-    batch_sizes = np.searchsorted(-lengths, -times, side="left")
-    positions = np.concatenate([starts[:size] + t for t, size in enumerate(batch_sizes)])
-    return MiniBatch(positions, batch_sizes.astype(np.int64), starts, lengths)

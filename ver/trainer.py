@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,16 @@ from ver.checkpoint import (
     strip_prefix,
 )
 from ver.collect.environment_worker import MakeEnv
+from ver.collect.faults import Fault
 from ver.collect.processes import cores
 from ver.collect.ver import VERCollector, probe_spaces
 from ver.config import TrainerConfig, config_to_dict
+from ver.distributed import average_dictionaries, join_group
 from ver.errors import CorruptFileError, UserError, WorkerCrashError, WriteError
-from ver.logs import Logs, time_shares
+from ver.logs import Logs, NoLogs, time_shares
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
+from ver.preemption import Preemption, make_preemption
 from ver.random_state import (
     generator_tensors,
     generator_values,
@@ -61,9 +65,11 @@ class Trainer:
         run_directory: Created if missing. A run found there is resumed if `config.resume`.
         metadata: JSON-able values kept in every checkpoint.
         after_update: Called as `after_update(trainer, row)` after each rollout's learning with
-            the numbers that are logged; a true answer ends training.
+            the numbers that are logged; a true answer ends training. Under torchrun only rank 0
+            calls it.
 
     Attributes:
+        group: The processes that train together; a run of one has one.
         policy: The networks.
         steps: Environment steps learned from so far.
         interrupted: Whether a signal ended the last `train()`.
@@ -83,19 +89,20 @@ class Trainer:
         self.run_directory = Path(run_directory)
         self.metadata = metadata or {}
         self.after_update = after_update
-        seed_everything(config.seed)
+        self.group = join_group(config.device, config.distributed)
+        self._seed_generators(config.seed)
         torch.set_num_threads(config.inference_threads)
-        self.rng = np.random.default_rng(config.seed)
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
         collect = config.collect
-        steps = collect.num_environments * collect.rollout_length
+        self._rollout_steps = collect.num_environments * collect.rollout_length * self.group.size
         self.ppo = PPO(
             self.policy,
             config.ppo,
-            config.learner_threads or cores(),
-            max(1, steps // config.ppo.mini_batches),
+            config.learner_threads or max(1, cores() // self.group.local_size),
+            max(1, self._rollout_steps // config.ppo.mini_batches),
+            self.group,
         )
         self.steps = 0
         self.episodes = 0
@@ -106,13 +113,16 @@ class Trainer:
         self._signals = 0
         self._learn_until = math.inf  # monotonic time
         self._learning_seconds = 0.0
+        self._rank_seconds = 0.0  # spent in waiting for other ranks' rollouts
         self._collected = False  # with overlap: whether a rollout is waiting to be learned from
         self._seed = 0  # of the environments
         self._fault_counts: dict[str, int] = {}
+        self._faults_elsewhere: dict[str, int] = {}  # on the other ranks
         # What a checkpoint holds of the moment between two rollouts; a signal may come later.
         self._boundary: dict[str, Tensor] = {}
         self._saved = (-1, -1)  # steps and updates of the newest checkpoint
         self._resume_if_possible()
+        self.group.broadcast([*self.policy.state_dict().values(), *self.ppo.state().values()])
 
     def train(self) -> dict[str, float]:
         """Trains until `total_steps`, a signal, or a true answer of `after_update`.
@@ -129,7 +139,8 @@ class Trainer:
         if self.steps >= self.config.total_steps:
             return row
         handlers = self._catch_signals()
-        logs = Logs(self.run_directory, self.config, self.metadata, self.steps)
+        kind = Logs if self.group.main else NoLogs
+        logs = kind(self.run_directory, self.config, self.metadata, self.steps)
         collector: VERCollector | None = None
         save = True
         try:
@@ -152,6 +163,7 @@ class Trainer:
                 logs.close()
                 for number, handler in handlers.items():
                     signal.signal(number, handler)
+        self.group.any(False)  # nobody leaves before rank 0 has saved
         return row
 
     def _make_collector(self, logs: Logs) -> VERCollector:
@@ -162,8 +174,8 @@ class Trainer:
             self.policy,
             self._environment_seed(carried is not None),
             carried,
-            lambda fault: logs.fault(fault, self.steps),
-            self._keep_going,
+            lambda fault: logs.fault(self._locate(fault), self.steps),
+            self._keep_collecting,
         )
         if carried is not None and not collector.went_on:
             collector.close()
@@ -175,16 +187,22 @@ class Trainer:
         self._fault_counts = counts
         return collector
 
+    def _locate(self, fault: Fault) -> Fault:
+        if self.group.size == 1:
+            return fault
+        return replace(fault, what=f"rank {self.group.rank}: {fault.what}")
+
     def _loop(self, collector: VERCollector, logs: Logs) -> dict[str, float]:
         config, row = self.config, {}
+        preemption = make_preemption(config.distributed, self.group, collector.buffer)
         saved_at = time.monotonic()
-        saving = 0.0
+        saving, ended = 0.0, False
         self._collected = False
-        while self.steps < config.total_steps and self._keep_going():
+        while self.steps < config.total_steps and self._all_go_on(ended):
             begin = time.perf_counter() - saving
             before = dict(collector.busy_seconds)
             packing, steps = self.ppo.packing_seconds, self.steps
-            losses = self._collect_and_learn(collector)
+            losses = self._collect_and_learn(collector, preemption)
             if losses is None:
                 break
             self._boundary |= generator_tensors()
@@ -195,9 +213,10 @@ class Trainer:
             logs.write_slowly(row)
             wall = time.perf_counter() - begin
             self.seconds += wall
-            row |= time_shares(wall, busy["wait"], busy["inference"], learning)
+            row |= time_shares(wall, busy["wait"], busy["inference"], learning, self._rank_seconds)
             row["steps_per_second"] = steps / wall
-            row["loss/samples_per_second"] = steps * config.ppo.epochs / self._learning_seconds
+            samples = self._rollout_steps * config.ppo.epochs
+            row["loss/samples_per_second"] = samples / self._learning_seconds
             row["seconds"] = self.seconds
             # Before saving: of a row that is later than the last checkpoint, a resumed run will
             # write another; one that was never written would be missing from the curve.
@@ -207,47 +226,68 @@ class Trainer:
                 self.save()
                 saved_at = time.monotonic()
             saving += time.perf_counter()  # charged to the next rollout
-            if self.after_update is not None and self.after_update(self, row):
-                break
-        self.interrupted = self._signals > 0
+            if self.after_update is not None and self.group.main:
+                ended = bool(self.after_update(self, row))
+        self.interrupted = self.group.any(self._signals > 0)
         return row
 
-    def _collect_and_learn(self, collector: VERCollector) -> dict[str, float] | None:
-        """Learns from one rollout; None if a signal ended its collection."""
+    def _collect_and_learn(
+        self, collector: VERCollector, preemption: Preemption | None
+    ) -> dict[str, float] | None:
+        """Learns from one rollout; None if a signal ended its collection on some rank."""
+        self._rank_seconds = 0.0
+        if not self._collected:
+            full = self._collect(collector, self.ppo.updates, preemption)
+            begin = time.perf_counter()
+            missing = self.group.any(not full)
+            self._rank_seconds = time.perf_counter() - begin
+            if missing:
+                return None
         if not self.config.collect.overlap:
-            return self._learn(collector.buffer) if self._collect(collector) else None
-        if not self._collected and not self._collect(collector):
-            return None
-        buffer = collector.buffer
-        coming = self.steps + buffer.length * buffer.num_environments
+            return self._learn(collector.buffer, preemption)
+        # Learning and its exchange with other ranks are the thread's alone meanwhile. All ranks
+        # decide alike on whether there is more to collect: `steps` counts everybody's.
+        more = self.steps + self._rollout_steps < self.config.total_steps
         with ThreadPoolExecutor(1, "learner") as thread:
             # The acting weights are those from before this learning until `copy_weights`.
             version = self.ppo.updates
-            learning = thread.submit(self._learn, buffer)
-            more = coming < self.config.total_steps
+            learning = thread.submit(self._learn, collector.buffer)
             self._collected = more and self._collect(collector, version)
             losses = learning.result()
         collector.copy_weights()
         return losses
 
-    def _collect(self, collector: VERCollector, version: int | None = None) -> bool:
-        version = self.ppo.updates if version is None else version
-        if not collector.collect(version, self._keep_going):
+    def _collect(
+        self, collector: VERCollector, version: int, preemption: Preemption | None = None
+    ) -> bool:
+        if not collector.collect(version, self._keep_collecting, preemption):
             return False
-        carried = collector.capture()
-        self._boundary = {f"carried/{name}": value for name, value in carried.items()}
+        if self.group.main:  # the other ranks start new episodes when a run is resumed
+            carried = collector.capture()
+            self._boundary = {f"carried/{name}": value for name, value in carried.items()}
         return True
 
-    def _learn(self, buffer: RolloutBuffer) -> dict[str, float]:
+    def _learn(
+        self, buffer: RolloutBuffer, preemption: Preemption | None = None
+    ) -> dict[str, float]:
         begin = time.perf_counter()
         self.ppo.set_progress(self.steps / self.config.total_steps)
-        losses = self.ppo.learn(buffer, self.rng, lambda: time.monotonic() < self._learn_until)
-        self.steps += buffer.length * buffer.num_environments
+        losses = self.ppo.learn(buffer, self.rng, self._keep_learning)
         self._learning_seconds = time.perf_counter() - begin
-        return losses
+        plan = preemption.report(self._learning_seconds) if preemption is not None else {}
+        reports = self.group.gather(
+            {"steps": buffer.fresh_steps, "losses": losses, "preemption": plan}
+        )
+        if preemption is not None:
+            preemption.observe([report["preemption"] for report in reports])
+        self.steps += sum(report["steps"] for report in reports)
+        return average_dictionaries([report["losses"] for report in reports])
 
     def _row(self, collector: VERCollector, losses: dict[str, float]) -> dict[str, float]:
-        episodes = collector.drain_episodes()
+        reports = self.group.gather([collector.drain_episodes(), self._fault_counts])
+        episodes = [episode for ended, _ in reports for episode in ended]
+        faults = {name: sum(counts[name] for _, counts in reports) for name in self._fault_counts}
+        self._faults_elsewhere = {n: faults[n] - own for n, own in self._fault_counts.items()}
         self.episodes += len(episodes)
         self._window.extend(episodes)
         row = {"steps": float(self.steps), "episodes": float(self.episodes)}
@@ -257,13 +297,19 @@ class Trainer:
                 sums.setdefault(name, []).append(value)
         row |= {f"episode/{name}": float(np.mean(values)) for name, values in sums.items()}
         row |= {f"loss/{name}": value for name, value in losses.items()}
-        row |= {f"faults/{name}": float(value) for name, value in self._fault_counts.items()}
+        row |= {f"faults/{name}": float(value) for name, value in faults.items()}
         row["loss/learning_rate"] = self.ppo.learning_rate
         row["loss/entropy_coefficient"] = self.ppo.entropy.value
         return row
 
     def save(self) -> None:
-        """Writes a training checkpoint and the exported policy; drops old checkpoints."""
+        """Writes a training checkpoint and the exported policy; drops old checkpoints.
+
+        Only rank 0 does: what is learned is the same everywhere, the other ranks' episodes are not
+        carried over, and each draws its random numbers anew.
+        """
+        if not self.group.main:
+            return
         config = config_to_dict(self.config)
         state = self.ppo.state() | (self._boundary or generator_tensors())
         path = self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
@@ -291,7 +337,10 @@ class Trainer:
             "resumes": self.resumes,
             "updates": self.ppo.updates,
             "environment_seed": self._seed,
-            "faults": self._fault_counts,
+            "faults": {
+                name: count + self._faults_elsewhere.get(name, 0)
+                for name, count in self._fault_counts.items()
+            },
             "window": list(self._window),
         } | generator_values(self.rng)
 
@@ -313,22 +362,41 @@ class Trainer:
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
         self._window.extend(values["window"])
+        self._saved = (self.steps, self.ppo.updates)
+        if not self.group.main:  # what follows is rank 0's alone
+            self._seed_generators(self.config.seed + 7919 * self.resumes)
+            return
         restore_generators(self.rng, values, tensors)
         self._seed = values.get("environment_seed", 0)
         self._fault_counts = values.get("faults", {})
         kept = ("carried/", "rng/")
         self._boundary = {n: tensor for n, tensor in tensors.items() if n.startswith(kept)}
-        self._saved = (self.steps, self.ppo.updates)
 
     def _checkpoints(self) -> list[Path]:
         return sorted(self.checkpoint_directory.glob("training_*.safetensors"))
 
     def _resume_if_possible(self) -> None:
+        # Rank 0 says from which file, so that all take the same; the directory must be shared.
+        path, refused = None, None
+        if self.group.main:
+            try:
+                path = self._load_newest()
+            except UserError as error:
+                refused = error
+        news = [str(path) if path else None, str(refused) if refused else None]
+        path, message = self.group.gather(news)[0]
+        if message is not None:
+            raise refused or UserError(message)
+        if path is not None and not self.group.main:
+            self.load(path)
+
+    def _load_newest(self) -> Path | None:
+        """Loads the newest checkpoint that is whole, and returns which one that was."""
         for directory in (self.run_directory, self.checkpoint_directory):
             remove_unfinished(directory)
         found = self._checkpoints()
         if not found:
-            return
+            return None
         if not self.config.resume:
             raise UserError(
                 f"{self.run_directory} already holds a run; set resume=true to go on, or choose "
@@ -336,7 +404,7 @@ class Trainer:
             )
         for path in reversed(found):
             if self._load_if_whole(path):
-                return
+                return path
         raise UserError(
             f"None of the {len(found)} checkpoints in {self.checkpoint_directory} is whole; give "
             "another run directory to start anew."
@@ -351,15 +419,29 @@ class Trainer:
             return False
         return True
 
-    def _environment_seed(self, goes_on: bool) -> int:
+    def _environment_seed(self, goes_on: bool = False) -> int:
         if not goes_on:
             # Distinct for every resume: the same first episodes again would be a biased sample.
             sequence = np.random.SeedSequence([self.config.seed, self.resumes])
-            self._seed = int(sequence.generate_state(1)[0] % 2**30)
+            first = int(sequence.generate_state(1)[0] % 2**30)
+            self._seed = first + self.group.rank * self.config.collect.num_environments
         return self._seed
 
-    def _keep_going(self) -> bool:
-        return not self._signals
+    def _seed_generators(self, seed: int) -> None:
+        """Seeds every generator; ranks must not sample the same actions."""
+        seed += 104729 * self.group.rank
+        seed_everything(seed)
+        self.rng = np.random.default_rng(seed)
+
+    def _all_go_on(self, ended: bool) -> bool:
+        """Agrees with the other ranks on whether to collect another rollout."""
+        return not self.group.any(ended or self._signals > 0)
+
+    def _keep_collecting(self) -> bool:
+        return not self.group.hears_stop(self._signals > 0)
+
+    def _keep_learning(self) -> bool:
+        return not self.group.agrees_to_stop(time.monotonic() >= self._learn_until)
 
     def _catch_signals(self) -> dict[int, Any]:
         if threading.current_thread() is not threading.main_thread():
@@ -387,5 +469,10 @@ def _check(config: TrainerConfig) -> None:
             raise UserError(f"ppo.{name} must be at least 1, found {getattr(config.ppo, name)}.")
     if collect.num_inference_workers < 1:
         raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
+    if collect.overlap and config.distributed.preemption != "none":
+        raise UserError(
+            f"collect.overlap=true goes with full rollouts only, found distributed.preemption="
+            f"{config.distributed.preemption}; set one of them back."
+        )
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")

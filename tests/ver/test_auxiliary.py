@@ -9,7 +9,7 @@ from torch.nn import functional
 from ver.auxiliary import CPCA, draw_negatives
 from ver.config import CPCAConfig, NetworkConfig
 from ver.errors import UserError
-from ver.rollout import pack
+from ver.mini_batches import pack
 
 BOX = spaces.Box(-2, 2, (2,), np.float32)
 MIXED = spaces.Tuple([BOX, spaces.Discrete(3)])

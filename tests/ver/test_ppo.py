@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from ver.config import CPCAConfig, EntropyConfig, NetworkConfig, PPOConfig
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
+from ver.mini_batches import cut_mini_batches
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO, ppo_loss
-from ver.rollout import RolloutBuffer, cut_mini_batches, make_experience
+from ver.rollout import RolloutBuffer, make_experience
 
 
 def loss_of(config=None, **changes):
@@ -126,7 +127,8 @@ def filled(
     previous = policy.initial_actions(3)
     buffer.begin()
     while not buffer.full:
-        rows = slice(int(buffer.pointer[0]), int(buffer.pointer[0]) + 3)
+        slots = buffer.claim(3)  # the first rollout's are handed out from the front
+        rows = slice(int(slots[0]), int(slots[0]) + 3)
         first = np.ones(3, bool) if rows.start == 0 else rng.random(3) < 0.15
         if rows.start:
             last = slice(rows.start - 3, rows.start)
@@ -146,9 +148,9 @@ def filled(
         buffer.values[rows] = out.values.numpy()
         buffer.first[rows] = first
         buffer.environments[rows] = np.arange(3)
+        buffer.steps[rows] = rows.start // 3
         buffer.newest[:] = np.arange(rows.start, rows.stop)
         state, previous = out.state, out.actions
-        buffer.pointer += 3
         buffer.written += 3
     return policy, buffer
 

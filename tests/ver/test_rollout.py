@@ -1,19 +1,18 @@
 import numpy as np
 import pytest
-import torch
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
+from ver.mini_batches import cut_mini_batches
 from ver.rollout import (
     RolloutBuffer,
     compute_advantages,
-    cut_mini_batches,
     find_sequences,
     importance_weights,
     make_experience,
-    pack,
+    sequence_heads,
 )
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-1, 1, (2,), np.float32)})
@@ -71,7 +70,7 @@ def test_importance_weights_turn_fast_environments_down_and_leave_slow_ones():
 def fill(buffer: RolloutBuffer, order: list[int], ends: set[int], clock: dict[int, int]) -> None:
     """Plays collection: `order` says whose request comes next; states name their step."""
     for environment in order:
-        slot = int(buffer.pointer[0])
+        slot = int(buffer.claim(1)[0])
         previous = buffer.newest[environment]
         ended = previous >= 0 and clock[environment] in ends
         if previous >= 0:
@@ -87,7 +86,6 @@ def fill(buffer: RolloutBuffer, order: list[int], ends: set[int], clock: dict[in
         buffer.states[slot] = label
         buffer.observations["x"][slot] = environment * 1000.0 + clock[environment]
         buffer.newest[environment] = slot
-        buffer.pointer[0] += 1
         buffer.written[0] += 1
 
 
@@ -105,7 +103,7 @@ def test_every_step_is_learned_from_once_per_epoch_and_starts_from_its_stored_st
     seen: list[tuple[int, int]] = []
     for _ in range(2):  # the second rollout starts with carried slots
         buffer.begin()
-        free = buffer.capacity - int(buffer.pointer[0])
+        free = buffer.remaining
         everyone = list(range(n)) if not clock else []
         order = everyone + list(rng.choice(n, free - len(everyone), p=_speeds(n)))
         fill(buffer, order, ends, clock)
@@ -156,45 +154,40 @@ def _check_pack(buffer, experience, batch) -> None:
             assert t == 0 or not buffer.first[row]
 
 
-def test_carried_slots_keep_all_that_was_stored():
+def test_carried_slots_stay_and_the_oldest_policy_is_overwritten_first():
     buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 2, 2, 1)
     clock: dict[int, int] = {}
     buffer.begin()
     fill(buffer, [0, 1, 1, 1, 1, 0], set(), clock)
-    buffer.log_probs[:] = np.arange(6)
-    buffer.values[:] = np.arange(6) * 10
-    buffer.actions[:, 0] = torch.arange(6) * 100.0
-    newest = buffer.newest.copy()
-    assert list(newest) == [5, 4]
+    buffer.versions[:] = [6, 5, 6, 6, 6, 6]
+    assert list(buffer.newest) == [5, 4]
     buffer.begin()
-    assert list(buffer.newest) == [0, 1]
-    assert buffer.pointer[0] == 2
-    np.testing.assert_allclose(buffer.log_probs[:2], [5, 4])
-    np.testing.assert_allclose(buffer.values[:2], [50, 40])
-    np.testing.assert_allclose(buffer.actions[:2, 0], [500, 400])
-    np.testing.assert_allclose(buffer.states[:2, 0], [2, 1004])
-    np.testing.assert_allclose(buffer.observations["x"][:2, 0], [2, 1004])
+    assert buffer.remaining == 4
+    # Slot 1 is of an older policy than slots 0, 2 and 3; all but the newest are free.
+    assert list(buffer.claim(3)) == [1, 0, 2]
+    assert list(buffer.claim(3)) == [3]
+    assert list(buffer.claim(3)) == []
+    np.testing.assert_allclose(buffer.states[buffer.newest, 0], [2, 1004])
+
+
+def heads_of(environments, first, steps, rollouts):
+    n = len(environments)
+    buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 1, n - 1, 1)
+    columns = ((buffer.environments, environments), (buffer.first, first))
+    for column, values in (*columns, (buffer.steps, steps), (buffer.rollouts, rollouts)):
+        column[:] = values
+    return sequence_heads(buffer, np.arange(n))
 
 
 def test_sequences_are_maximal_runs_cut_to_the_longest_length():
-    environments = np.array([0, 0, 0, 0, 0, 1, 1])
-    first = np.array([False, False, True, False, False, False, True])
-    starts, lengths = find_sequences(environments, first, 0)
+    environments = [0, 0, 0, 0, 0, 1, 1]
+    heads = heads_of(environments, [0, 0, 1, 0, 0, 0, 1], [1, 2, 3, 4, 5, 6, 7], [0] * 7)
+    starts, lengths = find_sequences(heads, 0)
     assert list(zip(starts, lengths, strict=True)) == [(0, 2), (2, 3), (5, 1), (6, 1)]
-    starts, lengths = find_sequences(environments, first, 2)
+    starts, lengths = find_sequences(heads, 2)
     assert list(zip(starts, lengths, strict=True)) == [(0, 2), (2, 2), (4, 1), (5, 1), (6, 1)]
 
 
-def test_packing_is_time_major_and_longest_first():
-    batch = pack(np.array([10, 20, 30]), np.array([1, 3, 2]))
-    assert list(batch.positions) == [20, 30, 10, 21, 31, 22]
-    assert list(batch.batch_sizes) == [3, 2, 1]
-    assert list(batch.heads) == [20, 30, 10]
-
-
-def test_shuffling_differs_between_epochs():
-    starts, lengths = np.arange(50) * 2, np.full(50, 2)
-    rng = np.random.default_rng(0)
-    one = cut_mini_batches(starts, lengths, 2, rng)[0].positions
-    two = cut_mini_batches(starts, lengths, 2, rng)[0].positions
-    assert sorted(one) != sorted(two)
+def test_sequences_end_at_gaps_and_between_rollouts():
+    heads = heads_of([0] * 6, [0] * 6, [1, 2, 4, 5, 6, 7], [1, 1, 1, 1, 2, 2])
+    assert list(heads) == [True, False, True, False, True, False]

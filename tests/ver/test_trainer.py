@@ -154,6 +154,7 @@ def test_collected_experience_is_what_the_environments_did(inference_workers):
             assert sorted(np.unique(buffer.environments)) == [0, 1, 2, 3]
             for environment in range(4):
                 slots = np.flatnonzero(buffer.environments == environment)
+                slots = slots[np.argsort(buffer.sequences[slots])]
                 assert buffer.newest[environment] == slots[-1]
                 _check_reach(buffer, slots)
             _check_on_policy(policy, buffer, version)

@@ -32,11 +32,9 @@ class EpisodeActions:
 
     def record(self, buffer: RolloutBuffer) -> None:
         """Takes note of a rollout whose collection has just ended."""
-        filled = int(buffer.pointer[0])
-        order = np.argsort(buffer.environments[:filled], kind="stable")
-        counts = np.bincount(buffer.environments[:filled], minlength=buffer.num_environments)
+        fresh, counts = buffer.fresh_slots()
         actions = buffer.actions.cpu().numpy()
-        for environment, slots in enumerate(np.split(order, np.cumsum(counts)[:-1])):
+        for environment, slots in enumerate(np.split(fresh, np.cumsum(counts)[:-1])):
             starts = np.flatnonzero(buffer.first[slots])
             if len(starts):
                 self._actions[environment] = []
@@ -69,6 +67,7 @@ def newest_steps(buffer: RolloutBuffer) -> Carried:
     """Copies the newest step of every environment, in their order."""
     carried = {name: column.clone() for name, column in _front(buffer, buffer.newest).items()}
     carried["current_state"] = buffer.current_state.clone()
+    carried["counters"] = torch.tensor([int(buffer.handed_out[0]), int(buffer.rollout[0])])
     return carried
 
 
@@ -78,6 +77,8 @@ def put_newest_steps(buffer: RolloutBuffer, carried: Carried) -> None:
     for name, column in _columns(buffer).items():
         column[:n] = carried[name].to(column.device)
     buffer.current_state.copy_(carried["current_state"])
+    # Time goes on: later slots are numbered from there, and belong to later rollouts.
+    buffer.handed_out[0], buffer.rollout[0] = carried["counters"].tolist()
     buffer.newest[:] = np.arange(n)
 
 
@@ -85,7 +86,7 @@ def fits(buffer: RolloutBuffer, carried: Carried) -> bool:
     """Whether carried steps are of this buffer's environments: as many, of the same shapes."""
     n = buffer.num_environments
     expected = _columns(buffer) | {"current_state": buffer.current_state}
-    return all(
+    return "counters" in carried and all(
         name in carried
         and carried[name].dtype == column.dtype
         and carried[name].shape == (n, *column.shape[1:])

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,8 +21,6 @@ from ver.collect.shared_memory import SharedArrays
 from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TRUNCATED, Transfer
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
-
-_NO_SLOT = -1
 
 
 @dataclass(frozen=True)
@@ -49,6 +46,8 @@ class InferenceEngine:
         buffer: Receives the experience.
         transfer: Where requests come from and actions go.
         limits: Bounds of the batches.
+        version: [1] learner updates behind the policy, stored with each step. It is shared, so that
+            a process that waits from one rollout into the next does not go by the old one.
 
     Attributes:
         held_back: [N] environments whose newest action was not sent, as the rollout was full;
@@ -63,6 +62,7 @@ class InferenceEngine:
         transfer: Transfer,
         limits: BatchLimits,
         held_back: np.ndarray,
+        version: np.ndarray,
     ):
         self.policy = policy
         self.buffer = buffer
@@ -70,7 +70,7 @@ class InferenceEngine:
         self.limits = limits
         self.held_back = held_back
         self.seconds = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
-        self.version = 0
+        self.version = version
         self._rows = transfer.arrays
         self._observations = self._rows.group("observation")
         self._final_observations = self._rows.group("final_observation")
@@ -91,13 +91,13 @@ class InferenceEngine:
         """
         begin = time.perf_counter()
         waited = sum(self.seconds.values())
-        environments, slot = self._claim(begin + timeout_s)
+        environments, slots = self._claim(begin + timeout_s)
         if len(environments):
             started = time.perf_counter()
-            if slot == _NO_SLOT:
-                self._begin_anew(environments)
+            if len(slots):
+                self._answer(environments, slots)
             else:
-                self._answer(environments, slot)
+                self._begin_anew(environments)
             self._rows["claimed"][environments] = 0
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
@@ -115,58 +115,58 @@ class InferenceEngine:
         self.held_back[:] = 0
         if not len(environments):
             return
-        slots = torch.as_tensor(self.buffer.newest[environments], device=self.buffer.device)
-        self._decide(environments, slots, send=True)
+        self._decide(environments, self.buffer.newest[environments], send=True)
 
-    def _claim(self, give_up: float) -> tuple[np.ndarray, int]:
-        """Takes requests and as many slots: (environments [B], first slot)."""
+    def _claim(self, give_up: float) -> tuple[np.ndarray, np.ndarray]:
+        """Takes requests and as many slots, or none where the last action was LOST."""
         ready, buffer, limits = self._rows["request_ready"], self.buffer, self.limits
         impatient = max(self._last_step, 0.0) + min(limits.max_wait_s, 0.5 * self._step_s)
         if limits.minimum >= buffer.num_environments:
             impatient = math.inf  # lockstep was asked for, which nothing but faults may break
         while True:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
-            remaining = buffer.capacity - int(buffer.pointer[0])
+            remaining = buffer.remaining
             now = time.perf_counter()
             wanted = min(limits.minimum, remaining)
             if remaining and len(waiting) and (len(waiting) >= wanted or now >= impatient):
-                environments, slot = self._take()
+                environments, slots = self._take()
                 if len(environments):
-                    return environments, slot
+                    return environments, slots
             if now >= give_up or not remaining:
-                return waiting[:0], 0
+                return waiting[:0], waiting[:0]
             until = min(impatient, give_up) if len(waiting) and now < impatient else give_up
             self.transfer.request_bell.wait(until - now)
             self.seconds["wait"] += time.perf_counter() - now
 
-    def _take(self) -> tuple[np.ndarray, int]:
+    def _take(self) -> tuple[np.ndarray, np.ndarray]:
         buffer, ready = self.buffer, self._rows["request_ready"]
         with buffer.lock:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
-            slot = int(buffer.pointer[0])
             lost = waiting[self._rows["outcome"][waiting] == LOST]
-            if len(lost) and slot < buffer.capacity:
+            if len(lost) and buffer.remaining:
                 # While one of its slots is being rewritten the rollout is not full.
                 buffer.written[0] -= len(lost)
                 ready[lost] = 0
                 self._rows["claimed"][lost] = 1
                 self.transfer.request_bell.ring()
-                return lost, _NO_SLOT
-            free = buffer.capacity - slot - self._reserved(waiting)
+                return lost, lost[:0]
+            free = buffer.remaining - self._reserved(waiting)
             count = max(0, min(len(waiting), self.limits.maximum, free))
             if count < len(waiting):
                 # Those served longest ago come first, so that none starves.
-                oldest_first = np.argsort(buffer.newest[waiting], kind="stable")
+                newest = buffer.newest[waiting]
+                served = np.where(newest >= 0, buffer.sequences[newest], -1)
+                oldest_first = np.argsort(served, kind="stable")
                 chosen = waiting[oldest_first[:count]]
                 self.transfer.request_bell.ring()  # the rest is for whoever comes next
             else:
                 chosen = waiting
             ready[chosen] = 0
             self._rows["claimed"][chosen] = 1
+            slots = buffer.claim(count)
             # Written here so that every slot handed out has an owner; see `cut_episodes`.
-            buffer.environments[slot : slot + count] = chosen
-            buffer.pointer[0] = slot + count
-        return chosen, slot
+            buffer.environments[slots] = chosen
+        return chosen, slots
 
     def _reserved(self, waiting: np.ndarray) -> int:
         """Slots kept for environments that have none yet: each needs one before learning."""
@@ -177,10 +177,9 @@ class InferenceEngine:
         without[waiting] = False
         return int(without.sum())
 
-    def _answer(self, environments: np.ndarray, slot: int) -> None:
+    def _answer(self, environments: np.ndarray, slots: np.ndarray) -> None:
         buffer = self.buffer
-        count = len(environments)
-        rows = slice(slot, slot + count)
+        rows = _as_slice(slots)
         index = torch.from_numpy(environments).to(buffer.device)
         outcome = self._rows["outcome"][environments]
         state = buffer.current_state.index_select(0, index)
@@ -192,29 +191,30 @@ class InferenceEngine:
         buffer.outcomes[rows] = CONTINUES
         buffer.final_values[rows] = 0.0
         for key, column in buffer.observations.items():
-            self._gather(key, environments, column[rows])
+            self._store(key, environments, column, rows)
         buffer.previous_actions[rows] = self._to_device(self._rows["action"][environments])
         buffer.states[rows] = state * self._to_device(~first)[:, None]
-        send = rows.stop < buffer.capacity
+        # Whether the rollout goes on; its last action would be decided by an outdated policy.
+        send = bool(slots[-1] != buffer.free[buffer.limit[0] - 1])
         if not send:
             self.held_back[environments] = 1
         self._decide(environments, rows, send)
         with buffer.lock:
-            buffer.written[0] += count
+            buffer.written[0] += len(slots)
 
     def _begin_anew(self, environments: np.ndarray) -> None:
         """Puts new episodes' first steps where the lost actions' steps were."""
         buffer = self.buffer
-        buffer.cut_episodes(environments)
-        numbers = buffer.newest[environments]
-        slots = torch.as_tensor(numbers, device=buffer.device)
-        buffer.first[numbers] = True
-        buffer.episodes[numbers] = self._rows["episode"][environments]
-        buffer.steps[numbers] = self._rows["step"][environments]
-        buffer.outcomes[numbers] = CONTINUES
-        buffer.rewards[numbers] = buffer.final_values[numbers] = 0.0
+        with buffer.lock:
+            buffer.cut_episodes(environments)
+        slots = buffer.newest[environments]
+        buffer.first[slots] = True
+        buffer.episodes[slots] = self._rows["episode"][environments]
+        buffer.steps[slots] = self._rows["step"][environments]
+        buffer.outcomes[slots] = CONTINUES
+        buffer.rewards[slots] = buffer.final_values[slots] = 0.0
         for key, column in buffer.observations.items():
-            column[slots] = self._to_device(self._observations[key][environments])
+            self._store(key, environments, column, slots)
         buffer.states[slots] = 0.0
         self._decide(environments, slots, send=True)
         with buffer.lock:
@@ -244,11 +244,10 @@ class InferenceEngine:
         buffer.final_values[buffer.newest[rows]] = values.cpu().numpy()
         self.seconds["inference"] += time.perf_counter() - begin
 
-    def _decide(self, environments: np.ndarray, slots: Any, send: bool) -> None:
-        """Acts on prepared slots (a slice or indices), one for each environment."""
+    def _decide(self, environments: np.ndarray, slots: slice | np.ndarray, send: bool) -> None:
+        """Acts on prepared slots (a slice or an index array), one for each environment."""
         buffer = self.buffer
-        numbers = np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots.cpu()
-        numbers = np.asarray(numbers)
+        numbers = np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots
         begin = time.perf_counter()
         output = self.policy.act(
             {key: column[slots] for key, column in buffer.observations.items()},
@@ -264,7 +263,7 @@ class InferenceEngine:
         buffer.actions[slots] = output.actions
         buffer.log_probs[numbers] = output.log_probs.cpu().numpy()
         buffer.values[numbers] = output.values.cpu().numpy()
-        buffer.versions[numbers] = self.version
+        buffer.versions[numbers] = self.version[0]
         buffer.newest[environments] = numbers
         if buffer.device.type == "cuda":
             # Other processes read these slots through streams of their own.
@@ -273,24 +272,37 @@ class InferenceEngine:
             self._rows["action"][environments] = actions
             self.transfer.send_actions(environments)
 
-    def _gather(self, key: str, environments: np.ndarray, target: Tensor) -> None:
-        """Copies observations from shared memory straight into the rollout."""
+    def _store(
+        self, key: str, environments: np.ndarray, column: Tensor, slots: slice | np.ndarray
+    ) -> None:
+        """Copies observations from shared memory into the rollout, if possible straight."""
         source = self._observations[key]
-        if target.device.type == "cpu":
-            np.take(source, environments, axis=0, out=target.numpy(), mode="clip")
+        if column.device.type == "cpu":
+            if isinstance(slots, slice):
+                np.take(source, environments, axis=0, out=column[slots].numpy(), mode="clip")
+            else:
+                column.numpy()[slots] = source[environments]
             return
         if key not in self._staging:
             # Page-locked, so that the copy needs no detour and the host does not wait for it.
             # Each batch ends with its actions' arrival, so the next one may write here again.
             shape = (len(source), *source.shape[1:])
-            empty = torch.empty(shape, dtype=target.dtype, pin_memory=torch.cuda.is_available())
+            empty = torch.empty(shape, dtype=column.dtype, pin_memory=torch.cuda.is_available())
             self._staging[key] = empty
         staged = self._staging[key][: len(environments)]
         np.take(source, environments, axis=0, out=staged.numpy(), mode="clip")
-        target.copy_(staged, non_blocking=True)
+        column[slots] = staged.to(column.device, non_blocking=True)
 
     def _to_device(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.buffer.device)
+
+
+def _as_slice(slots: np.ndarray) -> slice | np.ndarray:
+    """Consecutive slots as a slice, through which tensors are read and written without a copy."""
+    begin, count = int(slots[0]), len(slots)
+    if (slots == np.arange(begin, begin + count)).all():
+        return slice(begin, begin + count)
+    return slots
 
 
 class SharedWeights:

@@ -66,7 +66,12 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
         policy = ActorCritic(spec.observation_space, spec.action_space, spec.network)
         spec.weights.bind(policy)
         engine = InferenceEngine(
-            policy, spec.buffers[0], spec.transfer, spec.limits, spec.control["held_back"]
+            policy,
+            spec.buffers[0],
+            spec.transfer,
+            spec.limits,
+            spec.control["held_back"],
+            spec.control["version"],
         )
         spec.reports.send(("ready", None, None))
         _serve(spec, engine)
@@ -79,10 +84,9 @@ def _serve(spec: InferenceWorkerSpec, engine: InferenceEngine) -> None:
     collecting, stop = spec.control["collecting"], spec.control["stop"]
     while not stop[0]:
         engine.buffer = spec.buffers[int(spec.control["active"][0])]
-        if not collecting[0] or engine.buffer.pointer[0] >= engine.buffer.capacity:
+        if not collecting[0] or not engine.buffer.remaining:
             spec.wake.wait(1.0)
             if os.getppid() != spec.parent:
                 return
             continue
-        engine.version = int(spec.control["version"][0])
         engine.serve(0.05)

@@ -27,9 +27,11 @@ from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.transfer import make_transfer
 from ver.config import TrainerConfig
 from ver.networks.policy import ActorCritic
+from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 
 _REPORT_INTERVAL_S = 0.05
+_PREEMPTION_INTERVAL_S = 0.005  # longest wait for requests while the rollout may have to end
 
 
 class VERCollector:
@@ -88,7 +90,14 @@ class VERCollector:
         self._control = make_control(n)
         self._held_back = self._control["held_back"]
         limits = batch_limits(config)
-        self._engine = InferenceEngine(self._acting, self.buffer, transfer, limits, self._held_back)
+        self._engine = InferenceEngine(
+            self._acting,
+            self.buffer,
+            transfer,
+            limits,
+            self._held_back,
+            self._control["version"],
+        )
         self._actions = EpisodeActions(n)
         self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
         self._reported_at = 0.0
@@ -124,12 +133,18 @@ class VERCollector:
         """Seconds so far by kind of work."""
         return self._engine.seconds
 
-    def collect(self, version: int, keep_going: Callable[[], bool] = lambda: True) -> bool:
+    def collect(
+        self,
+        version: int,
+        keep_going: Callable[[], bool] = lambda: True,
+        preemption: Preemption | None = None,
+    ) -> bool:
         """Fills the buffer; with overlap the other one than before.
 
         Args:
             version: Number of learner updates behind the acting policy, stored with each step.
             keep_going: Asked now and then; collection stops once it says no.
+            preemption: Says when to end early and fill up with stale steps.
 
         Returns:
             Whether the buffer is full.
@@ -137,27 +152,32 @@ class VERCollector:
         Raises:
             WorkerCrashError: If an inference worker failed, or environments did too often.
         """
-        self._engine.version = version
         self._control["version"][0] = version
         self._next_buffer()
         buffer = self.buffer
         buffer.begin()
-        before = int(buffer.written[0])
         self._engine.replay()
+        if preemption is not None:
+            preemption.begin()
         self._control["collecting"][0] = 1
         self._wake_helpers()
+        early = False
         while not buffer.full:
-            self._engine.serve(_REPORT_INTERVAL_S)
+            self._engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
+            if preemption is not None and not early and preemption.due():
+                early = buffer.end_early()
             if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
                 self._read_reports()
                 self._environments.check()
                 if not keep_going():
                     return False
-            if buffer.pointer[0] >= buffer.capacity and not buffer.full:
+            if not buffer.remaining and not buffer.full:
                 time.sleep(0.0002)  # another process is still writing its last batch
         self._control["collecting"][0] = 0
+        if preemption is not None:
+            preemption.end(not early)
         self._read_reports()
-        self.environment_steps += int(buffer.written[0]) - before
+        self.environment_steps += int(buffer.written[0])
         self._actions.record(buffer)
         return True
 

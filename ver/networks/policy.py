@@ -84,11 +84,24 @@ class RunningNormaliser(nn.Module):
     @torch.no_grad()
     def update(self, x: Tensor) -> None:
         """Takes the rows of [M, size] into account."""
-        rows = float(len(x))
+        self.merge(vector_moments(x)[None])
+
+    @torch.no_grad()
+    def merge(self, moments: Tensor) -> None:
+        """Takes several sets of rows into account, exactly as if they were one.
+
+        Args:
+            moments: [K, 1 + 2 x size], as `vector_moments` returns them for each set.
+        """
+        moments = moments.to(self.mean.device)
+        counts = moments[:, 0]
+        rows = float(counts.sum())
         if not rows:
             return
-        x = x.double()
-        mean, variance = x.mean(0), x.var(0, unbiased=False)
+        shares = (counts / rows)[:, None]
+        means, variances = moments[:, 1:].chunk(2, dim=1)
+        mean = (shares * means).sum(0)
+        variance = (shares * (variances + (means - mean).square())).sum(0)
         count = float(self.count)
         total = count + rows
         delta = mean - self.mean
@@ -97,6 +110,15 @@ class RunningNormaliser(nn.Module):
         self.mean.copy_(self.mean + delta * rows / total)
         self.variance.copy_(combined)
         self.count.fill_(total)
+
+
+def vector_moments(x: Tensor) -> Tensor:
+    """Returns the count, means and variances of the rows of [M, size]: [1 + 2 x size] float64."""
+    x = x.double()
+    if not len(x):
+        return x.new_zeros(1 + 2 * x.shape[1])
+    count = x.new_tensor([len(x)])
+    return torch.cat([count, x.mean(0), x.var(0, unbiased=False)])
 
 
 class ActorCritic(nn.Module):

@@ -90,6 +90,7 @@ def _follow(buffer, trail) -> None:
     observations = buffer.observations["trail"].numpy()
     for environment, steps in trail.items():
         slots = np.flatnonzero(buffer.environments == environment)
+        slots = slots[np.argsort(buffer.sequences[slots])]
         assert buffer.newest[environment] == slots[-1]
         assert (observations[slots, 0] == environment).all()
         assert np.isfinite(observations[slots]).all()

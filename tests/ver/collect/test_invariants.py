@@ -19,8 +19,9 @@ from ver.collect.transfer import (
     make_transfer,
 )
 from ver.config import NetworkConfig
+from ver.mini_batches import cut_mini_batches
 from ver.networks.policy import ActorCritic
-from ver.rollout import RolloutBuffer, cut_mini_batches, make_experience
+from ver.rollout import RolloutBuffer, make_experience
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-99, 99, (2,), np.float32)})
 ACTIONS = spaces.Box(-1, 1, (1,), np.float32)
@@ -82,7 +83,9 @@ def make(n: int, length: int, rollouts: int):
     transfer = make_transfer(OBSERVATIONS, ACTIONS, n, n)
     world = World(n, transfer, [0] * n)
     held_back = np.zeros(n, np.uint8)
-    engine = InferenceEngine(policy, buffers[0], transfer, BatchLimits(1, n, 0.0), held_back)
+    limits = BatchLimits(1, n, 0.0)
+    version = np.zeros(1, np.int64)
+    engine = InferenceEngine(policy, buffers[0], transfer, limits, held_back, version)
     return policy, buffers, transfer, world, engine
 
 
@@ -142,6 +145,7 @@ def _check_rollout(buffer, world, policy, seen, n, length, rng) -> None:
     returns = {}
     for environment in range(n):
         own = np.flatnonzero(buffer.environments == environment)
+        own = own[np.argsort(buffer.sequences[own])]
         assert buffer.newest[environment] == own[-1]
         returns |= _reference_returns(buffer, world, own)
     for position, slot in enumerate(slots):

@@ -41,7 +41,8 @@ def test_a_worker_steps_some_environments_while_inference_serves_the_others(monk
     batches, stepped_meanwhile = [], []
 
     def slow_act(*arguments, **options):
-        served = collector._engine.buffer.environments[: collector.buffer.pointer[0]]
+        buffer = collector.buffer
+        served = buffer.environments[buffer.free[: buffer.pointer[0]]]
         before = rows["step"].copy(), rows["episode"].copy()
         time.sleep(0.02)
         after = rows["step"], rows["episode"]

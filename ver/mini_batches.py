@@ -1,0 +1,78 @@
+"""How sequences become packed mini-batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class MiniBatch:
+    """One mini-batch in packed order: time-major, longest sequence first.
+
+    Attributes:
+        positions: [M] positions in `Experience.slots`.
+        batch_sizes: [L] sequences still running at each time step.
+        heads: [S] positions of the sequences' first steps, longest sequence first.
+        lengths: [S] lengths of the sequences.
+    """
+
+    positions: np.ndarray
+    batch_sizes: np.ndarray
+    heads: np.ndarray
+    lengths: np.ndarray
+
+    def shards(self, count: int) -> list[MiniBatch]:
+        """Deals the sequences out to at most `count` mini-batches of nearly equal size."""
+        # Sequences are sorted by length, so dealing them like cards balances the hands.
+        count = min(count, len(self.heads))
+        if count == 1:
+            return [self]
+        return [pack(self.heads[i::count], self.lengths[i::count]) for i in range(count)]
+
+
+def cut_mini_batches(
+    starts: np.ndarray, lengths: np.ndarray, count: int, rng: np.random.Generator
+) -> list[MiniBatch]:
+    """Shuffles sequences, lays them end to end and cuts them into `count` equal mini-batches.
+
+    A sequence across a cut becomes two pieces. If `count` does not divide the number of steps,
+    mini-batches differ by one step.
+
+    Args:
+        starts: [K] positions of the sequences.
+        lengths: [K] their lengths.
+        count: Number of mini-batches.
+        rng: Shuffles.
+    """
+    order = rng.permutation(len(starts))
+    starts, lengths = starts[order], lengths[order]
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    total = int(ends[-1])
+    batches = []
+    count = min(count, total)
+    for part in range(count):
+        low, high = total * part // count, total * (part + 1) // count
+        inside = (ends > low) & (begins < high)
+        skip = np.maximum(low - begins[inside], 0)
+        stop = np.minimum(high - begins[inside], lengths[inside])
+        batches.append(pack(starts[inside] + skip, stop - skip))
+    return batches
+
+
+def pack(starts: np.ndarray, lengths: np.ndarray) -> MiniBatch:
+    """Arranges sequences as a PackedSequence does.
+
+    Args:
+        starts: [S] positions of the sequences.
+        lengths: [S] their lengths, at least one each.
+    """
+    longest_first = np.argsort(-lengths, kind="stable")
+    starts, lengths = starts[longest_first], lengths[longest_first]
+    times = np.arange(int(lengths[0]))
+    # Sequences longer than t, for each t: lengths fall, so a binary search finds them.
+    batch_sizes = np.searchsorted(-lengths, -times, side="left")
+    positions = np.concatenate([starts[:size] + t for t, size in enumerate(batch_sizes)])
+    return MiniBatch(positions, batch_sizes.astype(np.int64), starts, lengths)

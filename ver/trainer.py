@@ -120,7 +120,8 @@ class Trainer:
         self._faults_elsewhere: dict[str, int] = {}  # on the other ranks
         # What a checkpoint holds of the moment between two rollouts; a signal may come later.
         self._boundary: dict[str, Tensor] = {}
-        self._saved = (-1, -1)  # steps and updates of the newest checkpoint
+        self._ahead: dict[str, Tensor] = {}  # what will be the boundary once a rollout is learned
+        self._saved = -1  # steps of the newest checkpoint
         self._resume_if_possible()
         self.group.broadcast([*self.policy.state_dict().values(), *self.ppo.state().values()])
 
@@ -153,9 +154,9 @@ class Trainer:
             save = False  # it would fail again
             raise
         finally:
-            # Save first: whatever went wrong, what was learned is kept.
+            # Save first: whatever went wrong, what was learned is kept, but for a part of a rollout.
             try:
-                if save and self._saved != (self.steps, self.ppo.updates):
+                if save and self._saved != self.steps:
                     self.save()
             finally:
                 if collector is not None:
@@ -243,8 +244,11 @@ class Trainer:
             self._rank_seconds = time.perf_counter() - begin
             if missing:
                 return None
+        after = self._ahead  # what is carried beyond the rollout that is learned from now
         if not self.config.collect.overlap:
-            return self._learn(collector.buffer, preemption)
+            losses = self._learn(collector.buffer, preemption)
+            self._boundary = after
+            return losses
         # Learning and its exchange with other ranks are the thread's alone meanwhile. All ranks
         # decide alike on whether there is more to collect: `steps` counts everybody's.
         more = self.steps + self._rollout_steps < self.config.total_steps
@@ -255,6 +259,7 @@ class Trainer:
             self._collected = more and self._collect(collector, version)
             losses = learning.result()
         collector.copy_weights()
+        self._boundary = after  # a resumed run collects again what it had not learned from
         return losses
 
     def _collect(
@@ -264,7 +269,7 @@ class Trainer:
             return False
         if self.group.main:  # the other ranks start new episodes when a run is resumed
             carried = collector.capture()
-            self._boundary = {f"carried/{name}": value for name, value in carried.items()}
+            self._ahead = {f"carried/{name}": value for name, value in carried.items()}
         return True
 
     def _learn(
@@ -320,7 +325,7 @@ class Trainer:
             config,
             self.metadata | {"steps": self.steps},
         )
-        self._saved = (self.steps, self.ppo.updates)
+        self._saved = self.steps
         for old in self._checkpoints()[: -max(1, self.config.keep_checkpoints)]:
             old.unlink(missing_ok=True)
 
@@ -362,7 +367,7 @@ class Trainer:
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
         self._window.extend(values["window"])
-        self._saved = (self.steps, self.ppo.updates)
+        self._saved = self.steps
         if not self.group.main:  # what follows is rank 0's alone
             self._seed_generators(self.config.seed + 7919 * self.resumes)
             return

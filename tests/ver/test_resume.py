@@ -17,6 +17,7 @@ from benchmarks.faulty_environments import Trails
 from ver.checkpoint import load_policy
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WriteError
+from ver.ppo import PPO
 from ver.trainer import Trainer
 
 ROOT = Path(__file__).parents[2]
@@ -212,3 +213,27 @@ def test_carried_actions_are_those_since_the_episodes_began(tmp_path):
     np.testing.assert_array_equal(lengths, t)
     np.testing.assert_array_equal(lengths, boundary["carried/column/step"].numpy())
     assert len(boundary["carried/actions"]) == lengths.sum() > 0
+
+
+def test_an_error_in_learning_leaves_the_checkpoint_before_it(tmp_path, monkeypatch):
+    """The rollout that was being learned from is collected again."""
+    config = lockstep()
+    learn = PPO.learn
+
+    def fail(self, *arguments):
+        losses = learn(self, *arguments)
+        if self.updates > 2:
+            raise RuntimeError("the gradient is not finite")
+        return losses
+
+    monkeypatch.setattr(PPO, "learn", fail)
+    trainer = Trainer(config, Trails(), tmp_path)
+    with pytest.raises(RuntimeError, match="not finite"):
+        trainer.train()
+    saved = trainer.steps
+    monkeypatch.setattr(PPO, "learn", learn)
+    again = Trainer(config, Trails(), tmp_path)
+    assert again.steps == saved
+    again.train()
+    assert again.steps == config.total_steps
+    assert again._fault_counts["diverged"] == 0

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from ver.errors import WorkerCrashError
 
-KINDS = ("raised", "not_finite", "diverged", "hung", "died")
+DIVERGED = "diverged"  # did not repeat its episode when the run was resumed; harmless
+KINDS = ("raised", "not_finite", DIVERGED, "hung", "died")
 _HOUR_S = 3600.0
 
 
@@ -48,14 +49,18 @@ class FaultCounter:
         """Counts a fault.
 
         Raises:
-            WorkerCrashError: If there were more than the limit within the last hour.
+            WorkerCrashError: If there were more than the limit within the last hour, those of
+                resuming aside.
         """
+        self.counts[fault.kind] += 1
+        self.counts["steps_lost"] += fault.steps_lost
+        if fault.kind == DIVERGED:  # one per environment at a resume, never again
+            self._listener(fault)
+            return
         now = time.monotonic()
         self._recent.append(now)
         while now - self._recent[0] > _HOUR_S:
             self._recent.popleft()
-        self.counts[fault.kind] += 1
-        self.counts["steps_lost"] += fault.steps_lost
         if len(self._recent) > self.limit_per_hour:
             raise WorkerCrashError(
                 f"{fault.what}; that is {len(self._recent)} faults within an hour, more than "

@@ -137,11 +137,14 @@ def test_more_faults_than_allowed_end_the_run():
     fault = Fault("died", "environment worker 3 was killed by SIGSEGV", 4)
     counter.record(fault)
     counter.record(fault)
+    again = Fault("diverged", "environment 5 did not repeat its episode", 3)
+    for _ in range(9):
+        counter.record(again)  # at a resume, in as many environments as there may be
     with pytest.raises(WorkerCrashError, match=r"worker 3 .* 3 faults .*max_faults_per_hour=2"):
         counter.record(fault)
     assert counter.counts["died"] == 3
-    assert counter.counts["steps_lost"] == 12
-    assert told == [fault, fault]
+    assert counter.counts["steps_lost"] == 12 + 9 * 3
+    assert told == [fault, fault, *[again] * 9]
 
 
 def test_a_worker_that_cannot_even_start_ends_the_run_at_once():

@@ -167,10 +167,19 @@ def test_overlap_still_learns_to_remember(tmp_path):
     assert row["steps"] < 120000
 
 
-def test_an_overlapping_run_is_resumed(tmp_path):
+def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch):
+    """It goes on where the rollout ended that was learned from, not the one collected meanwhile."""
     config = settings("collect.overlap=true", "total_steps=640")
+    captured = []
+    capture = VERCollector.capture
+    monkeypatch.setattr(
+        VERCollector, "capture", lambda self: captured.append(capture(self)) or captured[-1]
+    )
     first = Trainer(config, Trails(), tmp_path, after_update=lambda t, _: t.steps >= 192)
     first.train()
+    assert len(captured) == 192 // 64 + 1
+    for name, tensor in captured[-2].items():
+        assert torch.equal(first._boundary[f"carried/{name}"], tensor)
     second = Trainer(config, Trails(), tmp_path)
     assert second.steps == 192
     row = second.train()

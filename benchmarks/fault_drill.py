@@ -35,6 +35,11 @@ from skills.command import OneLineParser, machine, run_command, write_json
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 120
 CHECKPOINT_WITHIN_S = 30.0
+# A free port, so that other runs on the machine are left alone.
+TORCHRUN = (
+    *("-m", "torch.distributed.run", "--nproc-per-node", "2", "--max-restarts", "1"),
+    *("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"),
+)
 
 
 class NotSurvivedError(Exception):
@@ -66,14 +71,21 @@ class Drill:
         self.runs = 0
         self.reference = folder / "undisturbed"
 
-    def start(self, run: str, **spec: Any) -> subprocess.Popen[str]:
-        """Starts a training; see `drill_training` for what can be asked of it."""
+    def start(self, run: str, launcher: Sequence[str] = (), **spec: Any) -> subprocess.Popen[str]:
+        """Starts a training; see `drill_training` for what can be asked of it.
+
+        Args:
+            run: Its folder's name.
+            launcher: The module that starts it, with arguments, if it is not to be started itself.
+            spec: What is asked.
+        """
         spec = {
             "run": str(self.folder / run),
             "markers": str(self.folder / f"{run}-markers"),
         } | spec
         Path(spec["markers"]).mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "benchmarks.drill_training", json.dumps(spec)]
+        modules = [*launcher, "-m", "benchmarks.drill_training"]
+        command = [sys.executable, *modules, json.dumps(spec)]
         self.runs += 1
         return subprocess.Popen(
             command,
@@ -110,10 +122,10 @@ class Drill:
         """The whole training checkpoints of a run, oldest first."""
         return sorted((self.folder / run / "checkpoints").glob("training_*.safetensors"))
 
-    def check_all_done(self, run: str) -> dict[str, float]:
+    def check_all_done(self, run: str, ranks: int = 1) -> dict[str, float]:
         """Returns the last row of a run that has done all its steps, each rollout once."""
         rows = self.rows(run)
-        per_rollout = STEPS // ROLLOUTS
+        per_rollout = STEPS // ROLLOUTS * ranks
         expect(
             [row["steps"] for row in rows] == [per_rollout * (i + 1) for i in range(ROLLOUTS)],
             f"its rows end at steps {[int(row['steps']) for row in rows]}",
@@ -261,6 +273,29 @@ def foreign_checkpoint(drill: Drill) -> str:
     return "nothing"
 
 
+def rank_killed(drill: Drill) -> str:
+    """One of two ranks is killed; the other ends with a checkpoint, and torchrun starts both."""
+    process = drill.start("ranks", TORCHRUN, settings=[f"total_steps={2 * STEPS}"])
+    assert process.stdout is not None
+    for _ in range(drill.rng.randrange(1, ROLLOUTS - 2)):
+        process.stdout.readline()
+    os.kill(_rank_process(process.pid, 1), signal.SIGKILL)
+    said = drill.finish(process)
+    lines = [line for line in said.splitlines() if line.startswith("error: ")]
+    expect(len(lines) == 1, f"not one line of error, but {len(lines)}: {lines}")
+    expect("Rank 0 lost the other processes" in lines[0], f"its error says: {lines[0]}")
+    drill.check_all_done("ranks", ranks=2)
+    return "the rollout under way, and the other rank's episodes"
+
+
+def _rank_process(launcher: int, rank: int) -> int:
+    """The process that torchrun has started as a rank."""
+    for child in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split():
+        if f"RANK={rank}".encode() in Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
+            return int(child)
+    raise NotSurvivedError(f"there is no rank {rank} to kill")
+
+
 SCENARIOS: dict[str, Callable[[Drill], str]] = {
     "environment raises": environment_fault("raise", "raised"),
     "environment raises in reset": environment_fault("raise_in_reset", "raised"),
@@ -276,7 +311,7 @@ SCENARIOS: dict[str, Callable[[Drill], str]] = {
     "disk full": disk_full,
     "newest checkpoint corrupt": corrupt_checkpoint,
     "checkpoint of another run": foreign_checkpoint,
-    # A line for a rank that dies under torchrun belongs here.
+    "one of two ranks killed": rank_killed,
 }
 
 

@@ -153,6 +153,17 @@ def test_training_on_two_ranks(checked):
 
 
 @pytest.mark.slow
+def test_ranks_whose_rollouts_overlap_with_learning_learn_the_same(tmp_path):
+    overrides = ["total_steps=900", "collect.overlap=true", "ppo.normalise_advantages=true"]
+    with ranks(tmp_path, "train", *overrides) as process:
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+    main, other = results(tmp_path)
+    assert main["digest"] == other["digest"] != main["first"]["digest"]
+    assert [row["steps"] for row in main["rows"]] == [128.0 * (i + 1) for i in range(8)]
+
+
+@pytest.mark.slow
 def test_training_goes_on_after_a_rank_was_killed(tmp_path):
     before = shared_memory()
     launch = ("--max-restarts", "1")

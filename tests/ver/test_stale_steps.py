@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_rollouts import make_player
 
+from ver.collect.carried import newest_steps, put_newest_steps
 from ver.config import PPOConfig
 from ver.mini_batches import cut_mini_batches
 from ver.ppo import PPO
@@ -130,6 +131,20 @@ def test_the_first_rollout_cannot_end_early():
     player.buffer.begin()
     assert not player.buffer.end_early()
     assert player.buffer.remaining == 10
+
+
+def test_nothing_stale_survives_the_move_to_another_buffer():
+    player = make_player(2, 4)
+    player.collect()
+    old, new = player.buffer, make_player(2, 4).buffer
+    put_newest_steps(new, newest_steps(old))
+    player.buffer = new
+    new.begin()
+    assert new.remaining == 2 * 4
+    assert not new.end_early()  # never written slots are nothing to learn from
+    claimed = new.claim(3)
+    assert new.sequences[claimed].tolist() == [10, 11, 12]
+    assert (new.rollouts[new.newest] == old.rollout[0] + 1).all()
 
 
 def test_the_normaliser_counts_a_step_once():

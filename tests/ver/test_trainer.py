@@ -276,6 +276,7 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
         "ppo.schedule=linear",
         "ppo.entropy.minimum=0",
         "ppo.cpca.enabled=true",
+        "distributed.preemption=sometimes",
     ],
 )
 def test_impossible_settings_are_user_errors(tmp_path, override):
@@ -283,6 +284,12 @@ def test_impossible_settings_are_user_errors(tmp_path, override):
         pytest.skip("there is a GPU")
     with pytest.raises(UserError):
         Trainer(settings(override), toy_environments.make_cue, tmp_path)
+
+
+def test_overlap_refuses_preemption(tmp_path):
+    config = settings("collect.overlap=true", "distributed.preemption=optimal")
+    with pytest.raises(UserError, match=r"full rollouts only, .*preemption=optimal"):
+        Trainer(config, toy_environments.make_cue, tmp_path)
 
 
 def test_sigterm_saves_and_leaves_no_process(tmp_path):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ import gymnasium
 import numpy as np
 
 from ver.action_space import to_environment_action
-from ver.collect.processes import enter_worker
+from ver.collect.processes import describe_error, enter_worker
 from ver.collect.transfer import CONTINUES, LOST, TERMINATED, TRUNCATED, Transfer
 
 MakeEnv = Callable[[int, int], gymnasium.Env]
@@ -82,7 +81,7 @@ def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
     try:
         _Worker(spec).run()
     except BaseException as error:
-        spec.reports.send(("error", f"{type(error).__name__}: {error}", traceback.format_exc()))
+        spec.reports.send(("error", *describe_error(error)))
         raise SystemExit(1) from None
 
 
@@ -193,10 +192,11 @@ class _Worker:
         self.envs[local] = self.spec.make_env(index, self.spec.seed + index)
 
     def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
-        kind, what = "raised", f"raised {type(error).__name__}: {error}"
+        line, detail = describe_error(error)
+        kind, what = "raised", f"raised {line}"
         if isinstance(error, _NotFiniteError | _DivergedError):
             kind, what = error.kind, str(error)
-        self.spec.reports.send(("fault", (index, kind, what, steps_lost), traceback.format_exc()))
+        self.spec.reports.send(("fault", (index, kind, what, steps_lost), detail))
 
     def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
         length = float(self.rows["step"][index])

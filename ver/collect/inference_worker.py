@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -11,7 +10,7 @@ import torch
 from gymnasium import spaces
 
 from ver.collect.inference import BatchLimits, InferenceEngine, SharedWeights
-from ver.collect.processes import enter_worker
+from ver.collect.processes import describe_error, enter_worker
 from ver.collect.queues import Doorbell
 from ver.collect.shared_memory import SharedArrays
 from ver.collect.transfer import Transfer
@@ -76,7 +75,7 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
         spec.reports.send(("ready", None, None))
         _serve(spec, engine)
     except BaseException as error:
-        spec.reports.send(("error", f"{type(error).__name__}: {error}", traceback.format_exc()))
+        spec.reports.send(("error", *describe_error(error)))
         raise SystemExit(1) from None
 
 

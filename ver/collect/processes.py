@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -45,6 +46,16 @@ def enter_worker(parent: int, nice: int = 0) -> None:
     if nice:
         with suppress(OSError):
             os.nice(nice)
+
+
+def describe_error(error: BaseException) -> tuple[str, str]:
+    """Returns an exception in one line, and the end of its traceback.
+
+    Both are cut so that a report of them goes through a pipe in one piece (4,096 bytes): a worker
+    that is stopped in the middle of a longer one would leave the trainer waiting for the rest.
+    """
+    line = f"{type(error).__name__}: {error}"[:300]
+    return line, "".join(traceback.format_exception(error))[-3000:]
 
 
 def start_process(name: str, target: Callable[..., None], argument: Any) -> SpawnProcess:

@@ -98,6 +98,7 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
     rng = np.random.default_rng(data.draw(st.integers(0, 9999), label="seed"))
     fault_rate = data.draw(st.sampled_from([0.0, 0.1, 0.4]), label="fault rate")
     speeds = rng.uniform(0.1, 1.0, n)
+    early = 0.0 if overlap else data.draw(st.sampled_from([0.0, 0.05]), label="early end")
     policy, buffers, transfer, world, engine = make(n, length, 2 if overlap else 1)
     for environment in range(n):
         world.begin(environment, NO_ACTION)
@@ -113,6 +114,8 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
         engine.replay()
         while not buffer.full:
             engine.serve(0.0)
+            if rng.random() < early:
+                assert buffer.end_early() == (rollout > 0 or not buffer.remaining)
             for environment in np.flatnonzero(transfer.arrays["action_ready"]):
                 if rng.random() < speeds[environment]:
                     odds = [0.8 * (1 - fault_rate), 0.1, 0.1, 0.8 * fault_rate]
@@ -130,7 +133,11 @@ def _check_rollout(buffer, world, policy, seen, n, length, rng) -> None:
     positions = np.concatenate([batch.positions for batch in batches])
     assert sorted(positions) == list(range(n * length))
     names = buffer.observations["x"].numpy().astype(int)
-    for slot in slots:
+    fresh = slots[~experience.stale]
+    assert len(fresh) == buffer.fresh_steps
+    for slot in slots[experience.stale]:
+        assert tuple(names[slot]) in seen
+    for slot in fresh:
         key = tuple(names[slot])
         assert key not in seen
         seen.add(key)
@@ -144,11 +151,15 @@ def _check_rollout(buffer, world, policy, seen, n, length, rng) -> None:
         assert buffer.first[slot] == (key in world.first)
     returns = {}
     for environment in range(n):
-        own = np.flatnonzero(buffer.environments == environment)
+        own = np.flatnonzero(
+            (buffer.environments == environment) & (buffer.rollouts == buffer.rollout[0])
+        )
         own = own[np.argsort(buffer.sequences[own])]
         assert buffer.newest[environment] == own[-1]
         returns |= _reference_returns(buffer, world, own)
     for position, slot in enumerate(slots):
+        if experience.stale[position]:
+            continue
         np.testing.assert_allclose(experience.returns[position], returns[slot], atol=1e-4)
         # All that came before a step in its environment was learned from, or lost.
         environment, serial = names[slot]

@@ -1,12 +1,14 @@
 import os
+import pickle
 import subprocess
 import sys
 import time
 from pathlib import Path
+from select import PIPE_BUF
 
 import numpy as np
 
-from ver.collect.processes import start_process, stop_process
+from ver.collect.processes import describe_error, start_process, stop_process
 from ver.collect.queues import Doorbell, ProcessLock
 from ver.collect.shared_memory import SharedArrays
 
@@ -41,6 +43,15 @@ def test_arrays_locks_and_doorbells_are_shared_with_a_child_and_have_no_name():
     assert arrays["count"][0] == 4000
     np.testing.assert_array_equal(arrays["row"], 7.5)
     assert set(os.listdir("/dev/shm")) <= before
+
+
+def test_a_report_of_any_error_goes_through_a_pipe_in_one_piece():
+    try:
+        raise ValueError("x" * 10**5)
+    except ValueError as error:
+        line, detail = describe_error(error)
+    assert line.startswith("ValueError: xxx")
+    assert len(pickle.dumps(("fault", (10**6, "not_finite", line, 10**6), detail))) < PIPE_BUF - 4
 
 
 def test_a_doorbell_keeps_a_ring_and_times_out_without_one():

@@ -20,8 +20,9 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.faulty_environments import Trails
+from skills.base import SKILL_NAMES
 from skills.command import OneLineParser, machine, run_command, write_json
-from skills.settings import TRAINABLE, SkillEnvironments
+from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, merge_config
 
@@ -167,8 +168,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--interval", type=float, default=60.0, help="seconds between samples")
     parser.add_argument("--json", metavar="PATH", help="write the samples here")
     options = parser.parse_intermixed_args(arguments)
-    if options.skill not in (*TRAINABLE, "toy"):
-        parser.error(f"'{options.skill}' is neither toy nor one of {', '.join(TRAINABLE)}")
+    if options.skill not in (*SKILL_NAMES, "toy"):
+        parser.error(f"'{options.skill}' is neither toy nor one of {', '.join(SKILL_NAMES)}")
     watch = Watch(options.minutes, options.interval)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         make_trainer(options, folder, watch).train()

@@ -34,7 +34,9 @@ class VideoWriter:
 
     def __enter__(self) -> "VideoWriter":
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        for left in self.path.parent.glob(f".{self.path.stem}-*.mp4"):  # by a writer that was killed
+        for left in self.path.parent.glob(
+            f".{self.path.stem}-*.mp4"
+        ):  # by a writer that was killed
             left.unlink(missing_ok=True)
         handle, name = tempfile.mkstemp(
             prefix=f".{self.path.stem}-", suffix=".mp4", dir=self.path.parent

@@ -90,14 +90,21 @@ def shared_memory() -> set[str]:
     return {name for name in os.listdir("/dev/shm") if not name.startswith("sem.")}
 
 
+ABORTED = "terminate called without an active exception"
+
+
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory) -> list[dict]:
     """Results of one launch, which takes many seconds; each with the run's directory and output."""
-    directory = tmp_path_factory.mktemp("check")
     overrides = ["total_steps=900", "distributed.preemption=optimal"]
-    with ranks(directory, "check", *overrides) as process:
-        output, _ = process.communicate(timeout=120)
-        assert process.returncode == 0, output
+    for last_attempt in (False, True):
+        directory = tmp_path_factory.mktemp("check")
+        with ranks(directory, "check", *overrides) as process:
+            output, _ = process.communicate(timeout=120)
+        # Now and then a rank aborts when it is done and Python ends (docs/training.md).
+        if ABORTED not in output or last_attempt:
+            break
+    assert process.returncode == 0, output
     return [result | {"run": directory / "run", "output": output} for result in results(directory)]
 
 

@@ -299,7 +299,7 @@ def _rank_process(launcher: int, rank: int) -> int:
 SCENARIOS: dict[str, Callable[[Drill], str]] = {
     "environment raises": environment_fault("raise", "raised"),
     "environment raises in reset": environment_fault("raise_in_reset", "raised"),
-    "environment hangs": environment_fault("hang", "hung", "collect.step_timeout_s=3"),
+    "environment hangs": environment_fault("hang", "hung", "collect.step_timeout_s=1"),
     "environment worker killed": environment_fault("die", "died"),
     "reward is NaN": environment_fault("nan_reward", "not_finite"),
     "observation is NaN": environment_fault("nan_observation", "not_finite"),

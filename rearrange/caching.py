@@ -6,7 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from types import ModuleType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -14,23 +14,23 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def source_hash(*modules: ModuleType) -> str:
-    """Hash of the modules' sources: close a kernel over it to compile it anew when one changes."""
+    """Hash of the modules' sources."""
     sources = (inspect.getsource(module).encode() for module in modules)
     return hashlib.sha256(b"".join(sources)).hexdigest()
 
 
-def cached_njit(*modules: ModuleType) -> Callable[[Function], Function]:
+def cached_njit(*modules: ModuleType, **options: Any) -> Callable[[Function], Function]:
     """`numba.njit(cache=True)` for a kernel that uses kernels or constants of other modules.
 
     Args:
         modules: All of these, and what they in turn use: if the source of one changes, the kernel
             is compiled anew. Kernels that call this one in its own file need the same modules.
+        options: What else numba.njit takes.
     """
     version = source_hash(*modules)[:12]
 
     def compiled(function: Function) -> Function:
-        # Numba names its cache files after this; a closure would do too, but needs a factory each.
-        function.__qualname__ += f".{version}"
-        return cast(Function, numba.njit(cache=True)(function))
+        function.__qualname__ += f".{version}"  # numba names its cache files after this
+        return cast(Function, numba.njit(cache=True, **options)(function))
 
     return compiled

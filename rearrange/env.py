@@ -20,7 +20,7 @@ from rearrange.scenes.apartment import Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
-from rearrange.tasks.base import DEPTH_RANGE, STOP
+from rearrange.tasks.base import DEPTH_RANGE, STOP, Outcome
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
@@ -73,6 +73,27 @@ def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) 
     return True
 
 
+@numba.njit(cache=True, nogil=True)
+def _tally(terms: Any, rewards: Any, sums: Any, steps: Any, success: Any, once: Any) -> None:
+    """Sum reward terms [N, T] into rewards [N] and into sums of the episode, and count a step.
+
+    Args:
+        terms: Of this step [N, T].
+        rewards: Written [N].
+        sums: Added to [N, T].
+        steps: Added to [N].
+        success: In this step [N].
+        once: Success in any step so far, updated [N].
+    """
+    for i in range(len(steps)):
+        rewards[i] = 0.0
+        for k in range(terms.shape[1]):
+            rewards[i] += terms[i, k]
+            sums[i, k] += terms[i, k]
+        steps[i] += 1
+        once[i] |= success[i]
+
+
 def normalised_depth(depth: np.ndarray) -> np.ndarray:
     """Depth in metres [N, H, W] as the policies see it: DEPTH_RANGE, the farthest, is 1 [N, H, W, 1]."""
     return depth[..., None] * np.float32(1.0 / DEPTH_RANGE)
@@ -102,8 +123,7 @@ class _Worlds:
         self.steps = np.zeros(world_count, np.int64)
         self.full_action = np.zeros((world_count, FULL_ACTION_SIZE))
         self.success_once = np.zeros(world_count, bool)
-        self.reward_names: list[str] = []
-        self.reward_sums = np.zeros((0, world_count))
+        self.reward_sums = np.zeros((world_count, len(self.task.REWARDS)))
         size = self.task.action_size
         self.action_space = spaces.Box(-1.0, 1.0, (size,), np.float32)
         depth_shape = (*simulator.render_depth().shape[1:], 1)
@@ -131,45 +151,36 @@ class _Worlds:
         self.task.start([i], [episode], self.state)
         self.steps[i] = 0
         self.success_once[i] = False
-        self.reward_sums[:, i] = 0.0
+        self.reward_sums[i] = 0.0
 
     def step(
         self, physical: np.ndarray, full_action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], np.ndarray]:
-        """Advance all worlds; returns reward, terminated, truncated, failures and success [N]."""
+    ) -> tuple[np.ndarray, np.ndarray, Outcome]:
+        """Advance all worlds; returns rewards and truncated [N], and what else the step meant."""
         self.simulator.step(self.task.mask(self.state, physical))
         outcome = self.task.evaluate(self.state, full_action)
-        if not self.reward_names:
-            self.reward_names = list(outcome.rewards)
-            self.reward_sums = np.zeros((len(self.reward_names), len(self.steps)))
-        terms = np.array(list(outcome.rewards.values()))
-        self.reward_sums += terms
-        self.steps += 1
-        self.success_once |= outcome.success
-        truncated = (self.steps >= self.task.max_steps) & ~outcome.terminated
-        rewards = np.add.reduce(terms, axis=0)  # what np.sum calls, at a third of the time
-        return rewards, outcome.terminated, truncated, outcome.failures, outcome.success
+        rewards = np.empty(len(self.steps))
+        _tally(
+            outcome.terms, rewards, self.reward_sums, self.steps, outcome.success, self.success_once
+        )
+        return rewards, (self.steps >= self.task.max_steps) & ~outcome.terminated, outcome
 
     def observe(self) -> dict[str, np.ndarray]:
         """Observations [N, ...]; fresh arrays."""
         observation = {DEPTH_KEY: normalised_depth(self.simulator.render_depth())}
-        for key, value in self.task.observe(self.state).items():
-            observation[key] = value.astype(np.float32)
-        return observation
+        return observation | self.task.observe(self.state)
 
-    def metrics(self, i: int, success: bool, failures: dict[str, np.ndarray]) -> dict[str, float]:
+    def metrics(self, i: int, outcome: Outcome) -> dict[str, float]:
         """What is told about an episode when it ends, all numbers."""
-        sums = self.reward_sums[:, i]
+        sums, success = self.reward_sums[i], bool(outcome.success[i])
         told = {
             "success": float(success),
             "success_once": float(self.success_once[i]),
             "length": float(self.steps[i]),
             "return": float(sums.sum()),
         }
-        told |= {
-            f"reward/{name}": float(x) for name, x in zip(self.reward_names, sums, strict=True)
-        }
-        reasons = {name: bool(flags[i]) for name, flags in failures.items()}
+        told |= {f"reward/{name}": float(x) for name, x in zip(outcome.rewards, sums, strict=True)}
+        reasons = {name: bool(flags[i]) for name, flags in outcome.failures.items()}
         reasons["timeout"] = not success and not any(reasons.values())
         return told | {f"failure/{name}": float(x) for name, x in reasons.items()}
 
@@ -280,11 +291,12 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         worlds = self._worlds
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated, failures, success = worlds.step(physical, full)
+        rewards, truncations, outcome = worlds.step(physical, full)
+        terminated, truncated = bool(outcome.terminated[0]), bool(truncations[0])
         info: dict[str, Any] = {}
-        if terminated[0] or truncated[0]:
-            info["metrics"] = worlds.metrics(0, bool(success[0]), failures)
-        return float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
+        if terminated or truncated:
+            info["metrics"] = worlds.metrics(0, outcome)
+        return float(rewards[0]), terminated, truncated, info
 
 
 class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
@@ -338,9 +350,8 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         shape = (self.num_envs, self.task.action_size)
         worlds.full_action[:, self.task.action_slice] = checked_action(actions, shape)
         physical = to_physical(worlds.action_scale, worlds.full_action)
-        rewards, terminated, truncated, failures, success = worlds.step(
-            physical, worlds.full_action
-        )
+        rewards, truncated, outcome = worlds.step(physical, worlds.full_action)
+        terminated = outcome.terminated.copy()
         ended = np.flatnonzero(terminated | truncated)
         infos: dict[str, Any] = {}
         if len(ended):
@@ -349,7 +360,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
             metrics = np.full(self.num_envs, None, dtype=object)
             for i in ended.tolist():
                 infos["final_obs"][i] = {key: value[i] for key, value in final.items()}
-                metrics[i] = worlds.metrics(i, bool(success[i]), failures)
+                metrics[i] = worlds.metrics(i, outcome)
                 worlds.reset(i, self._generators[i])
             infos["_final_obs"] = terminated | truncated
             infos["final_info"] = {"metrics": metrics, "_metrics": infos["_final_obs"]}

@@ -1,48 +1,41 @@
-"""Frame changes over batched arrays; works on NumPy arrays and torch tensors alike."""
+"""Frame changes of points, compiled, for use in compiled code: plain numbers in and out."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
+import numba
 
-Array = Any
-
-
-def array_of_one(xp: Any, values: tuple[float, ...], dtype: Any) -> Array:
-    """Numbers as an array of one row [1, D]; NumPy's own call spares the half of the time."""
-    return (np.array if isinstance(dtype, np.dtype) else xp.asarray)([values], dtype=dtype)
+Vector = tuple[float, float, float]
 
 
-def rows_at(array: Array, worlds: Array, index: Array) -> Array:
-    """Row index[i] of world i: [N, K, ...], worlds 0..N-1 [N], [N] -> [N, ...]."""
-    if array.shape[0] == 1:  # a view: indexing by arrays costs three times as much
-        return array[:, int(index[0])]
-    return array[worlds, index]
+@numba.njit(cache=True)
+def norm(vector: Vector) -> float:
+    """Euclidean length of a vector (x, y, z)."""
+    return math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
 
 
-def norm(xp: Any, vectors: Array) -> Array:
-    """Euclidean length along the last axis: [..., D] -> [...]."""
-    return xp.sqrt(xp.linalg.vecdot(vectors, vectors))
+@numba.njit(cache=True)
+def distance(first: Any, second: Any) -> float:
+    """Distance of two points, arrays [3] or tuples."""
+    return norm((first[0] - second[0], first[1] - second[1], first[2] - second[2]))
 
 
-def distance(xp: Any, first: Array, second: Array) -> Array:
-    """Euclidean distance along the last axis: [..., D], [..., D] -> [...]."""
-    return norm(xp, first - second)
+@numba.njit(cache=True)
+def to_base_frame(base_pose: Any, point: Any) -> Vector:
+    """A world point [3] in the base frame (x forward, y left) of a base pose x, y, yaw [3]."""
+    cos, sin = math.cos(base_pose[2]), math.sin(base_pose[2])
+    x, y = point[0] - base_pose[0], point[1] - base_pose[1]
+    return cos * x + sin * y, cos * y - sin * x, point[2]
 
 
-def to_base_frame(xp: Any, base_pose: Array, point: Array) -> Array:
-    """World points [N, 3] in the base frame (x forward, y left) of base poses x, y, yaw [N, 3]."""
-    if point.shape[0] == 1:  # a lone world: plain numbers are four times as fast as arrays of one
-        ((base_x, base_y, yaw),), ((x, y, z),) = base_pose.tolist(), point.tolist()
-        cos, sin, x, y = math.cos(yaw), math.sin(yaw), x - base_x, y - base_y
-        return array_of_one(xp, (cos * x + sin * y, cos * y - sin * x, z), point.dtype)
-    cos, sin = xp.cos(base_pose[:, 2]), xp.sin(base_pose[:, 2])
-    x, y = point[:, 0] - base_pose[:, 0], point[:, 1] - base_pose[:, 1]
-    return xp.stack([cos * x + sin * y, cos * y - sin * x, point[:, 2]], axis=-1)
-
-
-def to_end_effector_frame(position: Array, rotation: Array, point: Array) -> Array:
-    """World points [N, 3] in the frame of end effectors at positions [N, 3], rotations [N, 3, 3]."""
-    return ((point - position)[:, None, :] @ rotation)[:, 0, :]
+@numba.njit(cache=True)
+def to_end_effector_frame(position: Any, rotation: Any, point: Any) -> Vector:
+    """A world point [3] in the frame of an end effector at a position [3], rotation [3, 3]."""
+    x, y, z = point[0] - position[0], point[1] - position[1], point[2] - position[2]
+    return (
+        rotation[0, 0] * x + rotation[1, 0] * y + rotation[2, 0] * z,
+        rotation[0, 1] * x + rotation[1, 1] * y + rotation[2, 1] * z,
+        rotation[0, 2] * x + rotation[1, 2] * y + rotation[2, 2] * z,
+    )

@@ -11,6 +11,7 @@ import torch
 
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, normalised_depth, to_physical
 from rearrange.episodes import Episode
+from rearrange.geometry import norm
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
@@ -93,10 +94,7 @@ class LearnedSkill:
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """Next action in the simulator's units [10], masked as in training."""
-        observation = {
-            key: value[0].astype(np.float32)
-            for key, value in self.task.observe(world.state).items()
-        }
+        observation = {key: value[0] for key, value in self.task.observe(world.state).items()}
         observation[DEPTH_KEY] = normalised_depth(
             world.simulator.render_depth(self.environments.camera_size)
         )[0]
@@ -109,8 +107,7 @@ class LearnedSkill:
 
     def _at_rest(self, world: RearrangeEnv) -> bool:
         """The hand is at its resting place."""
-        offset = from_rest(self.task.xp, world.state)[0]
-        return float(np.sqrt(offset @ offset)) < self.task.config.rest_threshold
+        return norm(from_rest(world.state.worlds[0])) < self.task.config.rest_threshold
 
 
 class LearnedNavigate(LearnedSkill):

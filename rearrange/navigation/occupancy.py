@@ -202,7 +202,7 @@ def clamp_base_motion(
         New x and y [m], and whether the motion was cut or deflected.
     """
     origin_x, origin_y = grid.origin
-    return _clamp(grid.clearance, origin_x, origin_y, grid.cell, x, y, dx, dy, radius, slide)
+    return clamp_kernel(grid.clearance, origin_x, origin_y, grid.cell, x, y, dx, dy, radius, slide)
 
 
 def _largest_component(mask: np.ndarray) -> np.ndarray:
@@ -315,7 +315,7 @@ def _glide(
     " float64, float64, float64, float64, boolean)",
     cache=True,
 )
-def _clamp(
+def clamp_kernel(
     clearance: np.ndarray,
     origin_x: float,
     origin_y: float,

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from rearrange.caching import source_hash
+from rearrange.caching import cached_njit
 from rearrange.render import painting, projection, rays
 from rearrange.render.camera import FAR, NEAR, Camera
 from rearrange.render.painting import LANES, paint_geom, write_depth
@@ -84,33 +84,26 @@ def _paint_all(
         paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, rows, lens, width)
 
 
-def _compile(version: str) -> Any:
-    """Build the kernel; being closed over, `version` is a part of numba's cache key."""
+@cached_njit(
+    projection, rays, painting, nogil=True, error_model="numpy", fastmath={"contract", "nsz"}
+)
+def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width):
+    """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags.
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
-    def kernel(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width):
-        """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags.
-
-        Where `depth` [H, W] is not None, depth is written there.
-        """
-        version  # noqa: B018
-        buffer[:, :] = np.float32(1.0 / lens[3])
-        if tags is not None:
-            tags[:, :] = -1
-        height, padded = buffer.shape
-        rows, places = np.empty((2, max(height, padded))), np.empty((4, ids.size))
-        tiles = np.empty((height // TILE + 1, padded), np.float32)
-        _paint_all(
-            kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width,
-            rows, tiles, places,
-        )  # fmt: skip
-        if depth is not None:
-            write_depth(buffer, depth, lens[3])
-
-    return kernel
-
-
-cast = _compile(source_hash(projection, rays, painting))
+    Where `depth` [H, W] is not None, depth is written there.
+    """
+    buffer[:, :] = np.float32(1.0 / lens[3])
+    if tags is not None:
+        tags[:, :] = -1
+    height, padded = buffer.shape
+    rows, places = np.empty((2, max(height, padded))), np.empty((4, ids.size))
+    tiles = np.empty((height // TILE + 1, padded), np.float32)
+    _paint_all(
+        kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width,
+        rows, tiles, places,
+    )  # fmt: skip
+    if depth is not None:
+        write_depth(buffer, depth, lens[3])
 
 
 @dataclass

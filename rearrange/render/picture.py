@@ -1,9 +1,7 @@
 """Shaded pictures for people: warm sun, soft sky light, shadows, floors and cut-away walls."""
 
-import hashlib
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from rearrange.render.camera import Camera, look_at
 from rearrange.render.caster import GeomTable, cast
 from rearrange.render.painting import LANES
 from rearrange.render.projection import BOX, PLANE, WORK_SHAPE
-from rearrange.render.shading import PLAIN, PLANKS, TILES, compile_shader
+from rearrange.render.shading import PLAIN, PLANKS, TILES, shade
 
 Array = NDArray[Any]
 
@@ -21,10 +19,6 @@ SKY_SIZE = 384  # texels along the side of a sky lamp's shadow image
 KEY = np.array((0.95, 0.86, 0.72))  # light of the sun, linear
 SKY = np.array((0.52, 0.56, 0.62))  # light of the sky on what faces up
 GROUND = np.array((0.47, 0.44, 0.41))  # light from below
-
-_shade = compile_shader(
-    hashlib.sha256((Path(__file__).parent / "shading.py").read_bytes()).hexdigest()
-)
 
 
 @dataclass(frozen=True)
@@ -263,5 +257,5 @@ def render_rgb(
         GROUND,
     )
     geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
-    _shade(buffer, tags, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES, out)
+    shade(buffer, tags, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES, out)
     return out

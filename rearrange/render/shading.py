@@ -303,42 +303,36 @@ def _light_row(spots, owners, count, lamps, some, anchors, total):
                 spots[SEEN, m] = spots[SEEN, j] * (1.0 - f) + spots[SEEN, k] * f
 
 
-def compile_shader(version: str):
-    """Build the shader; `version` becomes a part of numba's cache key."""
-
-    @numba.njit(cache=True, **FAST)
-    def shade(buffer, tags, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out):
-        """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel."""
-        version  # noqa: B018
-        sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps
-        width, square = out.shape[1], samples * samples
-        spots = np.zeros((FIELDS, width * square))
-        some, anchors = np.zeros_like(spots), np.zeros(width * square, np.int64)
-        total, colour = np.zeros(width * square), np.zeros((3, width * square))
-        owners, spot_of = np.zeros(width * square, np.int64), np.zeros(width * square, np.int64)
-        for i in range(out.shape[0]):
-            count = _gather_row(
-                i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, owners, spot_of
-            )
-            shade_lamps = (sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets)
-            _light_row(spots, owners, count, shade_lamps, some, anchors, total)
-            light = (key, sky, ground, lamp_axes[0])
-            _colour_row(spots, owners, count, surface, light, colour)
-            for j in range(width):
-                r, g, b = 0.0, 0.0, 0.0
-                for s in range(square):
-                    k = spot_of[j * square + s]
-                    dim = 1.0
-                    if outline > 0.0 and owners[k] >= 0:
-                        row, column = i * samples + s // samples, j * samples + s % samples
-                        if _outlined(buffer, tags, row, column, width * samples):
-                            dim = 1.0 - outline
-                    r, g, b = (
-                        r + dim * colour[0, k], g + dim * colour[1, k], b + dim * colour[2, k]
-                    )  # fmt: skip
-                level = (table.size - 1) / (2.0 * square)
-                out[i, j, 0] = table[min(int(r * level + 0.5), table.size - 1)]
-                out[i, j, 1] = table[min(int(g * level + 0.5), table.size - 1)]
-                out[i, j, 2] = table[min(int(b * level + 0.5), table.size - 1)]
-
-    return shade
+@numba.njit(cache=True, **FAST)
+def shade(buffer, tags, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out):
+    """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel."""
+    sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps
+    width, square = out.shape[1], samples * samples
+    spots = np.zeros((FIELDS, width * square))
+    some, anchors = np.zeros_like(spots), np.zeros(width * square, np.int64)
+    total, colour = np.zeros(width * square), np.zeros((3, width * square))
+    owners, spot_of = np.zeros(width * square, np.int64), np.zeros(width * square, np.int64)
+    for i in range(out.shape[0]):
+        count = _gather_row(
+            i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, owners, spot_of
+        )
+        shade_lamps = (sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets)
+        _light_row(spots, owners, count, shade_lamps, some, anchors, total)
+        light = (key, sky, ground, lamp_axes[0])
+        _colour_row(spots, owners, count, surface, light, colour)
+        for j in range(width):
+            r, g, b = 0.0, 0.0, 0.0
+            for s in range(square):
+                k = spot_of[j * square + s]
+                dim = 1.0
+                if outline > 0.0 and owners[k] >= 0:
+                    row, column = i * samples + s // samples, j * samples + s % samples
+                    if _outlined(buffer, tags, row, column, width * samples):
+                        dim = 1.0 - outline
+                r, g, b = (
+                    r + dim * colour[0, k], g + dim * colour[1, k], b + dim * colour[2, k]
+                )  # fmt: skip
+            level = (table.size - 1) / (2.0 * square)
+            out[i, j, 0] = table[min(int(r * level + 0.5), table.size - 1)]
+            out[i, j, 1] = table[min(int(g * level + 0.5), table.size - 1)]
+            out[i, j, 2] = table[min(int(b * level + 0.5), table.size - 1)]

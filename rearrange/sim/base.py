@@ -7,8 +7,7 @@ Units: metres, radians, seconds, newtons. Quaternions are wxyz. All arrays have 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,18 +15,42 @@ from rearrange.episodes.episode import Episode
 from rearrange.robot.kinematics import JOINT_COUNT
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 
-Array = Any  # NumPy array or torch tensor: the array API is all that tasks may use
 CONTROL_STEP = 1.0 / 30.0  # [s], one action
 PHYSICS_STEP = 1.0 / 120.0  # [s], four substeps per action
 OBJECT_SLOT_COUNT = 30
 NOTHING = -1  # in index arrays: no object, no handle
 
 
-@dataclass
+# One world's part of a SimState, as compiled tasks and kernels read it.
+WORLD_STATE = np.dtype(
+    [
+        ("base_pose", "f8", 3),
+        ("base_blocked", "?"),
+        ("arm_joints", "f8", JOINT_COUNT),
+        ("arm_velocities", "f8", JOINT_COUNT),
+        ("end_effector_position", "f8", 3),
+        ("end_effector_rotation", "f8", (3, 3)),
+        ("end_effector_in_base", "f8", 3),
+        ("object_position", "f8", (OBJECT_SLOT_COUNT, 3)),
+        ("object_rotation", "f8", (OBJECT_SLOT_COUNT, 4)),
+        ("articulated_joints", "f8", len(ARTICULATED_JOINTS)),
+        ("handle_position", "f8", (len(ARTICULATED_JOINTS), 3)),
+        ("held_object", "i8"),
+        ("held_handle", "i8"),
+        ("touched_object", "i8"),
+        ("touched_handle", "i8"),
+        ("hold_violated", "?"),
+        ("contact_force", "f8"),
+    ],
+    align=True,
+)
+
+
 class SimState:
     """What tasks may know of N worlds after a step. Arrays are reused: copy what must outlive a step.
 
     Attributes:
+        worlds: All of it, one record of WORLD_STATE per world [N]; the others are views into it.
         base_pose: x, y, yaw [N, 3].
         base_blocked: The last base motion was clamped by an obstacle [N] bool.
         arm_joints: Measured joint angles [N, 7].
@@ -47,47 +70,28 @@ class SimState:
         contact_force: Largest normal contact force on the robot or on what it holds [N].
     """
 
-    base_pose: Array
-    base_blocked: Array
-    arm_joints: Array
-    arm_velocities: Array
-    end_effector_position: Array
-    end_effector_rotation: Array
-    end_effector_in_base: Array
-    object_position: Array
-    object_rotation: Array
-    articulated_joints: Array
-    handle_position: Array
-    held_object: Array
-    held_handle: Array
-    touched_object: Array
-    touched_handle: Array
-    hold_violated: Array
-    contact_force: Array
-
-    @classmethod
-    def empty(cls, count: int) -> SimState:
-        """Of `count` worlds that were never reset, in NumPy arrays."""
-        handles = len(ARTICULATED_JOINTS)
-        return cls(
-            base_pose=np.zeros((count, 3)),
-            base_blocked=np.zeros(count, bool),
-            arm_joints=np.zeros((count, JOINT_COUNT)),
-            arm_velocities=np.zeros((count, JOINT_COUNT)),
-            end_effector_position=np.zeros((count, 3)),
-            end_effector_rotation=np.zeros((count, 3, 3)),
-            end_effector_in_base=np.zeros((count, 3)),
-            object_position=np.zeros((count, OBJECT_SLOT_COUNT, 3)),
-            object_rotation=np.zeros((count, OBJECT_SLOT_COUNT, 4)),
-            articulated_joints=np.zeros((count, handles)),
-            handle_position=np.zeros((count, handles, 3)),
-            held_object=np.full(count, NOTHING),
-            held_handle=np.full(count, NOTHING),
-            touched_object=np.full(count, NOTHING),
-            touched_handle=np.full(count, NOTHING),
-            hold_violated=np.zeros(count, bool),
-            contact_force=np.zeros(count),
-        )
+    def __init__(self, count: int) -> None:
+        """Of `count` worlds that were never reset: zeros, and nothing is held or touched."""
+        worlds = self.worlds = np.zeros(count, WORLD_STATE)
+        self.base_pose: np.ndarray = worlds["base_pose"]
+        self.base_blocked: np.ndarray = worlds["base_blocked"]
+        self.arm_joints: np.ndarray = worlds["arm_joints"]
+        self.arm_velocities: np.ndarray = worlds["arm_velocities"]
+        self.end_effector_position: np.ndarray = worlds["end_effector_position"]
+        self.end_effector_rotation: np.ndarray = worlds["end_effector_rotation"]
+        self.end_effector_in_base: np.ndarray = worlds["end_effector_in_base"]
+        self.object_position: np.ndarray = worlds["object_position"]
+        self.object_rotation: np.ndarray = worlds["object_rotation"]
+        self.articulated_joints: np.ndarray = worlds["articulated_joints"]
+        self.handle_position: np.ndarray = worlds["handle_position"]
+        self.held_object: np.ndarray = worlds["held_object"]
+        self.held_handle: np.ndarray = worlds["held_handle"]
+        self.touched_object: np.ndarray = worlds["touched_object"]
+        self.touched_handle: np.ndarray = worlds["touched_handle"]
+        self.hold_violated: np.ndarray = worlds["hold_violated"]
+        self.contact_force: np.ndarray = worlds["contact_force"]
+        for held in ("held_object", "held_handle", "touched_object", "touched_handle"):
+            worlds[held] = NOTHING
 
 
 @runtime_checkable

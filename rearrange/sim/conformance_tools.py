@@ -12,32 +12,11 @@ from rearrange.episodes.episode import Episode
 from rearrange.episodes.generation import load_layout
 from rearrange.render import look_at
 from rearrange.robot import fetch, kinematics
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim.base import OBJECT_SLOT_COUNT, SimState, Simulator
+from rearrange.sim.base import WORLD_STATE, SimState, Simulator
 
 SECOND = 30  # control steps
 GRIP = 7  # place in an action; forward and turn follow
 ARM_STEP = 0.0375  # [rad] per step, what the arm can follow
-
-HANDLE_COUNT = len(ARTICULATED_JOINTS)
-STATE_LAYOUT: dict[str, tuple[str, tuple[int, ...]]] = {
-    "base_pose": ("f", (3,)),
-    "base_blocked": ("b", ()),
-    "arm_joints": ("f", (kinematics.JOINT_COUNT,)),
-    "arm_velocities": ("f", (kinematics.JOINT_COUNT,)),
-    "end_effector_position": ("f", (3,)),
-    "end_effector_rotation": ("f", (3, 3)),
-    "object_position": ("f", (OBJECT_SLOT_COUNT, 3)),
-    "object_rotation": ("f", (OBJECT_SLOT_COUNT, 4)),
-    "articulated_joints": ("f", (HANDLE_COUNT,)),
-    "handle_position": ("f", (HANDLE_COUNT, 3)),
-    "held_object": ("i", ()),
-    "held_handle": ("i", ()),
-    "touched_object": ("i", ()),
-    "touched_handle": ("i", ()),
-    "hold_violated": ("b", ()),
-    "contact_force": ("f", ()),
-}  # kind of number and shape behind the leading axis
 
 
 def in_the_open(episode: Episode, yaw: float = 0.0) -> Episode:
@@ -51,29 +30,24 @@ def in_the_open(episode: Episode, yaw: float = 0.0) -> Episode:
     )
 
 
-def to_numpy(values: Any) -> np.ndarray:
-    """A NumPy copy of a NumPy array or torch tensor."""
-    return np.array(values.detach().cpu() if hasattr(values, "detach") else values)
-
-
 def snapshot(state: SimState) -> dict[str, np.ndarray]:
     """Copies of all arrays of a state by name."""
-    return {name: to_numpy(getattr(state, name)) for name in STATE_LAYOUT}
+    return {name: state.worlds[name].copy() for name in WORLD_STATE.names or ()}
 
 
 def assert_layout(state: SimState, count: int) -> None:
-    """Shapes, kinds, finite values and proper rotations."""
+    """A SimState whose arrays still belong to its records, finite values and proper rotations."""
+    assert isinstance(state, SimState), f"`state` is a {type(state).__name__}, not a SimState"
+    assert state.worlds.shape == (count,), f"`state` is of {state.worlds.shape} worlds, not {count}"
     for name, values in snapshot(state).items():
-        kind, shape = STATE_LAYOUT[name]
-        shape = (count, *shape)
-        assert values.shape == shape, f"{name} has shape {values.shape}, not {shape}"
-        assert values.dtype.kind == kind, f"{name} is {values.dtype}, not of kind '{kind}'"
+        array = getattr(state, name)
+        assert np.shares_memory(array, state.worlds), f"write into {name}, do not replace it"
         assert np.isfinite(values).all(), f"{name} is not finite"
-    rotation = to_numpy(state.end_effector_rotation)
+    rotation = state.end_effector_rotation
     identity = np.broadcast_to(np.eye(3), rotation.shape)
     assert_close(rotation @ rotation.swapaxes(1, 2), identity, 1e-4, "end_effector_rotation")
     assert (np.linalg.det(rotation) > 0.0).all(), "end_effector_rotation is a mirror"
-    norms = np.linalg.norm(to_numpy(state.object_rotation), axis=-1)
+    norms = np.linalg.norm(state.object_rotation, axis=-1)
     assert_close(norms, np.ones_like(norms), 1e-4, "lengths of object_rotation")
 
 

@@ -3,118 +3,151 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numba
 
-from rearrange.caching import source_hash
+from rearrange.caching import cached_njit
+from rearrange.navigation import occupancy
+from rearrange.navigation.occupancy import clamp_kernel
 from rearrange.robot import kinematics
 from rearrange.sim import clearance
+from rearrange.sim.base import NOTHING
 from rearrange.sim.clearance import is_clear
 
-_KERNEL = {"cache": True, "nogil": True, "error_model": "numpy"}
+SUBSTEP_COUNT = 4
+_KERNEL = {"nogil": True, "error_model": "numpy"}
 _TIP = kinematics.END_EFFECTOR_OFFSET[0]
 
 
-@numba.njit(**_KERNEL)
-def aim(targets, measured, action, lead, low, high, control):  # type: ignore[no-untyped-def]
-    """Add an action's joint deltas to the targets [7], keep those near the joints, and command them."""
-    for k in range(len(targets)):
-        target = max(min(targets[k] + action[k], measured[k] + lead), measured[k] - lead)
-        targets[k] = control[k] = max(min(target, high[k]), low[k])
-
-
-@numba.njit(**_KERNEL)
+@numba.njit(cache=True, **_KERNEL)
 def place_base(position, rotation, x, y, yaw):  # type: ignore[no-untyped-def]
     """Put the base's position [3] and quaternion [4] on the floor at x, y with heading yaw."""
     position[0], position[1] = x, y
     rotation[0], rotation[3] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
 
 
-def _compile(version: str) -> Any:
-    """Build `begin_substep`; `version` becomes a part of numba's cache key."""
-
-    @numba.njit(**_KERNEL)
-    def begin_substep(  # type: ignore[no-untyped-def]
-        position, rotation, objects, held, joints, x, y, yaw, dx, dy, turn,
-        spheres, boxes, moving_boxes, radii,
-    ):  # fmt: skip
-        """Teleport the base, and what it holds, and tell whether the robot is clear of everything there.
-
-        Args:
-            position: Of the base in MjData [3].
-            rotation: Its quaternion [4].
-            objects: Positions and quaternions in qpos [30, 7].
-            held: Slot in the hand or -1. It moves rigidly with the base, as in HAB.
-            joints: Arm joints [7], rad.
-            x: Where the base is, with y [m] and yaw [rad].
-            y: See x.
-            yaw: See x.
-            dx: Its motion, with dy [m] and turn [rad].
-            dy: See dx.
-            turn: See dx.
-            spheres: To radii: see `is_clear`.
-            boxes: See spheres.
-            moving_boxes: See spheres.
-            radii: See spheres.
-        """
-        version  # noqa: B018
-        new_x, new_y, new_yaw = x + dx, y + dy, yaw + turn
-        place_base(position, rotation, new_x, new_y, new_yaw)
-        if held >= 0 and (dx != 0.0 or dy != 0.0 or turn != 0.0):
-            cos, sin = math.cos(turn), math.sin(turn)
-            u, v = objects[held, 0] - x, objects[held, 1] - y
-            objects[held, 0] = new_x + cos * u - sin * v
-            objects[held, 1] = new_y + sin * u + cos * v
-            cos, sin = math.cos(0.5 * turn), math.sin(0.5 * turn)
-            w, qx, qy, qz = (
-                objects[held, 3], objects[held, 4], objects[held, 5], objects[held, 6],
-            )  # fmt: skip
-            objects[held, 3], objects[held, 4] = cos * w - sin * qz, cos * qx - sin * qy
-            objects[held, 5], objects[held, 6] = cos * qy + sin * qx, cos * qz + sin * w
-        return is_clear(spheres, boxes, moving_boxes, radii, joints, new_x, new_y, new_yaw, objects)
-
-    return begin_substep
-
-
-begin_substep = _compile(source_hash(clearance, kinematics))
-
-
-@numba.njit(**_KERNEL)
-def read_robot(  # type: ignore[no-untyped-def]
-    i, hand_position, hand_rotation, qpos, joint_qpos, geom_position, handle_geoms,
-    base, tips, rotations, local_tips, joints, handles,
+@cached_njit(occupancy, **_KERNEL)
+def begin_step(  # type: ignore[no-untyped-def]
+    worlds, i, action, targets, measured, control, lead, limits, floor, frame, radius, slide, motion
 ):  # fmt: skip
-    """Write hand, doors, drawers and handles of a world into row i of the state's arrays."""
-    x, y, yaw = base[i, 0], base[i, 1], base[i, 2]
-    for k in range(3):
-        for m in range(3):
-            rotations[i, k, m] = hand_rotation[k, m]
-        tips[i, k] = hand_position[k] + _TIP * hand_rotation[k, 0]
-    cos, sin, u, v = math.cos(yaw), math.sin(yaw), tips[i, 0] - x, tips[i, 1] - y
-    local_tips[i, 0], local_tips[i, 1] = cos * u + sin * v, cos * v - sin * u
-    local_tips[i, 2] = tips[i, 2]
-    for k in range(len(joint_qpos)):
-        joints[i, k] = qpos[joint_qpos[k]]
-        for m in range(3):
-            handles[i, k, m] = geom_position[handle_geoms[k], m]
-
-
-@numba.njit(**_KERNEL)
-def place_camera(base_pose, i, offset, mount, position, rotation):  # type: ignore[no-untyped-def]
-    """Write position [3] and rotation [3, 3] of a camera that is fixed to the base of world i.
+    """Command the arm, and decide where world i's base goes in this step.
 
     Args:
-        base_pose: x, y, yaw of all worlds [N, 3].
+        worlds: Records of WORLD_STATE [N]; base_pose and base_blocked of world i are updated.
         i: World.
+        action: Of all worlds [N, 10].
+        targets: Of the arm's joints, updated [N, 7], rad.
+        measured: Arm joints as they are [7], rad.
+        control: Written: what is commanded [7], rad.
+        lead: Targets stay this close to the measured joints [rad].
+        limits: Low and high of the joints [2, 7], rad.
+        floor: Clearance of the floor's cells [nx, ny], m.
+        frame: x and y of the floor's origin and its cell size [3], m.
+        radius: Of the base [m].
+        slide: Whether the base glides along obstacles.
+        motion: Written: where the base is (x, y, yaw) and its motion per substep [6].
+    """
+    for k in range(len(measured)):
+        target = targets[i, k] + action[i, k]
+        target = max(min(target, measured[k] + lead), measured[k] - lead)
+        targets[i, k] = control[k] = max(min(target, limits[1, k]), limits[0, k])
+    pose, forward, turn = worlds[i].base_pose, action[i, 8], action[i, 9]
+    x, y, yaw = pose[0], pose[1], pose[2]
+    heading = (
+        yaw + 0.5 * turn
+    )  # HAB turns and drives in one action: the motion follows the mean heading
+    dx, dy = forward * math.cos(heading), forward * math.sin(heading)
+    new_x, new_y, blocked = clamp_kernel(
+        floor, frame[0], frame[1], frame[2], x, y, dx, dy, radius, slide
+    )
+    worlds[i].base_blocked = blocked
+    motion[0], motion[1], motion[2] = x, y, yaw
+    motion[3], motion[4] = (new_x - x) / SUBSTEP_COUNT, (new_y - y) / SUBSTEP_COUNT
+    motion[5] = turn / SUBSTEP_COUNT
+    if forward != 0.0 or turn != 0.0:
+        pose[0], pose[1] = new_x, new_y
+        pose[2] = (yaw + turn + math.pi) % (2 * math.pi) - math.pi
+
+
+@cached_njit(clearance, kinematics, **_KERNEL)
+def begin_substep(  # type: ignore[no-untyped-def]
+    motion, position, rotation, objects, held, joints, spheres, boxes, moving_boxes, radii
+):  # fmt: skip
+    """Teleport the base, and what it holds, and tell whether the robot is clear of everything there.
+
+    Args:
+        motion: Where the base is (x, y, yaw), updated, and how it moves [6], m and rad.
+        position: Of the base in MjData [3].
+        rotation: Its quaternion [4].
+        objects: Positions and quaternions in qpos [30, 7].
+        held: Slot in the hand or -1. It moves rigidly with the base, as in HAB.
+        joints: Arm joints [7], rad.
+        spheres: To radii: see `is_clear`.
+        boxes: See spheres.
+        moving_boxes: See spheres.
+        radii: See spheres.
+    """
+    x, y, dx, dy, turn = motion[0], motion[1], motion[3], motion[4], motion[5]
+    new_x, new_y, new_yaw = x + dx, y + dy, motion[2] + turn
+    motion[0], motion[1], motion[2] = new_x, new_y, new_yaw
+    place_base(position, rotation, new_x, new_y, new_yaw)
+    if held >= 0 and (dx != 0.0 or dy != 0.0 or turn != 0.0):
+        cos, sin = math.cos(turn), math.sin(turn)
+        u, v = objects[held, 0] - x, objects[held, 1] - y
+        objects[held, 0] = new_x + cos * u - sin * v
+        objects[held, 1] = new_y + sin * u + cos * v
+        cos, sin = math.cos(0.5 * turn), math.sin(0.5 * turn)
+        w, qx, qy, qz = objects[held, 3], objects[held, 4], objects[held, 5], objects[held, 6]
+        objects[held, 3], objects[held, 4] = cos * w - sin * qz, cos * qx - sin * qy
+        objects[held, 5], objects[held, 6] = cos * qy + sin * qx, cos * qz + sin * w
+    return is_clear(spheres, boxes, moving_boxes, radii, joints, new_x, new_y, new_yaw, objects)
+
+
+@cached_njit(kinematics, **_KERNEL)
+def read_world(  # type: ignore[no-untyped-def]
+    world, arm_joints, arm_velocities, hand_position, hand_rotation, object_position,
+    object_rotation, qpos, joint_qpos, geom_position, handle_geoms,
+):  # fmt: skip
+    """Write what tasks may know of a world, but contacts and grasps, into its record of WORLD_STATE [1]."""
+    state = world[0]
+    for k in range(len(arm_joints)):
+        state.arm_joints[k], state.arm_velocities[k] = arm_joints[k], arm_velocities[k]
+    tip = state.end_effector_position
+    for k in range(3):
+        for m in range(3):
+            state.end_effector_rotation[k, m] = hand_rotation[k, m]
+        tip[k] = hand_position[k] + _TIP * hand_rotation[k, 0]
+    x, y, yaw = state.base_pose[0], state.base_pose[1], state.base_pose[2]
+    cos, sin, u, v = math.cos(yaw), math.sin(yaw), tip[0] - x, tip[1] - y
+    state.end_effector_in_base[0] = cos * u + sin * v
+    state.end_effector_in_base[1] = cos * v - sin * u
+    state.end_effector_in_base[2] = tip[2]
+    for o in range(len(object_position)):
+        for k in range(3):
+            state.object_position[o, k] = object_position[o, k]
+        for k in range(4):
+            state.object_rotation[o, k] = object_rotation[o, k]
+    for k in range(len(joint_qpos)):
+        state.articulated_joints[k] = qpos[joint_qpos[k]]
+        for m in range(3):
+            state.handle_position[k, m] = geom_position[handle_geoms[k], m]
+    state.touched_object, state.touched_handle, state.contact_force = NOTHING, NOTHING, 0.0
+
+
+@numba.njit(cache=True, **_KERNEL)
+def place_camera(base_pose, offset, mount, position, rotation):  # type: ignore[no-untyped-def]
+    """Write position [3] and rotation [3, 3] of a camera that is fixed to the base.
+
+    Args:
+        base_pose: x, y, yaw [3].
         offset: Of the camera in the base frame (3 numbers) [m].
         mount: Base from camera [3, 3].
         position: World frame [3].
         rotation: World from camera [3, 3].
     """
-    cos, sin = math.cos(base_pose[i, 2]), math.sin(base_pose[i, 2])
-    position[0] = base_pose[i, 0] + cos * offset[0] - sin * offset[1]
-    position[1] = base_pose[i, 1] + sin * offset[0] + cos * offset[1]
+    cos, sin = math.cos(base_pose[2]), math.sin(base_pose[2])
+    position[0] = base_pose[0] + cos * offset[0] - sin * offset[1]
+    position[1] = base_pose[1] + sin * offset[0] + cos * offset[1]
     position[2] = offset[2]
     for k in range(3):
         rotation[0, k] = cos * mount[0, k] - sin * mount[1, k]

@@ -9,7 +9,6 @@ randomised, a world steps a copy of its own.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,7 +18,7 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.generation import load_layout
-from rearrange.navigation import OccupancyGrid, clamp_base_motion
+from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.render import Camera, GeomTable, look_at
 from rearrange.render.caster import cast
 from rearrange.robot import fetch, kinematics
@@ -29,10 +28,16 @@ from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import CONTROL_STEP, NOTHING, OBJECT_SLOT_COUNT, SimState
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
-from rearrange.sim.kernels import aim, begin_substep, place_base, place_camera, read_robot
+from rearrange.sim.kernels import (
+    SUBSTEP_COUNT,
+    begin_step,
+    begin_substep,
+    place_base,
+    place_camera,
+    read_world,
+)
 from rearrange.sim.randomisation import Drawn, Randomisation
 
-SUBSTEP_COUNT = 4
 # A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
 SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
@@ -69,6 +74,7 @@ class ApartmentModel:
     options: mujoco.MjOption  # the model's own, whose lookup costs a microsecond
     geoms: GeomTable
     grid: OccupancyGrid
+    floor_frame: np.ndarray  # x and y of the grid's origin and its cell size [3], m
     clearance: Clearance
     roles: np.ndarray  # what each geom is, see contacts.py [G]
     first_object_body: int
@@ -103,6 +109,7 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
         geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
         grid=grid,
+        floor_frame=np.array([*grid.origin, grid.cell], dtype=float),
         clearance=Clearance(model),
         roles=_geom_roles(model, object_body, handle_geoms),
         first_object_body=object_body,
@@ -173,7 +180,7 @@ class MujocoSimulator:
         self.config = config or SimulatorConfig()
         self.config.randomise.check()
         self.world_count = world_count
-        self.state = SimState.empty(world_count)
+        self.state = SimState(world_count)
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
@@ -181,6 +188,7 @@ class MujocoSimulator:
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
+        self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
         self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
         self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
         self._drawn: list[Drawn | None] = [None] * world_count  # what is randomised in each
@@ -196,7 +204,7 @@ class MujocoSimulator:
     def step(self, action: np.ndarray) -> None:
         """Advance all worlds by one action [N, 10]; see the contract."""
         for i in range(self.world_count):
-            self._step_world(i, action[i])
+            self._step_world(i, action)
 
     def render_depth(self, size: int | None = None) -> np.ndarray:
         """Head camera depth [N, H, W] in metres; the array is reused by the next call."""
@@ -205,7 +213,7 @@ class MujocoSimulator:
         for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
             if world is None or views is None:
                 continue
-            place_camera(self.state.base_pose, i, *self._mounts[i], position, rotation)
+            place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
             table = world.geoms
             buffer = table.scratch("depth", camera.height, camera.width, np.float32)
             cast(
@@ -228,7 +236,7 @@ class MujocoSimulator:
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
         position, rotation = np.empty(3), np.empty((3, 3))
-        place_camera(self.state.base_pose, i, *self._mounts[i], position, rotation)
+        place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
         return position, rotation
 
     def _camera(self, size: int) -> tuple[Camera, np.ndarray, np.ndarray]:
@@ -298,51 +306,34 @@ class MujocoSimulator:
         self.state.hold_violated[i] = False
 
     def _step_world(self, i: int, action: np.ndarray) -> None:
+        """Take the action of world i, of all actions [N, 10]."""
         world, data = self._world(i)
-        state = self.state
-        self._grip(i, world, data, action[7] >= 0.0)
-        views = self._view(i)
-        aim(
-            self._arm_targets[i], views.arm_joints, action, self.config.target_lead,
-            self._limits[0], self._limits[1], views.arm_targets,
-        )  # fmt: skip
+        views, grid, config = self._view(i), world.grid, self.config
+        self._grip(i, world, data, action[i, 7] >= 0.0)
         self._write_grasp(i, world)
-        x, y, yaw = state.base_pose[i].tolist()
-        forward, turn = float(action[8]), float(action[9])
-        # HAB turns and drives in one action: the motion follows the mean heading.
-        heading = yaw + 0.5 * turn
-        dx, dy = forward * math.cos(heading), forward * math.sin(heading)
-        new_x, new_y, blocked = clamp_base_motion(world.grid, x, y, dx, dy, slide=self.config.slide)
-        state.base_blocked[i] = blocked
-        self._advance(i, world, data, (x, y, yaw), (new_x - x, new_y - y, turn))
-        new_yaw = (yaw + turn + math.pi) % (2 * math.pi) - math.pi
-        state.base_pose[i] = (new_x, new_y, new_yaw) if forward or turn else (x, y, yaw)
+        begin_step(
+            self.state.worlds, i, action, self._arm_targets, views.arm_joints, views.arm_targets,
+            config.target_lead, self._limits, grid.clearance, world.floor_frame, ROBOT_RADIUS,
+            config.slide, self._motion,
+        )  # fmt: skip
+        self._advance(i, world, data)
         self._read(i, world, data)
         self._check_hold(i, world, data)
 
-    def _advance(
-        self,
-        i: int,
-        world: ApartmentModel,
-        data: mujoco.MjData,
-        start: tuple[float, float, float],
-        motion: tuple[float, float, float],
-    ) -> None:
+    def _advance(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         """Step physics, teleporting the base and what it holds a part of the way in every substep."""
-        views, model, options = self._view(i), world.model, world.options
+        views, model, options, motion = self._view(i), world.model, world.options, self._motion
         clearance, held = world.clearance, int(self.state.held_object[i])
         position, rotation = views.base_position, views.base_rotation
         objects, joints = views.objects, views.arm_joints
         spheres, boxes, radii = clearance.spheres, clearance.boxes, clearance.radii
-        x, y, yaw = start
-        dx, dy, turn = (part / SUBSTEP_COUNT for part in motion)
         alone = data.ntree_awake <= 1  # nothing but the robot moves
         off = False  # whether the search for contacts is off
         for _ in range(SUBSTEP_COUNT):
             if alone and not views.doors_known:
                 views.moving_boxes, views.doors_known = clearance.moving_boxes(data), True
             clear = begin_substep(
-                position, rotation, objects, held, joints, x, y, yaw, dx, dy, turn,
+                motion, position, rotation, objects, held, joints,
                 spheres, boxes, views.moving_boxes, radii,
             )  # fmt: skip
             if off != (clear and alone):
@@ -351,7 +342,6 @@ class MujocoSimulator:
             mujoco.mj_step(model, data)
             alone = data.ntree_awake <= 1
             views.doors_known = views.doors_known and alone
-            x, y, yaw = x + dx, y + dy, yaw + turn
         if off:
             options.disableflags = 0
 
@@ -448,19 +438,15 @@ class MujocoSimulator:
     def _read(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         """Copy what tasks may know from MjData into the state."""
         state, views = self.state, self._view(i)
-        state.arm_joints[i] = views.arm_joints
-        state.arm_velocities[i] = views.arm_velocities
-        state.object_position[i] = views.object_position
-        state.object_rotation[i] = views.object_rotation
-        read_robot(
-            i, views.hand_position, views.hand_rotation, views.qpos, world.joint_qpos,
-            views.geom_position, world.handle_geoms, state.base_pose,
-            state.end_effector_position, state.end_effector_rotation, state.end_effector_in_base,
-            state.articulated_joints, state.handle_position,
+        read_world(
+            state.worlds[i : i + 1], views.arm_joints, views.arm_velocities, views.hand_position,
+            views.hand_rotation, views.object_position, views.object_rotation, views.qpos,
+            world.joint_qpos, views.geom_position, world.handle_geoms,
         )  # fmt: skip
-        state.touched_object[i], state.touched_handle[i], state.contact_force[i] = (
-            self._scan(i, world, data) if data.ncon else (NOTHING, NOTHING, 0.0)
-        )
+        if data.ncon:
+            state.touched_object[i], state.touched_handle[i], state.contact_force[i] = self._scan(
+                i, world, data
+            )
 
     def _scan(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> tuple[int, int, float]:
         """Touched object, touched handle and force [N]; see `scan_contacts`."""

@@ -1,22 +1,25 @@
 """What every task is made of: actions, force accounting, reward terms and outcomes.
 
-Task logic is written once as functions over batched arrays (leading axis N) through the array API, so
-that it runs on NumPy in a worker process and on torch tensors beside a GPU simulator.
+A task's logic is written once, as plain arithmetic on the record of one world (WORLD_STATE in
+rearrange.sim.base) and on what the task remembers of that world, and compiled. Over arrays, NumPy's
+calls took half the time of a whole step with physics and image.
 """
 
 from __future__ import annotations
 
-import math
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
+import numba
 import numpy as np
 from gymnasium import spaces
+from numpy.lib.recfunctions import structured_to_unstructured
 
-from rearrange import geometry
 from rearrange.episodes.episode import Episode
-from rearrange.sim.base import Array, SimState
+from rearrange.sim.base import SimState
 
 ARM, GRIP, BASE, STOP = slice(0, 7), 7, slice(8, 10), 10  # places in a full action
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
@@ -49,112 +52,170 @@ class ForceConfig:
     noise_floor: float = 20.0  # [20] smaller increases are not added up [N]
 
 
-@dataclass
 class Outcome:
-    """What a step meant, for N worlds.
+    """What a step meant, for N worlds. Arrays are reused: copy what must outlive a step.
 
     Attributes:
-        rewards: Named reward terms, already scaled [N] each; their sum is the reward.
+        worlds: All of it, one record per world, for compiled tasks [N].
+        terms: Reward terms, already scaled [N, T]; their sum is the reward.
+        rewards: The same by name [N] each.
         terminated: The episode is over for a reason within the task [N] bool.
         success: The task's success rule holds now [N] bool.
         failures: Named reasons of failure that hold now [N] bool each.
     """
 
-    rewards: dict[str, Array]
-    terminated: Array
-    success: Array
-    failures: dict[str, Array]
+    def __init__(self, count: int, rewards: Sequence[str], failures: Sequence[str]) -> None:
+        """Of `count` worlds, with these names of reward terms and failures."""
+        kind = np.dtype(
+            [
+                ("rewards", [(name, "f8") for name in rewards]),
+                ("terminated", "?"),
+                ("success", "?"),
+                ("failures", [(name, "?") for name in failures]),
+            ],
+            align=True,
+        )
+        worlds = self.worlds = np.zeros(count, kind)
+        self.terms = structured_to_unstructured(worlds["rewards"], copy=False)
+        self.rewards = MappingProxyType({name: worlds["rewards"][name] for name in rewards})
+        self.terminated: np.ndarray = worlds["terminated"]
+        self.success: np.ndarray = worlds["success"]
+        self.failures = MappingProxyType({name: worlds["failures"][name] for name in failures})
 
 
-class Task(Protocol):
-    """A task over N worlds. One file per task; everything about it stands there."""
+class Compiled(NamedTuple):
+    """A task's logic, compiled: functions over the records of N worlds.
+
+    Attributes:
+        begin: (states, memories, settings): remember what the first step is compared with.
+        evaluate: (states, memories, settings, actions, outcomes): write outcomes, and remember.
+        observe: (states, memories, seen): write vector observations.
+    """
+
+    begin: Any
+    evaluate: Any
+    observe: Any
+
+
+class Task:
+    """A task over N worlds. One file per task; everything about it stands there.
+
+    Attributes:
+        name: How users call it.
+        config_type: Its numbers.
+        action_slice: Where its action stands in a full one; `action_size` is its length.
+        OBSERVATION: Vector observations by name, and their sizes (the env adds the camera).
+        REWARDS: Names of the reward terms.
+        FAILURES: Names of the reasons of failure.
+        MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
+        compiled: Its logic.
+        memory: One record per world [N].
+        settings: The config as a record [1], for compiled code.
+    """
 
     name: ClassVar[str]
-    max_steps: int
-    action: ActionConfig
-    action_size: int
-    action_slice: ClassVar[slice]  # where its action stands in a full one
+    config_type: ClassVar[type]
+    action_size: ClassVar[int]
+    action_slice: ClassVar[slice]
+    OBSERVATION: ClassVar[dict[str, int]]
+    REWARDS: ClassVar[tuple[str, ...]]
+    FAILURES: ClassVar[tuple[str, ...]]
+    MEMORY: ClassVar[list[tuple[Any, ...]]]
+    compiled: ClassVar[Compiled]
+
+    def __init__(self, config: Any = None, world_count: int = 1) -> None:
+        """Allocate what has to be remembered between steps; `config=None` takes the defaults."""
+        self.config = config or self.config_type()
+        self.action: ActionConfig = self.config.action
+        self.max_steps: int = self.config.max_steps
+        self.settings = as_record(self.config)
+        shared = [("base_start", "f8", 3), ("force", "f8"), ("accumulated_force", "f8")]
+        self.memory = np.zeros(world_count, np.dtype([*shared, *self.MEMORY], align=True))
+        self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
+        self._seen = np.dtype([(key, "f4", (size,)) for key, size in self.OBSERVATION.items()])
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Spaces of the task's vector observations in one world (the camera is added by the env)."""
-        ...
+        return {
+            key: spaces.Box(-np.inf, np.inf, (size,), np.float32)
+            for key, size in self.OBSERVATION.items()
+        }
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A start state; it may still touch something, then the env asks again."""
-        ...
+        raise NotImplementedError
 
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
         """Begin episodes in these worlds: `state` is already that of the start."""
-        ...
+        for i, episode in zip(world_ids, episodes, strict=True):
+            self.memory[i] = np.zeros((), self.memory.dtype)
+            self.memory["base_start"][i] = state.base_pose[i]
+            self.aim(self.memory[i], episode)
+            self.compiled.begin(state.worlds[i : i + 1], self.memory[i : i + 1], self.settings)
 
-    def mask(self, state: SimState, physical: Array) -> Array:
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """Write what the episode asks for into a world's record."""
+        raise NotImplementedError
+
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """The simulator's action [N, 10] that the task makes of the policy's, which may be changed."""
-        ...
+        raise NotImplementedError
 
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
+    def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
         """Reward, success and termination after a step with this full action [N, 11]."""
-        ...
+        self.compiled.evaluate(
+            state.worlds, self.memory, self.settings, action, self.outcome.worlds
+        )
+        return self.outcome
 
-    def observe(self, state: SimState) -> dict[str, Array]:
-        """Vector observations [N, ...]."""
-        ...
-
-
-class ForceMeter:
-    """Accumulates contact force as habitat-lab does: only increases above a noise floor count."""
-
-    def __init__(self, config: ForceConfig, world_count: int, xp: Any) -> None:
-        """Start with no force in any world."""
-        self.config, self.xp = config, xp
-        self.accumulated = xp.zeros(world_count)
-        self.previous = xp.zeros(world_count)
-        self._largest_penalty = xp.full(world_count, config.largest_penalty)
-        self._nothing = xp.zeros(world_count), xp.zeros(world_count, dtype=xp.bool)
-        self._quiet = True  # no world felt a force in the last step, and no limit was exceeded
-
-    def reset(self, world_ids: Sequence[int]) -> None:
-        """Forget the force of these worlds."""
-        for i in world_ids:
-            self.accumulated[i] = 0.0
-            self.previous[i] = 0.0
-
-    def update(self, force: Array) -> tuple[Array, Array]:
-        """Take the force of a step [N], N.
-
-        Returns:
-            The penalty (negative, end penalty included) [N] and whether a limit was exceeded [N]; not
-            to be written to.
-        """
-        xp, config = self.xp, self.config
-        felt = bool(force.any())
-        if self._quiet and not felt:  # most steps
-            return self._nothing
-        added = force - self.previous
-        added = added * (added > config.noise_floor)
-        self.accumulated = self.accumulated + added
-        self.previous[:] = force
-        exceeded = (self.accumulated > config.accumulated_limit) | (force > config.instant_limit)
-        penalty = xp.minimum(config.penalty * added, self._largest_penalty)
-        self._quiet = not felt and not bool(exceeded.any())
-        return -(penalty + config.end_penalty * exceeded), exceeded
+    def observe(self, state: SimState) -> dict[str, np.ndarray]:
+        """Vector observations [N, ...], single precision; fresh arrays."""
+        seen = np.empty(len(state.worlds), self._seen)
+        self.compiled.observe(state.worlds, self.memory, seen)
+        return {key: seen[key] for key in self.OBSERVATION}
 
 
-def gps_compass(xp: Any, start: Array, base_pose: Array) -> Array:
-    """Pose relative to the episode's start [N, 4]: x, y [m] in the start frame, cos and sin of the turn."""
-    if start.shape[0] == 1:  # a lone world: plain numbers are four times as fast as arrays of one
-        ((x0, y0, yaw0),), ((x, y, yaw),) = start.tolist(), base_pose.tolist()
-        cos, sin, x, y, turn = math.cos(yaw0), math.sin(yaw0), x - x0, y - y0, yaw - yaw0
-        values = (cos * x + sin * y, cos * y - sin * x, math.cos(turn), math.sin(turn))
-        return geometry.array_of_one(xp, values, start.dtype)
-    offset = geometry.to_base_frame(xp, start, base_pose)
-    turn = offset[:, 2] - start[:, 2]
-    result = xp.empty((start.shape[0], 4), dtype=start.dtype)
-    result[:, :2] = offset[:, :2]
-    result[:, 2] = xp.cos(turn)
-    result[:, 3] = xp.sin(turn)
-    return result
+def as_record(config: Any) -> np.ndarray:
+    """The numbers of a config dataclass as a record [1]; groups in it are records too."""
+
+    def kind(part: Any) -> list[tuple[str, Any]]:
+        return [
+            (name, kind(value) if is_group(value) else type_of(value))
+            for name, value in items(part)
+        ]
+
+    def is_group(value: Any) -> bool:
+        return dataclasses.is_dataclass(value)
+
+    def type_of(value: Any) -> str:
+        return "?" if isinstance(value, bool) else "f8"  # a float may be set to 1
+
+    def items(part: Any) -> list[tuple[str, Any]]:
+        return [(field.name, getattr(part, field.name)) for field in dataclasses.fields(part)]
+
+    def values(part: Any) -> tuple[Any, ...]:
+        return tuple(values(value) if is_group(value) else value for _, value in items(part))
+
+    return np.array([values(config)], np.dtype(kind(config), align=True))
 
 
-def box(size: int) -> spaces.Box:
-    """Space of an unbounded float vector."""
-    return spaces.Box(-np.inf, np.inf, (size,), np.float32)
+@numba.njit(cache=True)
+def feel_force(force: float, memory: Any, config: Any) -> tuple[float, bool]:
+    """Accumulate contact force as habitat-lab does: only increases above a noise floor count.
+
+    Args:
+        force: In this step [N].
+        memory: The task's record of the world.
+        config: ForceConfig as a record.
+
+    Returns:
+        The reward (zero or negative, end penalty included), and whether a limit was exceeded.
+    """
+    added = force - memory.force
+    if added <= config.noise_floor:
+        added = 0.0
+    memory.force = force
+    memory.accumulated_force += added
+    exceeded = memory.accumulated_force > config.accumulated_limit or force > config.instant_limit
+    penalty = min(config.penalty * added, config.largest_penalty)
+    return -(penalty + config.end_penalty * exceeded), exceeded

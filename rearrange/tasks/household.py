@@ -14,28 +14,26 @@ Success: every target within 0.30 m of its goal, nothing held, and stop called; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import array_api_compat.numpy as numpy_api
 import numpy as np
-from gymnasium import spaces
 
 from rearrange import geometry
+from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, sample_arm
-from rearrange.sim.base import NOTHING, Array, SimState
-from rearrange.tasks.base import (
-    BASE,
-    STOP,
-    ActionConfig,
-    ForceConfig,
-    ForceMeter,
-    Outcome,
-    box,
+from rearrange.robot import kinematics
+from rearrange.sim.base import NOTHING, SimState
+from rearrange.tasks import base, sensors
+from rearrange.tasks.base import BASE, STOP, ActionConfig, Compiled, ForceConfig, Task, feel_force
+from rearrange.tasks.sensors import (
+    copy_into,
+    from_rest,
     gps_compass,
+    in_hand,
+    is_holding,
+    polar,
 )
-from rearrange.tasks.sensors import from_rest, is_holding, polar_sensor
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for every target
 
@@ -63,47 +61,134 @@ class HouseholdConfig:
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
-class Household:
+def observation_of(target_count: int) -> dict[str, int]:
+    """Sizes of the vector observations of a scenario with so many targets."""
+    return {
+        "obj_start_sensor": 3 * target_count,
+        "obj_goal_sensor": 3 * target_count,
+        "obj_start_gps_compass": 2 * target_count,
+        "obj_goal_gps_compass": 2 * target_count,
+        "joint": 7,
+        "is_holding": 1,
+        "relative_resting_position": 3,
+        "ee_pos": 3,
+        "gps_compass": 4,
+    }
+
+
+def memory_of(target_count: int) -> list[tuple[Any, ...]]:
+    """What a scenario with so many targets remembers."""
+    return [
+        ("slots", "i8", (target_count,)),
+        ("start", "f8", (target_count, 3)),
+        ("goal", "f8", (target_count, 3)),
+        (
+            "picked",
+            "u1",
+            (target_count,),
+        ),  # at any time of the episode; numba knows no array of "?"
+        ("placed", "u1", (target_count,)),  # likewise
+        ("previous_distance", "f8"),
+        ("previous_held", "i8"),
+    ]
+
+
+@cached_njit(geometry)
+def _to_goal(world: Any, memory: Any, k: int) -> float:
+    """Distance of target k from its goal [m]."""
+    return geometry.distance(world.object_position[memory.slots[k]], memory.goal[k])
+
+
+@cached_njit(geometry)
+def _distance(world: Any, memory: Any) -> float:
+    """What has to shrink next: hand to the first object that is not in place, then it to its goal [m]."""
+    for k in range(len(memory.slots)):
+        if not memory.placed[k]:
+            if world.held_object == memory.slots[k]:
+                return _to_goal(world, memory, k)
+            where = world.object_position[memory.slots[k]]
+            return geometry.distance(where, world.end_effector_position)
+    return 0.0
+
+
+@cached_njit(geometry)
+def _begin(states: Any, memories: Any, settings: Any) -> None:
+    for i in range(len(states)):
+        memories[i].previous_distance = _distance(states[i], memories[i])
+        memories[i].previous_held = states[i].held_object
+
+
+@cached_njit(base, geometry)
+def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory, outcome = states[i], memories[i], outcomes[i]
+        picked_count, placed_count, all_there = 0, 0, True
+        for k in range(len(memory.slots)):
+            to_goal = _to_goal(world, memory, k)
+            holding = world.held_object == memory.slots[k]
+            all_there = all_there and to_goal < config.goal_threshold
+            if holding and not memory.picked[k]:
+                memory.picked[k] = True
+                picked_count += 1
+            near = to_goal < config.place_threshold
+            if near and not holding and memory.picked[k] and not memory.placed[k]:
+                memory.placed[k] = True
+                placed_count += 1
+        distance = _distance(world, memory)
+        # Taking, dropping or placing changes what is measured, so such a step brings no progress.
+        changed = placed_count > 0 or world.held_object != memory.previous_held
+        progress = 0.0 if changed else memory.previous_distance - distance
+        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+        stop = actions[i, STOP] > 0.0
+        done = all_there and world.held_object == NOTHING
+        success = done and stop
+        memory.previous_distance, memory.previous_held = distance, world.held_object
+
+        rewards, failures = outcome.rewards, outcome.failures
+        rewards.progress = config.progress_scale * progress
+        rewards.pick = config.pick_bonus * picked_count
+        rewards.place = config.place_bonus * placed_count
+        rewards.force = force_reward
+        rewards.success = config.success_bonus * success
+        rewards.slack = -config.slack
+        failures.stopped_early = stop and not done
+        failures.force_limit = exceeded
+        outcome.success = success
+        outcome.terminated = stop or exceeded
+
+
+@cached_njit(geometry, sensors)
+def _observe_points(world: Any, points: Any, sensor: Any, compass: Any) -> None:
+    """Write points [K, 3] in the end-effector frame [3 K] and as GPS+Compass [2 K]."""
+    for k in range(len(points)):
+        copy_into(sensor[3 * k : 3 * k + 3], in_hand(world, points[k]))
+        distance, bearing = polar(world.base_pose, points[k])
+        compass[2 * k], compass[2 * k + 1] = distance, -bearing
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _observe(states: Any, memories: Any, seen: Any) -> None:
+    for i in range(len(states)):
+        world, memory, see = states[i], memories[i], seen[i]
+        _observe_points(world, memory.start, see.obj_start_sensor, see.obj_start_gps_compass)
+        _observe_points(world, memory.goal, see.obj_goal_sensor, see.obj_goal_gps_compass)
+        copy_into(see.joint, world.arm_joints)
+        see.is_holding[0] = is_holding(world)
+        copy_into(see.relative_resting_position, from_rest(world))
+        copy_into(see.ee_pos, world.end_effector_in_base)
+        copy_into(see.gps_compass, gps_compass(memory.base_start, world.base_pose))
+
+
+class Household(Task):
     """A household scenario over N worlds; see the module's docstring."""
 
-    name: ClassVar[str]
     target_count: ClassVar[int]
-    config_type: ClassVar[type[HouseholdConfig]]
     action_size = 11
     action_slice = slice(0, 11)
-
-    def __init__(
-        self, config: HouseholdConfig | None = None, world_count: int = 1, xp: Any = numpy_api
-    ) -> None:
-        """Allocate what has to be remembered between steps."""
-        self.config = config or self.config_type()
-        self.action, self.max_steps, self.xp = self.config.action, self.config.max_steps, xp
-        self.force = ForceMeter(self.config.force, world_count, xp)
-        shape = (world_count, self.target_count)
-        self.worlds = xp.arange(world_count)
-        self.slots = xp.zeros(shape, dtype=xp.int64)
-        self.points = xp.zeros((world_count, 2 * self.target_count, 3))  # K starts, then K goals
-        self.goal = self.points[:, self.target_count :]
-        self.base_start = xp.zeros((world_count, 3))
-        self.picked = xp.zeros(shape, dtype=xp.bool)
-        self.placed = xp.zeros(shape, dtype=xp.bool)
-        self.previous_distance = xp.zeros(world_count)
-        self.previous_held = xp.full(world_count, NOTHING)
-        self.slack = xp.full(world_count, -self.config.slack)
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """Vector observations of one world."""
-        return {
-            "obj_start_sensor": box(3 * self.target_count),
-            "obj_goal_sensor": box(3 * self.target_count),
-            "obj_start_gps_compass": box(2 * self.target_count),
-            "obj_goal_gps_compass": box(2 * self.target_count),
-            "joint": box(7),
-            "is_holding": box(1),
-            "relative_resting_position": box(3),
-            "ee_pos": box(3),
-            "gps_compass": box(4),
-        }
+    REWARDS = ("progress", "pick", "place", "force", "success", "slack")
+    FAILURES = ("stopped_early", "force_limit")
+    compiled = Compiled(_begin, _evaluate, _observe)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator
@@ -122,88 +207,14 @@ class Household:
                 return scene.episode(targets, pose, arm, rng)
         raise RuntimeError(f"{self.name}: no room for the targets in {SCENE_ATTEMPTS} scenes")
 
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds."""
-        xp = self.xp
-        for i, episode in zip(world_ids, episodes, strict=True):
-            self.slots[i] = xp.asarray([target.slot for target in episode.targets])
-            starts = [target.start for target in episode.targets]
-            self.points[i] = xp.asarray([*starts, *(target.goal for target in episode.targets)])
-            self.base_start[i] = xp.asarray(state.base_pose[i], copy=True)
-            self.picked[i] = False
-            self.placed[i] = False
-        self.force.reset(world_ids)
-        distance = self._distance(state, self.goal_distances(state))
-        for i in world_ids:
-            self.previous_distance[i] = distance[i]
-            self.previous_held[i] = state.held_object[i]
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """The targets, where they started and where they belong."""
+        memory["slots"] = [target.slot for target in episode.targets]
+        memory["start"] = [target.start for target in episode.targets]
+        memory["goal"] = [target.goal for target in episode.targets]
 
-    def goal_distances(self, state: SimState) -> Array:
-        """Distance of every target from its goal [N, K], m."""
-        objects = state.object_position[self.worlds[:, None], self.slots]
-        return geometry.distance(self.xp, objects, self.goal)
-
-    def mask(self, state: SimState, physical: Array) -> Array:
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """Everything is allowed; the base may be asked to stand still."""
         if not self.config.base_motion:
             physical[:, BASE] = 0.0
         return physical
-
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
-        """Reward, success and termination after a step; see HouseholdConfig for the terms."""
-        xp, config = self.xp, self.config
-        to_goal = self.goal_distances(state)
-        holding = state.held_object[:, None] == self.slots
-        picked = holding & ~self.picked
-        placed = (to_goal < config.place_threshold) & ~holding & self.picked & ~self.placed
-        self.picked, self.placed = self.picked | picked, self.placed | placed
-        distance = self._distance(state, to_goal)
-        # Taking, dropping or placing changes what is measured, so such a step brings no progress.
-        changed = xp.any(placed, axis=-1) | (state.held_object != self.previous_held)
-        progress = (self.previous_distance - distance) * ~changed
-        self.previous_distance = distance
-        self.previous_held[:] = state.held_object
-        force_reward, exceeded = self.force.update(state.contact_force)
-        stop = action[:, STOP] > 0
-        done = xp.all(to_goal < config.goal_threshold, axis=-1) & (state.held_object < 0)
-        success = done & stop
-        rewards = {
-            "progress": config.progress_scale * progress,
-            "pick": config.pick_bonus * xp.sum(picked, axis=-1),
-            "place": config.place_bonus * xp.sum(placed, axis=-1),
-            "force": force_reward,
-            "success": config.success_bonus * success,
-            "slack": self.slack,
-        }
-        failures = {"stopped_early": stop & ~done, "force_limit": exceeded}
-        return Outcome(rewards, stop | exceeded, success, failures)
-
-    def observe(self, state: SimState) -> dict[str, Array]:
-        """Vector observations; see the module's docstring."""
-        xp, split = self.xp, self.target_count
-        in_hand = self.points - state.end_effector_position[:, None, :]
-        in_hand = in_hand @ state.end_effector_rotation
-        in_base = polar_sensor(xp, state.base_pose, self.points)
-        rows = (state.base_pose.shape[0], -1)
-        return {
-            "obj_start_sensor": xp.reshape(in_hand[:, :split], rows),
-            "obj_goal_sensor": xp.reshape(in_hand[:, split:], rows),
-            "obj_start_gps_compass": xp.reshape(in_base[:, :split], rows),
-            "obj_goal_gps_compass": xp.reshape(in_base[:, split:], rows),
-            "joint": state.arm_joints,
-            "is_holding": is_holding(self.xp, state),
-            "relative_resting_position": from_rest(self.xp, state),
-            "ee_pos": state.end_effector_in_base,
-            "gps_compass": gps_compass(xp, self.base_start, state.base_pose),
-        }
-
-    def _distance(self, state: SimState, to_goal: Array) -> Array:
-        """What has to shrink next: hand to the first object that is not in place, then it to its goal [N]."""
-        xp = self.xp
-        current = xp.argmin(xp.astype(self.placed, xp.int8), axis=-1)
-        slot = self.slots[self.worlds, current]
-        objects = geometry.rows_at(state.object_position, self.worlds, slot)
-        to_object = geometry.distance(xp, objects, state.end_effector_position)
-        held = state.held_object == slot
-        remaining = xp.where(held, to_goal[self.worlds, current], to_object)
-        return xp.where(xp.all(self.placed, axis=-1), 0.0 * remaining, remaining)

@@ -14,14 +14,13 @@ the episode, right or wrong, but is ignored far from the goal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import array_api_compat.numpy as numpy_api
 import numpy as np
-from gymnasium import spaces
 
+from rearrange import geometry
+from rearrange.caching import cached_njit
 from rearrange.episodes import (
     Episode,
     Scene,
@@ -31,18 +30,18 @@ from rearrange.episodes import (
     sample_arm,
 )
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
-from rearrange.sim.base import NOTHING, Array, SimState
+from rearrange.sim.base import NOTHING, SimState
+from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
     STOP,
     ActionConfig,
+    Compiled,
     ForceConfig,
-    ForceMeter,
-    Outcome,
-    box,
-    gps_compass,
+    Task,
+    feel_force,
 )
-from rearrange.tasks.sensors import polar, polar_sensor
+from rearrange.tasks.sensors import copy_into, gps_compass, polar
 from rearrange.tasks.starts import add_shut_in, pose_away_from, random_goal
 
 POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
@@ -77,30 +76,72 @@ class NavigateConfig:
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
 
 
-class Navigate:
+@cached_njit(sensors)
+def _begin(states: Any, memories: Any, settings: Any) -> None:
+    for i in range(len(states)):
+        distance, bearing = polar(states[i].base_pose, memories[i].goal)
+        memories[i].previous_distance, memories[i].previous_angle = distance, abs(bearing)
+
+
+@cached_njit(base, sensors)
+def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory, outcome = states[i], memories[i], outcomes[i]
+        distance, bearing = polar(world.base_pose, memory.goal)
+        angle = abs(bearing)
+        near = distance < config.turn_distance
+        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+        stop = actions[i, STOP] > 0.0 and distance <= config.stop_distance
+        there = distance < config.goal_distance and angle < config.goal_angle
+        dropped = world.held_object != memory.held
+        success = there and stop and not dropped
+
+        rewards, failures = outcome.rewards, outcome.failures
+        rewards.distance = config.distance_scale * (memory.previous_distance - distance)
+        rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
+        rewards.drop = -config.drop_penalty * dropped
+        rewards.force = force_reward
+        rewards.success = config.success_bonus * success
+        rewards.slack = -config.slack
+        failures.stopped_early = stop and not there
+        failures.dropped, failures.force_limit = dropped, exceeded
+        outcome.success = success
+        outcome.terminated = stop or dropped or exceeded
+        memory.previous_distance, memory.previous_angle = distance, angle
+
+
+@cached_njit(geometry, sensors)
+def _observe(states: Any, memories: Any, seen: Any) -> None:
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        distance, bearing = polar(world.base_pose, memory.goal)
+        copy_into(seen[i].goal_to_agent_gps_compass, (distance, -bearing))
+        copy_into(seen[i].joint, world.arm_joints)
+        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+
+
+class Navigate(Task):
     """The Navigate task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "navigate"
+    config_type = NavigateConfig
     action_size = 3
     action_slice = slice(8, 11)
-
-    def __init__(
-        self, config: NavigateConfig | None = None, world_count: int = 1, xp: Any = numpy_api
-    ) -> None:
-        """Allocate what has to be remembered between steps."""
-        self.config = config or NavigateConfig()
-        self.action, self.max_steps, self.xp = self.config.action, self.config.max_steps, xp
-        self.force = ForceMeter(self.config.force, world_count, xp)
-        self.goal = xp.zeros((world_count, 3))
-        self.base_start = xp.zeros((world_count, 3))
-        self.held = xp.full(world_count, NOTHING)  # slot that is to be kept in the hand
-        self.previous_distance = xp.zeros(world_count)
-        self.previous_angle = xp.zeros(world_count)
-        self.slack = xp.full(world_count, -self.config.slack)
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """Vector observations of one world."""
-        return {"goal_to_agent_gps_compass": box(2), "joint": box(7), "gps_compass": box(4)}
+    OBSERVATION: ClassVar[dict[str, int]] = {
+        "goal_to_agent_gps_compass": 2,
+        "joint": 7,
+        "gps_compass": 4,
+    }
+    REWARDS = ("distance", "turn", "drop", "force", "success", "slack")
+    FAILURES = ("stopped_early", "dropped", "force_limit")
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = [
+        ("goal", "f8", 3),
+        ("held", "i8"),  # slot that is to be kept in the hand
+        ("previous_distance", "f8"),
+        ("previous_angle", "f8"),
+    ]
+    compiled = Compiled(_begin, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""
@@ -110,61 +151,18 @@ class Navigate:
         pose = pose_away_from(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
         return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
 
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds."""
-        xp = self.xp
-        for i, episode in zip(world_ids, episodes, strict=True):
-            target, held = episode.targets[0], episode.held_slot
-            self.goal[i] = xp.asarray(target.start if held is None else target.goal)
-            self.held[i] = NOTHING if held is None else held
-            self.base_start[i] = xp.asarray(state.base_pose[i], copy=True)
-        self.force.reset(world_ids)
-        distance, bearing = polar(xp, state.base_pose, self.goal)
-        for i in world_ids:
-            self.previous_distance[i] = distance[i]
-            self.previous_angle[i] = xp.abs(bearing[i])
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """The place to go to, and what is to be kept in the hand."""
+        target, held = episode.targets[0], episode.held_slot
+        memory["goal"] = target.start if held is None else target.goal
+        memory["held"] = NOTHING if held is None else held
 
-    def set_goal(self, world: int, position: Sequence[float]) -> None:
-        """Name the place to go to in a world [m]."""
-        self.goal[world] = self.xp.asarray(position)
-
-    def mask(self, state: SimState, physical: Array) -> Array:
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """The hand keeps what it holds and takes nothing."""
         physical[:, GRIP] = (
             state.held_object
         )  # 0 and more: hold; NOTHING, which is negative: let go
         return physical
-
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
-        """Reward, success and termination after a step; see NavigateConfig for the terms."""
-        xp, config = self.xp, self.config
-        distance, bearing = polar(xp, state.base_pose, self.goal)
-        angle = xp.abs(bearing)
-        near = distance < config.turn_distance
-        force_reward, exceeded = self.force.update(state.contact_force)
-        stop = (action[:, STOP] > 0) & (distance <= config.stop_distance)
-        there = (distance < config.goal_distance) & (angle < config.goal_angle)
-        dropped = state.held_object != self.held
-        success = there & stop & ~dropped
-        rewards = {
-            "distance": config.distance_scale * (self.previous_distance - distance),
-            "turn": config.turn_scale * (self.previous_angle - angle) * near,
-            "drop": -config.drop_penalty * dropped,
-            "force": force_reward,
-            "success": config.success_bonus * success,
-            "slack": self.slack,
-        }
-        self.previous_distance, self.previous_angle = distance, angle
-        failures = {"stopped_early": stop & ~there, "dropped": dropped, "force_limit": exceeded}
-        return Outcome(rewards, stop | dropped | exceeded, success, failures)
-
-    def observe(self, state: SimState) -> dict[str, Array]:
-        """Vector observations; see the module's docstring."""
-        return {
-            "goal_to_agent_gps_compass": polar_sensor(self.xp, state.base_pose, self.goal),
-            "joint": state.arm_joints,
-            "gps_compass": gps_compass(self.xp, self.base_start, state.base_pose),
-        }
 
     def _sample_target(self, split: str, rng: np.random.Generator) -> tuple[Scene, Target]:
         """A scene and the object to go to, or the one that is held and whose goal is to be reached."""

@@ -17,30 +17,29 @@ is ignored until the joint has been there or the hand away from its resting plac
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import array_api_compat.numpy as numpy_api
 import numpy as np
-from gymnasium import spaces
 
 from rearrange import geometry
+from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, empty_scene, sample_arm
+from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim.base import NOTHING, Array, SimState
+from rearrange.sim.base import NOTHING, SimState
+from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     BASE,
     GRIP,
     STOP,
     ActionConfig,
+    Compiled,
     ForceConfig,
-    ForceMeter,
-    Outcome,
-    box,
-    gps_compass,
+    Task,
+    feel_force,
 )
-from rearrange.tasks.sensors import from_rest, is_holding
+from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import DRAWER, FRIDGE, add_shut_in, standing_before
 
 SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
@@ -134,7 +133,83 @@ class CloseFridgeConfig(OpenFridgeConfig):
     start_joint_high: float = 2 * math.pi / 3  # [2.0944] 2 pi / 3 rad
 
 
-class OpenClose:
+@cached_njit(geometry, kinematics, sensors)
+def _measure(world: Any, memory: Any, config: Any) -> tuple[float, float, float]:
+    """Joint motion left (m or rad), hand to handle and hand to resting place (m)."""
+    left = config.joint_goal - world.articulated_joints[memory.index]
+    handle = world.handle_position[memory.index]
+    return (
+        left if memory.opens else -left,
+        geometry.distance(handle, world.end_effector_position),
+        geometry.norm(from_rest(world)),
+    )
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _begin(states: Any, memories: Any, settings: Any) -> None:
+    for i in range(len(states)):
+        memory = memories[i]
+        left, to_handle, to_rest = _measure(states[i], memory, settings[0])
+        memory.previous_left, memory.previous_to_handle = left, to_handle
+        memory.previous_to_rest = to_rest
+
+
+@cached_njit(base, geometry, kinematics, sensors)
+def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory, outcome = states[i], memories[i], outcomes[i]
+        left, to_handle, to_rest = _measure(world, memory, config)
+        there = left < config.joint_threshold
+        grasps, carries = world.held_handle != NOTHING, world.held_object != NOTHING
+        wrong_handle = grasps and world.held_handle != memory.index
+        wrong = wrong_handle or carries
+        first_grasp = grasps and not wrong_handle and not memory.grasped
+        before = not memory.reached
+        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+        memory.acted = memory.acted or there or to_rest > config.stop_zone
+        back = to_rest < config.rest_threshold and not grasps and not carries
+        stop = actions[i, STOP] > 0.0
+        if config.stop_zone > 0.0:
+            stop = stop and memory.acted and back
+        success = there and back and stop
+        nearer = memory.previous_to_handle - to_handle
+        returned = memory.previous_to_rest - to_rest
+
+        rewards, failures = outcome.rewards, outcome.failures
+        rewards.joint = config.joint_scale * (memory.previous_left - left) * before
+        rewards.handle = config.handle_scale * nearer * (before and not grasps)
+        rewards.rest = config.rest_scale * returned * memory.reached
+        rewards.grasp = config.grasp_bonus * first_grasp
+        rewards.state = config.state_bonus * (there and before)
+        rewards.wrong_grasp = -config.wrong_penalty * wrong
+        rewards.hold = -config.hold_penalty * world.hold_violated
+        rewards.force = force_reward
+        rewards.success = config.success_bonus * success
+        rewards.slack = -config.slack
+        failures.stopped_early = stop and not success
+        failures.wrong_handle, failures.wrong_object = wrong_handle, carries
+        failures.hold_violated, failures.force_limit = world.hold_violated, exceeded
+        outcome.success = success
+        outcome.terminated = stop or wrong or world.hold_violated or exceeded
+        memory.grasped = memory.grasped or first_grasp
+        memory.reached = memory.reached or there
+        memory.previous_left, memory.previous_to_handle = left, to_handle
+        memory.previous_to_rest = to_rest
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _observe(states: Any, memories: Any, seen: Any) -> None:
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        copy_into(seen[i].joint, world.arm_joints)
+        copy_into(seen[i].ee_pos, world.end_effector_in_base)
+        seen[i].is_holding[0] = is_holding(world)
+        copy_into(seen[i].relative_resting_position, from_rest(world))
+        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+
+
+class OpenClose(Task):
     """The four articulated tasks over N worlds; see the module's docstring.
 
     Attributes:
@@ -143,41 +218,34 @@ class OpenClose:
         opens: Whether it shall be opened or closed.
     """
 
-    name: ClassVar[str]
-    config_type: ClassVar[type[OpenCabConfig]]
     joint: ClassVar[str]
     receptacle: ClassVar[str]
     opens: ClassVar[bool]
     action_size = 11
     action_slice = slice(0, 11)
-
-    def __init__(
-        self, config: OpenCabConfig | None = None, world_count: int = 1, xp: Any = numpy_api
-    ) -> None:
-        """Allocate what has to be remembered between steps."""
-        self.config = config or self.config_type()
-        self.action, self.max_steps, self.xp = self.config.action, self.config.max_steps, xp
-        self.force = ForceMeter(self.config.force, world_count, xp)
-        self.worlds = xp.arange(world_count)
-        self.index = xp.zeros(world_count, dtype=xp.int64)  # of the joint and its handle
-        self.base_start = xp.zeros((world_count, 3))
-        self.grasped = xp.zeros(world_count, dtype=xp.bool)  # at any time of the episode
-        self.reached = xp.zeros(world_count, dtype=xp.bool)  # likewise
-        self.acted = xp.zeros(world_count, dtype=xp.bool)  # likewise: away from rest, or reached
-        self.previous_remaining = xp.zeros(world_count)
-        self.previous_to_handle = xp.zeros(world_count)
-        self.previous_to_rest = xp.zeros(world_count)
-        self.slack = xp.full(world_count, -self.config.slack)
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """Vector observations of one world."""
-        return {
-            "joint": box(7),
-            "ee_pos": box(3),
-            "is_holding": box(1),
-            "relative_resting_position": box(3),
-            "gps_compass": box(4),
-        }
+    OBSERVATION: ClassVar[dict[str, int]] = {
+        "joint": 7,
+        "ee_pos": 3,
+        "is_holding": 1,
+        "relative_resting_position": 3,
+        "gps_compass": 4,
+    }
+    REWARDS = (
+        "joint", "handle", "rest", "grasp", "state", "wrong_grasp", "hold", "force", "success",
+        "slack",
+    )  # fmt: skip
+    FAILURES = ("stopped_early", "wrong_handle", "wrong_object", "hold_violated", "force_limit")
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = [
+        ("index", "i8"),  # of the joint and its handle
+        ("opens", "?"),
+        ("grasped", "?"),  # at any time of the episode
+        ("reached", "?"),  # likewise
+        ("acted", "?"),  # likewise: away from rest, or reached
+        ("previous_left", "f8"),
+        ("previous_to_handle", "f8"),
+        ("previous_to_rest", "f8"),
+    ]
+    compiled = Compiled(_begin, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment and the robot before the drawers or the fridge."""
@@ -193,96 +261,18 @@ class OpenClose:
                 return scene.episode((target,), pose, arm, rng, target_joint=self.joint)
         raise RuntimeError(f"{self.name}: no room for the robot in {SCENE_ATTEMPTS} apartments")
 
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds."""
-        for i, episode in zip(world_ids, episodes, strict=True):
-            self.set_joint(i, episode.target_joint or self.joint)
-            self.base_start[i] = self.xp.asarray(state.base_pose[i], copy=True)
-            self.grasped[i] = False
-            self.reached[i] = False
-            self.acted[i] = False
-        self.force.reset(world_ids)
-        remaining, to_handle, to_rest = self._measure(state)
-        for i in world_ids:
-            self.previous_remaining[i] = remaining[i]
-            self.previous_to_handle[i] = to_handle[i]
-            self.previous_to_rest[i] = to_rest[i]
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """The joint to open or close."""
+        memory["index"] = ARTICULATED_JOINTS.index(episode.target_joint or self.joint)
+        memory["opens"] = self.opens
 
-    def set_joint(self, world: int, joint: str) -> None:
-        """Name the joint to open or close in a world, one of ARTICULATED_JOINTS."""
-        self.index[world] = ARTICULATED_JOINTS.index(joint)
-
-    def mask(self, state: SimState, physical: Array) -> Array:
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """The close skills take nothing: they push."""
         if not self.opens:
             physical[:, GRIP] = -1.0
         if not self.config.base_motion:
             physical[:, BASE] = 0.0
         return physical
-
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
-        """Reward, success and termination after a step; see OpenCabConfig for the terms."""
-        config = self.config
-        remaining, to_handle, to_rest = self._measure(state)
-        there = remaining < config.joint_threshold
-        held = state.held_handle
-        grasps, carries = held != NOTHING, state.held_object != NOTHING
-        wrong_handle = grasps & (held != self.index)
-        wrong = wrong_handle | carries
-        first_grasp = grasps & ~(wrong_handle | self.grasped)
-        before = ~self.reached
-        force_reward, exceeded = self.force.update(state.contact_force)
-        self.acted = self.acted | there | (to_rest > config.stop_zone)
-        back = (to_rest < config.rest_threshold) & ~(grasps | carries)
-        stop = action[:, STOP] > 0
-        if config.stop_zone > 0:
-            stop = stop & self.acted & back
-        success = there & back & stop
-        rewards = {
-            "joint": config.joint_scale * (self.previous_remaining - remaining) * before,
-            "handle": config.handle_scale
-            * (self.previous_to_handle - to_handle)
-            * (before & ~grasps),
-            "rest": config.rest_scale * (self.previous_to_rest - to_rest) * self.reached,
-            "grasp": config.grasp_bonus * first_grasp,
-            "state": config.state_bonus * (there & before),
-            "wrong_grasp": -config.wrong_penalty * wrong,
-            "hold": -config.hold_penalty * state.hold_violated,
-            "force": force_reward,
-            "success": config.success_bonus * success,
-            "slack": self.slack,
-        }
-        self.grasped, self.reached = self.grasped | first_grasp, self.reached | there
-        self.previous_remaining, self.previous_to_handle = remaining, to_handle
-        self.previous_to_rest = to_rest
-        failures = {
-            "stopped_early": stop & ~success,
-            "wrong_handle": wrong_handle,
-            "wrong_object": carries,
-            "hold_violated": state.hold_violated,
-            "force_limit": exceeded,
-        }
-        return Outcome(rewards, stop | wrong | state.hold_violated | exceeded, success, failures)
-
-    def observe(self, state: SimState) -> dict[str, Array]:
-        """Vector observations; see the module's docstring."""
-        xp = self.xp
-        return {
-            "joint": state.arm_joints,
-            "ee_pos": state.end_effector_in_base,
-            "is_holding": is_holding(self.xp, state),
-            "relative_resting_position": from_rest(self.xp, state),
-            "gps_compass": gps_compass(xp, self.base_start, state.base_pose),
-        }
-
-    def _measure(self, state: SimState) -> tuple[Array, Array, Array]:
-        """Joint motion left (m or rad), hand to handle and hand to resting place (m) [N] each."""
-        xp = self.xp
-        value = geometry.rows_at(state.articulated_joints, self.worlds, self.index)
-        handle = geometry.rows_at(state.handle_position, self.worlds, self.index)
-        left = self.config.joint_goal - value if self.opens else value - self.config.joint_goal
-        to_handle = geometry.distance(xp, handle, state.end_effector_position)
-        return left, to_handle, geometry.norm(xp, from_rest(xp, state))
 
     def _sample_pose(
         self, scene: Scene, rng: np.random.Generator

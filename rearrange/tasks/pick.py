@@ -11,28 +11,19 @@ Success: the right object is held and the hand is within 0.15 m of its resting p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import array_api_compat.numpy as numpy_api
 import numpy as np
-from gymnasium import spaces
 
 from rearrange import geometry
+from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target, cluttered_scene, sample_arm
-from rearrange.sim.base import Array, SimState
-from rearrange.tasks.base import (
-    BASE,
-    GRIP,
-    ActionConfig,
-    ForceConfig,
-    ForceMeter,
-    Outcome,
-    box,
-    gps_compass,
-)
-from rearrange.tasks.sensors import from_rest, is_holding
+from rearrange.robot import kinematics
+from rearrange.sim.base import SimState
+from rearrange.tasks import base, sensors
+from rearrange.tasks.base import BASE, GRIP, ActionConfig, Compiled, ForceConfig, Task, feel_force
+from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 
 
 @dataclass
@@ -55,37 +46,85 @@ class PickConfig:
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
-class Pick:
+@cached_njit(geometry, kinematics, sensors)
+def _distance(world: Any, memory: Any, holding: bool) -> float:
+    """Hand to object until it is held, then hand to its resting place [m]."""
+    if holding:
+        return geometry.norm(from_rest(world))
+    return geometry.distance(world.object_position[memory.slot], world.end_effector_position)
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _begin(states: Any, memories: Any, settings: Any) -> None:
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        memory.was_holding = world.held_object == memory.slot
+        memory.previous_distance = _distance(world, memory, memory.was_holding)
+
+
+@cached_njit(base, geometry, kinematics, sensors)
+def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory, outcome = states[i], memories[i], outcomes[i]
+        holding, was_holding = world.held_object == memory.slot, memory.was_holding
+        wrong = world.held_object >= 0 and not holding
+        dropped = was_holding and not holding
+        distance = _distance(world, memory, holding)
+        # Taking or losing the object changes what is measured, so such a step brings no progress.
+        progress = memory.previous_distance - distance if holding == was_holding else 0.0
+        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+        success = holding and distance < config.rest_threshold
+        memory.previous_distance, memory.was_holding = distance, holding
+
+        rewards, failures = outcome.rewards, outcome.failures
+        rewards.distance = config.distance_scale * progress
+        rewards.pick = config.pick_bonus * (holding and not was_holding)
+        rewards.wrong_object = -config.wrong_penalty * wrong
+        rewards.drop = -config.drop_penalty * dropped
+        rewards.force = force_reward
+        rewards.success = config.success_bonus * success
+        rewards.slack = -config.slack
+        failures.wrong_object, failures.dropped = wrong, dropped
+        failures.force_limit = exceeded
+        outcome.success = success
+        outcome.terminated = success or wrong or dropped or exceeded
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _observe(states: Any, memories: Any, seen: Any) -> None:
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        copy_into(seen[i].obj_start_sensor, in_hand(world, memory.object_start))
+        copy_into(seen[i].joint, world.arm_joints)
+        seen[i].is_holding[0] = is_holding(world)
+        copy_into(seen[i].relative_resting_position, from_rest(world))
+        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+
+
+class Pick(Task):
     """The Pick task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "pick"
+    config_type = PickConfig
     action_size = 10
     action_slice = slice(0, 10)
-
-    def __init__(
-        self, config: PickConfig | None = None, world_count: int = 1, xp: Any = numpy_api
-    ) -> None:
-        """Allocate what has to be remembered between steps."""
-        self.config = config or PickConfig()
-        self.action, self.max_steps, self.xp = self.config.action, self.config.max_steps, xp
-        self.force = ForceMeter(self.config.force, world_count, xp)
-        self.worlds = xp.arange(world_count)
-        self.slot = xp.zeros(world_count, dtype=xp.int64)  # of the object to pick
-        self.object_start = xp.zeros((world_count, 3))
-        self.base_start = xp.zeros((world_count, 3))
-        self.was_holding = xp.zeros(world_count, dtype=xp.bool)
-        self.previous_distance = xp.zeros(world_count)
-        self.slack = xp.full(world_count, -self.config.slack)
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """Vector observations of one world."""
-        return {
-            "obj_start_sensor": box(3),
-            "joint": box(7),
-            "is_holding": box(1),
-            "relative_resting_position": box(3),
-            "gps_compass": box(4),
-        }
+    OBSERVATION: ClassVar[dict[str, int]] = {
+        "obj_start_sensor": 3,
+        "joint": 7,
+        "is_holding": 1,
+        "relative_resting_position": 3,
+        "gps_compass": 4,
+    }
+    REWARDS = ("distance", "pick", "wrong_object", "drop", "force", "success", "slack")
+    FAILURES = ("wrong_object", "dropped", "force_limit")
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = [
+        ("slot", "i8"),  # of the object to pick
+        ("object_start", "f8", 3),
+        ("was_holding", "?"),
+        ("previous_distance", "f8"),
+    ]
+    compiled = Compiled(_begin, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A random object in a cluttered apartment, the robot near it and roughly facing it."""
@@ -102,71 +141,15 @@ class Pick:
         target = Target(slot, start, start, scene.receptacle_of[slot], scene.receptacle_of[slot])
         return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
 
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds."""
-        for i, episode in zip(world_ids, episodes, strict=True):
-            self.set_target(i, episode.targets[0].slot, episode.targets[0].start)
-            self.base_start[i] = self.xp.asarray(state.base_pose[i], copy=True)
-        self.was_holding = state.held_object == self.slot
-        self.force.reset(world_ids)
-        distances = self._distances(state, self.was_holding)
-        for i in world_ids:
-            self.previous_distance[i] = distances[i]
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """The object to pick, and where it stood at the start."""
+        target = episode.targets[0]
+        memory["slot"], memory["object_start"] = target.slot, target.start
 
-    def set_target(self, world: int, slot: int, position: Sequence[float]) -> None:
-        """Name the object to pick in a world and where it stood at the start [m]."""
-        self.slot[world] = slot
-        self.object_start[world] = self.xp.asarray(position)
-
-    def mask(self, state: SimState, physical: Array) -> Array:
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
         # A grip from 0 on is taken as holding, and so are slots; NOTHING changes no grip.
-        physical[:, GRIP] = self.xp.maximum(physical[:, GRIP], state.held_object)
+        physical[:, GRIP] = np.maximum(physical[:, GRIP], state.held_object)
         if not self.config.base_motion:
             physical[:, BASE] = 0.0
         return physical
-
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
-        """Reward, success and termination after a step; see PickConfig for the terms."""
-        config = self.config
-        holding = state.held_object == self.slot
-        lost = ~holding
-        wrong = (state.held_object >= 0) & lost
-        picked, dropped = holding & ~self.was_holding, self.was_holding & lost
-        distances = self._distances(state, holding)
-        # Taking or losing the object changes what is measured, so such a step brings no progress.
-        progress = (self.previous_distance - distances) * (holding == self.was_holding)
-        force_reward, exceeded = self.force.update(state.contact_force)
-        success = holding & (distances < config.rest_threshold)
-        rewards = {
-            "distance": config.distance_scale * progress,
-            "pick": config.pick_bonus * picked,
-            "wrong_object": -config.wrong_penalty * wrong,
-            "drop": -config.drop_penalty * dropped,
-            "force": force_reward,
-            "success": config.success_bonus * success,
-            "slack": self.slack,
-        }
-        self.previous_distance, self.was_holding = distances, holding
-        failures = {"wrong_object": wrong, "dropped": dropped, "force_limit": exceeded}
-        return Outcome(rewards, success | wrong | dropped | exceeded, success, failures)
-
-    def observe(self, state: SimState) -> dict[str, Array]:
-        """Vector observations; see the module's docstring."""
-        xp = self.xp
-        return {
-            "obj_start_sensor": geometry.to_end_effector_frame(
-                state.end_effector_position, state.end_effector_rotation, self.object_start
-            ),
-            "joint": state.arm_joints,
-            "is_holding": is_holding(self.xp, state),
-            "relative_resting_position": from_rest(xp, state),
-            "gps_compass": gps_compass(xp, self.base_start, state.base_pose),
-        }
-
-    def _distances(self, state: SimState, holding: Array) -> Array:
-        """Hand to object until it is held, then hand to its resting place [N], m."""
-        xp = self.xp
-        objects = geometry.rows_at(state.object_position, self.worlds, self.slot)
-        to_rest, to_object = from_rest(xp, state), objects - state.end_effector_position
-        return geometry.norm(xp, xp.where(holding[:, None], to_rest, to_object))

@@ -15,28 +15,27 @@ place; ends the episode.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import array_api_compat.numpy as numpy_api
 import numpy as np
-from gymnasium import spaces
 
 from rearrange import geometry
+from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, cluttered_scene, sample_arm
-from rearrange.sim.base import Array, SimState
+from rearrange.robot import kinematics
+from rearrange.sim.base import SimState
+from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     BASE,
     GRIP,
     ActionConfig,
+    Compiled,
     ForceConfig,
-    ForceMeter,
-    Outcome,
-    box,
-    gps_compass,
+    Task,
+    feel_force,
 )
-from rearrange.tasks.sensors import from_rest, is_holding
+from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 from rearrange.tasks.starts import pose_near, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
@@ -67,37 +66,97 @@ class PlaceConfig:
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
-class Place:
+@cached_njit(geometry, kinematics, sensors)
+def _distance(world: Any, to_goal: float, holding: bool) -> float:
+    """Object to goal while it is held, then hand to its resting place [m]."""
+    return to_goal if holding else geometry.norm(from_rest(world))
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _begin(states: Any, memories: Any, settings: Any) -> None:
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        memory.was_holding = world.held_object == memory.slot
+        to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
+        memory.previous_distance = _distance(world, to_goal, memory.was_holding)
+
+
+@cached_njit(base, geometry, kinematics, sensors)
+def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory, outcome = states[i], memories[i], outcomes[i]
+        holding = world.held_object == memory.slot
+        released = memory.was_holding and not holding
+        to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
+        at_goal = to_goal < config.goal_threshold
+        distance = _distance(world, to_goal, holding)
+        # Carrying the object about near its goal is not rewarded, and letting go changes what is measured.
+        counts = not (released or (holding and at_goal))
+        progress = memory.previous_distance - distance if counts else 0.0
+        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+        placed, lost = released and at_goal, released and not at_goal
+        success = not holding and at_goal and distance < config.rest_threshold
+        memory.previous_distance, memory.was_holding = distance, holding
+
+        rewards, failures = outcome.rewards, outcome.failures
+        rewards.distance = config.distance_scale * progress
+        rewards.place = config.place_bonus * placed
+        rewards.drop = -config.drop_penalty * lost
+        rewards.force = force_reward
+        rewards.success = config.success_bonus * success
+        rewards.slack = -config.slack
+        failures.dropped = lost
+        failures.displaced = not (holding or at_goal or released)
+        failures.force_limit = exceeded
+        outcome.success = success
+        outcome.terminated = success or lost or exceeded
+
+
+@cached_njit(geometry, kinematics, sensors)
+def _observe(states: Any, memories: Any, seen: Any) -> None:
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        copy_into(seen[i].obj_goal_sensor, in_hand(world, memory.goal))
+        copy_into(seen[i].joint, world.arm_joints)
+        seen[i].is_holding[0] = is_holding(world)
+        copy_into(seen[i].relative_resting_position, from_rest(world))
+        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+
+
+@cached_njit(geometry)
+def _mask(states: Any, memories: Any, release_distance: float, physical: Any) -> None:
+    for i in range(len(states)):
+        world = states[i]
+        # NOTHING lets go, so that nothing is taken; a slot, 0 and more, holds on.
+        far = geometry.distance(memories[i].goal, world.end_effector_position) >= release_distance
+        if far or world.held_object < 0:
+            physical[i, GRIP] = world.held_object
+
+
+class Place(Task):
     """The Place task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "place"
+    config_type = PlaceConfig
     action_size = 10
     action_slice = slice(0, 10)
-
-    def __init__(
-        self, config: PlaceConfig | None = None, world_count: int = 1, xp: Any = numpy_api
-    ) -> None:
-        """Allocate what has to be remembered between steps."""
-        self.config = config or PlaceConfig()
-        self.action, self.max_steps, self.xp = self.config.action, self.config.max_steps, xp
-        self.force = ForceMeter(self.config.force, world_count, xp)
-        self.worlds = xp.arange(world_count)
-        self.slot = xp.zeros(world_count, dtype=xp.int64)  # of the object to place
-        self.goal = xp.zeros((world_count, 3))
-        self.base_start = xp.zeros((world_count, 3))
-        self.was_holding = xp.zeros(world_count, dtype=xp.bool)
-        self.previous_distance = xp.zeros(world_count)
-        self.slack = xp.full(world_count, -self.config.slack)
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """Vector observations of one world."""
-        return {
-            "obj_goal_sensor": box(3),
-            "joint": box(7),
-            "is_holding": box(1),
-            "relative_resting_position": box(3),
-            "gps_compass": box(4),
-        }
+    OBSERVATION: ClassVar[dict[str, int]] = {
+        "obj_goal_sensor": 3,
+        "joint": 7,
+        "is_holding": 1,
+        "relative_resting_position": 3,
+        "gps_compass": 4,
+    }
+    REWARDS = ("distance", "place", "drop", "force", "success", "slack")
+    FAILURES = ("dropped", "displaced", "force_limit")
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = [
+        ("slot", "i8"),  # of the object to place
+        ("goal", "f8", 3),  # of its centre
+        ("was_holding", "?"),
+        ("previous_distance", "f8"),
+    ]
+    compiled = Compiled(_begin, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, one of its objects in the hand, the robot near the object's goal."""
@@ -113,81 +172,14 @@ class Place:
                 return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
         raise RuntimeError(f"place: no room for a goal in {SCENE_ATTEMPTS} scenes")
 
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds."""
-        for i, episode in zip(world_ids, episodes, strict=True):
-            self.set_target(i, episode.targets[0].slot, episode.targets[0].goal)
-            self.base_start[i] = self.xp.asarray(state.base_pose[i], copy=True)
-        self.force.reset(world_ids)
-        holding = state.held_object == self.slot
-        distance = self._distance(state, holding, self._to_goal(state))
-        for i in world_ids:
-            self.was_holding[i] = holding[i]
-            self.previous_distance[i] = distance[i]
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """The object to place and where its centre shall be."""
+        target = episode.targets[0]
+        memory["slot"], memory["goal"] = target.slot, target.goal
 
-    def set_target(self, world: int, slot: int, goal: Sequence[float]) -> None:
-        """Name the object to place in a world and where its centre shall be [m]."""
-        self.slot[world] = slot
-        self.goal[world] = self.xp.asarray(goal)
-
-    def mask(self, state: SimState, physical: Array) -> Array:
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal."""
-        xp = self.xp
-        offset = self.goal - state.end_effector_position
-        far = xp.linalg.vecdot(offset, offset) - self.config.release_distance**2
-        # A grip from 0 on is taken as holding, and so are slots; NOTHING is negative and lets go.
-        grip = xp.maximum(physical[:, GRIP], far)
-        physical[:, GRIP] = xp.minimum(grip, state.held_object)
+        _mask(state.worlds, self.memory, self.config.release_distance, physical)
         if not self.config.base_motion:
             physical[:, BASE] = 0.0
         return physical
-
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
-        """Reward, success and termination after a step; see PlaceConfig for the terms."""
-        config = self.config
-        holding = state.held_object == self.slot
-        released = self.was_holding & ~holding
-        to_goal = self._to_goal(state)
-        at_goal = to_goal < config.goal_threshold
-        distance = self._distance(state, holding, to_goal)
-        # Carrying the object about near its goal is not rewarded, and letting go changes what is measured.
-        counts = ~(released | (holding & at_goal))
-        force_reward, exceeded = self.force.update(state.contact_force)
-        placed, lost = released & at_goal, released & ~at_goal
-        success = ~holding & at_goal & (distance < config.rest_threshold)
-        rewards = {
-            "distance": config.distance_scale * (self.previous_distance - distance) * counts,
-            "place": config.place_bonus * placed,
-            "drop": -config.drop_penalty * lost,
-            "force": force_reward,
-            "success": config.success_bonus * success,
-            "slack": self.slack,
-        }
-        self.previous_distance, self.was_holding = distance, holding
-        failures = {
-            "dropped": lost,
-            "displaced": ~(holding | at_goal | released),
-            "force_limit": exceeded,
-        }
-        return Outcome(rewards, success | lost | exceeded, success, failures)
-
-    def observe(self, state: SimState) -> dict[str, Array]:
-        """Vector observations; see the module's docstring."""
-        return {
-            "obj_goal_sensor": geometry.to_end_effector_frame(
-                state.end_effector_position, state.end_effector_rotation, self.goal
-            ),
-            "joint": state.arm_joints,
-            "is_holding": is_holding(self.xp, state),
-            "relative_resting_position": from_rest(self.xp, state),
-            "gps_compass": gps_compass(self.xp, self.base_start, state.base_pose),
-        }
-
-    def _to_goal(self, state: SimState) -> Array:
-        """Distance of the object from its goal [N], m."""
-        objects = geometry.rows_at(state.object_position, self.worlds, self.slot)
-        return geometry.distance(self.xp, objects, self.goal)
-
-    def _distance(self, state: SimState, holding: Array, to_goal: Array) -> Array:
-        """Object to goal while it is held, then hand to its resting place [N], m."""
-        return self.xp.where(holding, to_goal, geometry.norm(self.xp, from_rest(self.xp, state)))

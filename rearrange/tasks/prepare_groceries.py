@@ -8,14 +8,14 @@ receptacles; the fridge's door is open, the robot anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rearrange.episodes import Scene, Target, empty_scene
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.scenes.objects import SLOT_KINDS
-from rearrange.tasks.household import Household, HouseholdConfig
+from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
 
 COUNTERS = ("counter_left", "counter_right")
 FRIDGE = "fridge_middle"
@@ -34,6 +34,8 @@ class PrepareGroceries(Household):
     name: ClassVar[str] = "prepare_groceries"
     target_count: ClassVar[int] = 3
     config_type = PrepareGroceriesConfig
+    OBSERVATION: ClassVar[dict[str, int]] = observation_of(3)
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = memory_of(3)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

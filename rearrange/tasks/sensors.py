@@ -1,66 +1,67 @@
-"""Quantities that several tasks observe or reward, over batched arrays."""
+"""What several tasks observe or reward, of one world: compiled, for use in compiled tasks."""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
-from rearrange.geometry import array_of_one, norm
+import numba
+
+from rearrange import geometry
+from rearrange.caching import cached_njit
+from rearrange.geometry import Vector
 from rearrange.robot import kinematics
-from rearrange.sim.base import NOTHING, Array, SimState
+from rearrange.sim.base import NOTHING
+
+_REST_X, _REST_Y, _REST_Z = kinematics.RESTING_END_EFFECTOR
 
 
-def from_rest(xp: Any, state: SimState) -> Array:
-    """Resting target minus end effector, base frame [N, 3] m."""
-    tip = state.end_effector_in_base
-    return _resting_place(xp, tip.dtype) - tip
+@numba.njit(cache=True)
+def copy_into(numbers: Any, values: Any) -> None:
+    """Write values [K] into an array of single precision."""
+    for k in range(len(numbers)):
+        numbers[k] = values[k]
 
 
-@lru_cache
-def _resting_place(xp: Any, dtype: Any) -> Array:
-    return xp.asarray(kinematics.RESTING_END_EFFECTOR, dtype=dtype)
+@cached_njit(kinematics)
+def from_rest(world: Any) -> Vector:
+    """Resting target minus end effector, base frame [m], of a record of WORLD_STATE."""
+    tip = world.end_effector_in_base
+    return _REST_X - tip[0], _REST_Y - tip[1], _REST_Z - tip[2]
 
 
-def polar(xp: Any, base_pose: Array, points: Array) -> tuple[Array, Array]:
-    """Horizontal distance and bearing of points in the frame of base poses x, y, yaw [N, 3].
+@numba.njit(cache=True)
+def is_holding(world: Any) -> bool:
+    """Whether an object or a handle is held."""
+    return world.held_object != NOTHING or world.held_handle != NOTHING
+
+
+@numba.njit(cache=True)
+def polar(base_pose: Any, point: Any) -> tuple[float, float]:
+    """Horizontal distance [m] and bearing in [-pi, pi] [rad] of a point in the frame of a base pose.
+
+    habitat-lab's GPS+Compass of a point is the distance and minus the bearing.
 
     Args:
-        xp: Array library.
-        base_pose: World frame [N, 3].
-        points: World frame [N, ..., 3], m.
-
-    Returns:
-        Distance [N, ...] m and bearing [N, ...] rad in [-pi, pi].
+        base_pose: x, y, yaw in the world frame [3].
+        point: World frame [3], m.
     """
-    if points.ndim == 2 and points.shape[0] == 1:
-        single = array_of_one(xp, _polar_of_one(base_pose, points), points.dtype)
-        return single[:, 0], single[:, 1]
-    poses = xp.reshape(base_pose, (-1, *(1,) * (points.ndim - 2), 3))
-    offset = points[..., :2] - poses[..., :2]
-    bearing = xp.atan2(offset[..., 1], offset[..., 0]) - poses[..., 2]
-    turns = xp.round(bearing / (2 * math.pi))
-    return norm(xp, offset), bearing - 2 * math.pi * turns
+    x, y = point[0] - base_pose[0], point[1] - base_pose[1]
+    bearing = math.atan2(y, x) - base_pose[2]
+    return math.sqrt(x * x + y * y), bearing - 2 * math.pi * round(bearing / (2 * math.pi))
 
 
-def polar_sensor(xp: Any, base_pose: Array, points: Array) -> Array:
-    """habitat-lab's GPS+Compass of points [N, ..., 3]: distance [m], minus bearing [rad] [N, ..., 2]."""
-    if points.ndim == 2 and points.shape[0] == 1:
-        distance, bearing = _polar_of_one(base_pose, points)
-        return array_of_one(xp, (distance, -bearing), points.dtype)
-    result = xp.empty((*points.shape[:-1], 2), dtype=points.dtype)
-    result[..., 0], bearing = polar(xp, base_pose, points)
-    result[..., 1] = -bearing
-    return result
+@cached_njit(geometry)
+def gps_compass(start: Any, base_pose: Any) -> tuple[float, float, float, float]:
+    """Pose relative to the episode's start: x, y [m] in the start frame, cos and sin of the turn."""
+    x, y, yaw = geometry.to_base_frame(start, base_pose)
+    turn = yaw - start[2]
+    return x, y, math.cos(turn), math.sin(turn)
 
 
-def _polar_of_one(base_pose: Array, points: Array) -> tuple[float, float]:
-    """Polar place of a lone world's point: plain numbers are faster than arrays of one."""
-    ((base_x, base_y, yaw),), ((x, y, _),) = base_pose.tolist(), points.tolist()
-    x, y = x - base_x, y - base_y
-    return math.hypot(x, y), math.remainder(math.atan2(y, x) - yaw, 2 * math.pi)
-
-
-def is_holding(xp: Any, state: SimState) -> Array:
-    """Whether an object or a handle is held [N, 1] bool."""
-    return (xp.maximum(state.held_object, state.held_handle) > NOTHING)[:, None]
+@cached_njit(geometry)
+def in_hand(world: Any, point: Any) -> Vector:
+    """A world point [3] in the end-effector frame [m]."""
+    return geometry.to_end_effector_frame(
+        world.end_effector_position, world.end_effector_rotation, point
+    )

@@ -9,25 +9,25 @@ nothing for it, although a hand that follows a door moves away from what is behi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import array_api_compat.numpy as numpy_api
 import numpy as np
 
-from rearrange.episodes import Episode, Scene, Target, empty_scene
+from rearrange import geometry
+from rearrange.caching import cached_njit
+from rearrange.episodes import Scene, Target, empty_scene
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS
-from rearrange.sim.base import Array, SimState
-from rearrange.tasks.base import Outcome
-from rearrange.tasks.household import Household, HouseholdConfig
+from rearrange.tasks import base, household
+from rearrange.tasks.base import Compiled
+from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
 
 BOWL, APPLE = 28, 27  # object slots
 DRAWER, FRIDGE, TABLE = "drawer_right_top", "fridge_middle", "table_01"
-# What shuts in the bowl and the apple: neighbours in the simulator's order, so that a slice finds them.
-_JOINTS = slice(ARTICULATED_JOINTS.index("fridge_door"), ARTICULATED_JOINTS.index(DRAWER) + 1)
+# What shuts in the apple and the bowl.
+_JOINTS = (ARTICULATED_JOINTS.index("fridge_door"), ARTICULATED_JOINTS.index(DRAWER))
 
 
 @dataclass
@@ -40,23 +40,50 @@ class SetTableConfig(HouseholdConfig):
     drawer_opened: float = 0.35  # [0.35] travel of the predicate opened_cab [m]
 
 
+@cached_njit(base, geometry, household)
+def _begin(states: Any, memories: Any, settings: Any) -> None:
+    household._begin(states, memories, settings)
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory = states[i], memories[i]
+        for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
+            memory.previous_opening[k] = world.articulated_joints[_JOINTS[k]]
+            memory.opened[k] = memory.previous_opening[k] > beyond
+
+
+@cached_njit(base, geometry, household)
+def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
+    household._evaluate(states, memories, settings, actions, outcomes)
+    config = settings[0]
+    for i in range(len(states)):
+        world, memory, rewards = states[i], memories[i], outcomes[i].rewards
+        progress, first_count = 0.0, 0
+        for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
+            opening = world.articulated_joints[_JOINTS[k]]
+            if not memory.opened[k]:
+                progress += opening - memory.previous_opening[k]
+                if opening > beyond:
+                    memory.opened[k] = True
+                    first_count += 1
+            memory.previous_opening[k] = opening
+        rewards.opening = config.open_scale * progress
+        rewards.open = config.open_bonus * first_count
+
+
 class SetTable(Household):
     """The Set Table task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "set_table"
     target_count: ClassVar[int] = 2
     config_type = SetTableConfig
-
-    def __init__(
-        self, config: SetTableConfig | None = None, world_count: int = 1, xp: Any = numpy_api
-    ) -> None:
-        """Allocate what has to be remembered between steps."""
-        super().__init__(config, world_count, xp)
-        assert isinstance(self.config, SetTableConfig)
-        self.open_scale, self.open_bonus = self.config.open_scale, self.config.open_bonus
-        self.opened_beyond = xp.asarray([self.config.fridge_opened, self.config.drawer_opened])
-        self.opened = xp.zeros((world_count, 2), dtype=xp.bool)  # at any time of the episode
-        self.previous_opening = xp.zeros((world_count, 2))
+    OBSERVATION: ClassVar[dict[str, int]] = observation_of(2)
+    REWARDS = (*Household.REWARDS, "opening", "open")
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = [
+        *memory_of(2),
+        ("opened", "u1", (2,)),  # fridge and drawer, at any time of the episode
+        ("previous_opening", "f8", (2,)),
+    ]
+    compiled = Compiled(_begin, _evaluate, household._observe)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator
@@ -76,25 +103,3 @@ class SetTable(Household):
         clutter = [slot for slot in range(len(SLOT_KINDS)) if slot not in (BOWL, APPLE)]
         scene.add_clutter(clutter, rng, GOAL_GAP)
         return scene, tuple(targets)
-
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds."""
-        super().start(world_ids, episodes, state)
-        opening = state.articulated_joints[:, _JOINTS]
-        opened = opening > self.opened_beyond
-        for i in world_ids:
-            self.previous_opening[i] = opening[i]
-            self.opened[i] = opened[i]
-
-    def evaluate(self, state: SimState, action: Array) -> Outcome:
-        """As every household scenario, and opening; see SetTableConfig for the terms."""
-        xp = self.xp
-        outcome = super().evaluate(state, action)
-        opening = state.articulated_joints[:, _JOINTS]
-        first = (opening > self.opened_beyond) & ~self.opened
-        progress = (opening - self.previous_opening) * ~self.opened
-        self.previous_opening[:] = opening
-        self.opened = self.opened | first
-        outcome.rewards["opening"] = self.open_scale * xp.sum(progress, axis=-1)
-        outcome.rewards["open"] = self.open_bonus * xp.sum(first, axis=-1)
-        return outcome

@@ -127,7 +127,7 @@ def _sections(text: str) -> dict[str, str]:
     """Section name -> its text on one line."""
     marker = rf"^({'|'.join(SECTIONS)})\b[^:\n]*:"
     starts = [*re.finditer(marker, text, re.MULTILINE)]
-    ends = [match.start() for match in starts[1:]] + [len(text)]
+    ends = [*(match.start() for match in starts[1:]), len(text)][: len(starts)]
     found = {}
     for match, end in zip(starts, ends, strict=True):
         body = " ".join(text[match.start() : end].split("\n\n")[0].split())
@@ -197,7 +197,7 @@ def _about(name: str) -> tuple[str, dict[str, str]]:
     task, sections = kind(), sections_of(kind)
     shapes = {"head_depth": "size x size x 1"}
     shapes |= {key: str(space.shape[0]) for key, space in task.observation_spaces().items()}
-    outcome = task.evaluate(SimState.empty(1), np.zeros((1, 11)))
+    outcome = task.evaluate(SimState(1), np.zeros((1, 11)))
     summary = kind.__doc__ or ""
     if "see the module" in summary:
         summary = (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n")[0]

@@ -7,14 +7,14 @@ Start: thirty objects on the eight open receptacles, fridge and drawers closed, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rearrange.episodes import Scene, Target, cluttered_scene
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
-from rearrange.tasks.household import Household, HouseholdConfig
+from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
 
 
 @dataclass
@@ -28,6 +28,8 @@ class TidyHouse(Household):
     name: ClassVar[str] = "tidy_house"
     target_count: ClassVar[int] = 5
     config_type = TidyHouseConfig
+    OBSERVATION: ClassVar[dict[str, int]] = observation_of(5)
+    MEMORY: ClassVar[list[tuple[Any, ...]]] = memory_of(5)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

@@ -88,7 +88,7 @@ class FakeWorld:
         self.episode = episode
         self.elapsed_steps = 0
         self.actions = []
-        self.state = SimState.empty(1)
+        self.state = SimState(1)
         self.state.base_pose[0] = episode.base_pose
         self.state.object_position[:] = 100.0
         for slot, pose in episode.objects.items():

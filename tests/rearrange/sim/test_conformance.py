@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 
 import numpy as np
@@ -63,7 +64,13 @@ class WritesIntoTheAction(MujocoSimulator):
 class ReplacesItsState(MujocoSimulator):
     def step(self, action):
         super().step(action)
-        self.state = dataclasses.replace(self.state)
+        self.state = copy.copy(self.state)
+
+
+class ReplacesAnArray(MujocoSimulator):
+    def reset(self, world_ids, episodes):
+        super().reset(world_ids, episodes)
+        self.state.arm_joints = self.state.arm_joints.copy()
 
 
 class HasScalarLastQuaternions(MujocoSimulator):
@@ -144,6 +151,7 @@ FAULTS = [
     (IsRandom, conformance.check_determinism, "differs"),
     (WritesIntoTheAction, conformance.check_state_layout, "write into the action"),
     (ReplacesItsState, conformance.check_state_layout, "same object"),
+    (ReplacesAnArray, conformance.check_state_layout, "write into arm_joints"),
     (HasScalarLastQuaternions, conformance.check_reset, "wxyz"),
     (HasAStiffWrist, conformance.check_arm, "wrist_roll"),
     (LiftsItsHand, conformance.check_arm, "end_effector_position"),

@@ -95,11 +95,12 @@ def test_a_held_object_is_turned_with_the_base():
     objects = np.zeros((30, 7))
     objects[2] = (1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0)
     world = load_apartment(3, 0).clearance
+    motion = np.array((0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2))
     begin_substep(
-        np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)), objects, 2, np.zeros(7),
-        0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2,
+        motion, np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)), objects, 2, np.zeros(7),
         world.spheres, world.boxes, np.zeros((0, 21)), world.radii,
     )  # fmt: skip
+    assert motion[2] == np.pi / 2
     half = np.sqrt(0.5)
     np.testing.assert_allclose(objects[2], (0.0, 1.0, 0.5, half, 0.0, 0.0, half), atol=1e-12)
 

@@ -1,16 +1,27 @@
-import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 from rearrange.errors import UserError
 from rearrange.tasks import TASKS, default_config, make_task
-from rearrange.tasks.base import ForceConfig, ForceMeter, gps_compass
-from rearrange.tasks.sensors import from_rest
+from rearrange.tasks.base import ForceConfig, as_record, feel_force
 
 
-def test_only_force_increases_above_the_noise_floor_are_penalised(xp, expect):
-    meter = ForceMeter(ForceConfig(), 1, xp)
+@pytest.fixture
+def feel():
+    """Feels forces one after the other: rewards, and whether a limit was exceeded."""
+
+    def make(config: ForceConfig):
+        memory = np.zeros((), [("force", "f8"), ("accumulated_force", "f8")])[()]
+        record = as_record(config)[0]
+        return lambda force: feel_force(force, memory, record), memory
+
+    return make
+
+
+def test_only_force_increases_above_the_noise_floor_are_penalised(feel):
+    update, memory = feel(ForceConfig())
     history = [
         (50.0, -0.005),
         (69.0, 0.0),
@@ -20,47 +31,36 @@ def test_only_force_increases_above_the_noise_floor_are_penalised(xp, expect):
         (140.0, -0.0021),
     ]
     for force, expected in history:
-        reward, exceeded = meter.update(xp.asarray([force]))
-        expect(reward, [expected], 1e-7)
-        assert not bool(exceeded[0])
-    expect(meter.accumulated, [50.0 + 130.0 + 21.0], 1e-4)
+        reward, exceeded = update(force)
+        assert reward == pytest.approx(expected)
+        assert not exceeded
+    assert memory["accumulated_force"] == pytest.approx(50.0 + 130.0 + 21.0)
 
 
-def test_accumulated_force_ends_the_episode_per_world(xp, expect):
-    config = ForceConfig(accumulated_limit=150.0, instant_limit=1000.0)
-    meter = ForceMeter(config, 2, xp)
-    meter.update(xp.asarray([100.0, 10.0]))
-    meter.update(xp.asarray([0.0, 10.0]))
-    reward, exceeded = meter.update(xp.asarray([60.0, 50.0]))
-    assert np.asarray(exceeded).tolist() == [True, False]
-    expect(reward, [-1.006, -0.004])
-    meter.reset([0])
-    reward, exceeded = meter.update(xp.asarray([60.0, 50.0]))
-    assert np.asarray(exceeded).tolist() == [False, False]
-    expect(reward, [-0.006, 0.0])
+def test_accumulated_force_ends_the_episode(feel):
+    update, _ = feel(ForceConfig(accumulated_limit=150.0, instant_limit=1000.0))
+    assert update(100.0) == (-0.01, False)
+    assert update(0.0) == (0.0, False)
+    assert update(60.0) == (pytest.approx(-1.006), True)
 
 
-def test_instant_force_ends_the_episode(xp):
-    meter = ForceMeter(ForceConfig(accumulated_limit=1e9, instant_limit=1000.0), 2, xp)
-    assert np.asarray(meter.update(xp.asarray([1000.0, 1001.0]))[1]).tolist() == [False, True]
+def test_instant_force_ends_the_episode(feel):
+    update, _ = feel(ForceConfig(accumulated_limit=1e9, instant_limit=1000.0))
+    assert update(1000.0)[1] is False
+    assert update(1001.0)[1] is True
 
 
-def test_from_rest_is_in_the_base_frame(make_state, xp, expect):
-    state = make_state(
-        2,
-        base_pose=[[1, 2, math.pi / 2], [0, 0, 0]],
-        end_effector_position=[[1, 2.3, 0.8], [0.5, 0.0, 1.0]],
-    )
-    expect(from_rest(xp, state), [[0.2, 0.0, 0.2], [0, 0, 0]])
-    state = make_state(1, base_pose=[[1, 2, math.pi / 2]], end_effector_position=[[0.6, 2.5, 1.0]])
-    expect(from_rest(xp, state), [[0.0, -0.4, 0.0]])  # the hand is 0.4 m left
+def test_a_config_becomes_a_record_whose_kinds_do_not_depend_on_values():
+    @dataclass
+    class Config:
+        force: ForceConfig = field(default_factory=ForceConfig)
+        scale: float = 0.5
+        moves: bool = True
 
-
-def test_gps_and_compass_are_relative_to_the_start(make_state, xp, expect):
-    start = make_state(2, base_pose=[[1, 2, math.pi / 2], [1, 2, 0.5]]).base_pose
-    now = make_state(2, base_pose=[[0, 5, math.pi], [1, 2, 0.5]]).base_pose
-    expect(gps_compass(xp, start, now), [[3.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]])
-    expect(start, [[1, 2, math.pi / 2], [1, 2, 0.5]])
+    record, whole = as_record(Config()), as_record(Config(scale=2))
+    assert record.dtype == whole.dtype
+    assert (record[0]["force"]["end_penalty"], record[0]["scale"]) == (1.0, 0.5)
+    assert (whole[0]["scale"], whole[0]["moves"]) == (2.0, True)
 
 
 @pytest.mark.parametrize("make", [make_task, default_config])

@@ -18,11 +18,11 @@ def objects():
 
 
 @pytest.fixture
-def begin(xp, make_state, make_episode, objects):
+def begin(make_state, make_episode, objects):
     """A task over two worlds whose hands are 1 m beside the object; world 1 is a bystander."""
 
     def start(**given):
-        task = Pick(PickConfig(), 2, xp)
+        task = Pick(PickConfig(), 2)
         hands = [(2.0, 0.0, 0.8), (2.0, 0.0, 0.8)]
         state = make_state(2, object_position=objects, end_effector_position=hands, **given)
         task.start([0, 1], [make_episode((SLOT, START, START))] * 2, state)
@@ -150,16 +150,16 @@ def test_restarting_one_world_forgets_only_its_past(begin, step, make_state, mak
     assert rewards_of(outcome) == pytest.approx({"distance": 1.0, "slack": -0.005}, abs=1e-4)
 
 
-def test_letting_go_of_what_is_held_is_masked(begin, make_state, xp, expect):
+def test_letting_go_of_what_is_held_is_masked(begin, make_state, expect):
     task = begin()
     physical = np.zeros((2, 10))
     physical[:, 7] = -0.4
-    masked = task.mask(make_state(2, held_object=[SLOT, -1]), xp.asarray(physical))
+    masked = task.mask(make_state(2, held_object=[SLOT, -1]), np.asarray(physical))
     assert masked[0, 7] >= 0.0  # holds on
     expect(masked[1, 7], -0.4)
 
 
-def test_observations_are_in_their_frames(make_state, make_episode, xp, expect, assert_unchanged):
+def test_observations_are_in_their_frames(make_state, make_episode, expect, assert_unchanged):
     yaw, tip = 0.7, np.array([1.4, -0.3, 0.9])
     angle = 0.4
     tilt = np.array(
@@ -172,7 +172,7 @@ def test_observations_are_in_their_frames(make_state, make_episode, xp, expect, 
     c, s = math.cos(yaw), math.sin(yaw)
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     rotation = turn @ tilt
-    task = Pick(PickConfig(), 1, xp)
+    task = Pick(PickConfig(), 1)
     at_start = make_state(1, base_pose=[[0.2, 0.1, 0.3]])
     task.start([0], [make_episode((SLOT, START, START))], at_start)
     joints = np.linspace(-1.0, 1.0, 7)
@@ -199,15 +199,15 @@ def test_observations_are_in_their_frames(make_state, make_episode, xp, expect, 
     }
 
 
-def test_a_held_handle_counts_as_holding(make_state, make_episode, xp, expect):
-    task = Pick(PickConfig(), 2, xp)
+def test_a_held_handle_counts_as_holding(make_state, make_episode, expect):
+    task = Pick(PickConfig(), 2)
     state = make_state(2, held_handle=[2, -1])
     task.start([0, 1], [make_episode((SLOT, START, START))] * 2, state)
     expect(task.observe(state)["is_holding"], [[1.0], [0.0]])
 
 
-def test_start_positions_are_kept_when_the_state_moves_on(make_state, make_episode, xp, expect):
-    task = Pick(PickConfig(), 1, xp)
+def test_start_positions_are_kept_when_the_state_moves_on(make_state, make_episode, expect):
+    task = Pick(PickConfig(), 1)
     state = make_state(1, base_pose=[[1.0, 2.0, 0.0]])
     task.start([0], [make_episode((SLOT, START, START))], state)
     state.base_pose[0, 0] = 4.0

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.tasks.sensors import from_rest, is_holding, polar, polar_sensor
+from rearrange.tasks.sensors import from_rest, gps_compass, is_holding, polar
 
 # Base pose, point, distance and bearing in the base frame.
 CASES = [
@@ -14,44 +14,30 @@ CASES = [
 ]
 
 
-def doubles(xp, values):
-    return xp.asarray(np.array(values, dtype=np.float64))
+@pytest.mark.parametrize(("pose", "point", "distance", "bearing"), CASES)
+def test_points_are_told_by_distance_and_bearing(pose, point, distance, bearing):
+    assert polar(np.array(pose), np.array(point)) == pytest.approx((distance, bearing))
 
 
-def test_points_are_told_by_distance_and_bearing(xp, expect):
-    poses, points = doubles(xp, [c[0] for c in CASES]), doubles(xp, [c[1] for c in CASES])
-    distance, bearing = polar(xp, poses, points)
-    expect(distance, [c[2] for c in CASES])
-    expect(bearing, [c[3] for c in CASES])
-    expect(polar_sensor(xp, poses, points), [[c[2], -c[3]] for c in CASES])
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_lone_world_is_told_the_same(xp, expect, case):
-    pose, point = doubles(xp, [case[0]]), doubles(xp, [case[1]])
-    distance, bearing = polar(xp, pose, point)
-    expect(distance, [case[2]])
-    expect(bearing, [case[3]])
-    expect(polar_sensor(xp, pose, point), [[case[2], -case[3]]])
-
-
-def test_several_points_per_world_keep_their_order(xp, expect):
-    poses = doubles(xp, [CASES[0][0], CASES[1][0]])
-    points = doubles(xp, [[CASES[0][1], (0, 1, 0)], [CASES[1][1], CASES[2][1]]])
-    found = polar_sensor(xp, poses, points)
-    expect(found[0], [[5.0, -CASES[0][3]], [1.0, -math.pi / 2]])
-    expect(found[1], [[2.5, 0.0], [2.0, math.pi / 2]])
-
-
-def test_the_way_to_rest_is_told_in_the_base_frame(xp, make_state, expect):
+def test_the_way_to_rest_is_told_in_the_base_frame(make_state):
     state = make_state(
-        2,
-        base_pose=[(1, 2, math.pi / 2), (0, 0, 0)],
-        end_effector_position=[(1, 2.3, 0.8), (0.5, 0.0, 1.0)],
+        3,
+        base_pose=[(1, 2, math.pi / 2), (0, 0, 0), (1, 2, math.pi / 2)],
+        end_effector_position=[(1, 2.3, 0.8), (0.5, 0.0, 1.0), (0.6, 2.5, 1.0)],
     )
-    expect(from_rest(xp, state), [[0.2, 0.0, 0.2], [0, 0, 0]])
+    # The hand of the last one is 0.4 m left.
+    for world, expected in zip(
+        state.worlds, [(0.2, 0.0, 0.2), (0, 0, 0), (0, -0.4, 0)], strict=True
+    ):
+        assert from_rest(world) == pytest.approx(expected, abs=1e-9)
 
 
-def test_objects_and_handles_count_as_held(xp, make_state, expect):
+def test_objects_and_handles_count_as_held(make_state):
     state = make_state(3, held_object=[0, -1, -1], held_handle=[-1, 0, -1])
-    expect(is_holding(xp, state), [[1], [1], [0]])
+    assert [is_holding(world) for world in state.worlds] == [True, True, False]
+
+
+def test_gps_and_compass_are_relative_to_the_start():
+    start, now = np.array([1, 2, math.pi / 2]), np.array([0, 5, math.pi])
+    assert gps_compass(start, now) == pytest.approx((3.0, 1.0, 0.0, 1.0), abs=1e-9)
+    assert gps_compass(now, now) == pytest.approx((0.0, 0.0, 1.0, 0.0))

@@ -21,16 +21,16 @@ def objects():
 
 
 @pytest.fixture
-def task(xp, make_state, make_episode, objects):
+def task(make_state, make_episode, objects):
     """A house in which the hand starts 1 m from the first object, which is to go 5 m further."""
-    task = TidyHouse(TidyHouseConfig(), 1, xp)
+    task = TidyHouse(TidyHouseConfig(), 1)
     state = make_state(1, object_position=objects, end_effector_position=[HAND])
     task.start([0], [make_episode(*zip(SLOTS, STARTS, GOALS, strict=True))], state)
     return task
 
 
 @pytest.fixture
-def step(xp, task, make_state, objects):
+def step(task, make_state, objects):
     """Evaluate a state; `moved` puts targets elsewhere, for good."""
 
     def evaluate(hand=HAND, held=None, moved=None, stop=NO_STOP, force=0.0):
@@ -45,7 +45,7 @@ def step(xp, task, make_state, objects):
         )
         action = np.zeros((1, 11))
         action[0, 10] = stop
-        return task.evaluate(state, xp.asarray(action))
+        return task.evaluate(state, np.asarray(action))
 
     return evaluate
 
@@ -132,7 +132,7 @@ def test_force_ends_the_episode_only_beyond_its_limit(step):
     assert "force" not in rewards_of(outcome)
 
 
-def test_observations_are_in_their_frames(task, xp, make_state, expect, assert_unchanged):
+def test_observations_are_in_their_frames(task, make_state, expect, assert_unchanged):
     yaw, angle = 2.8, -0.6
     base, tip = np.array([0.5, 2.0, 0.0]), np.array([0.1, 2.4, 0.7])
     c, s = math.cos(yaw), math.sin(yaw)

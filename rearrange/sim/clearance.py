@@ -3,7 +3,9 @@
 Two thirds of a physics step of a robot that touches nothing go into finding that out: MuJoCo compares
 every link with the apartment's 230 solids, four times per action. Here spheres that enclose the links
 are compared with boxes that enclose everything else, at a twentieth of the cost. Who is clear of those
-touches nothing, so switching MuJoCo's own search off for that substep changes no result.
+touches nothing, so switching MuJoCo's own search off for that substep changes no result. What the
+robot holds is looked at like a part of it; that it presses on the cup, to which it is welded, does not
+count.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from rearrange.scenes.compile import ARTICULATED_BIT, OBJECT_BODIES, STATIC_BIT
 
 SLACK = 0.002  # [m], added to every sphere
 PIECE = 0.08  # [m], a geom is cut into pieces of this length or of its own thickness
-# Links of spheres: 0 to 6 the arm's, 7 the gripper, BASE for what is rigid with the base.
-BASE = -1
+# Links of spheres: 0 to 6 the arm's, CUP the gripper, BASE for what is rigid with the base.
+BASE, CUP = -1, kinematics.JOINT_COUNT
 # Columns of a box: centre, row-major rotation, half sizes, bounds along the world's axes.
 MATRIX, HALF, BOUNDS, COLUMNS = 3, 12, 15, 21
+LOCAL = 4  # column of a placed sphere where its place in the base frame starts
 
 _KERNEL = {"cache": True, "nogil": True, "error_model": "numpy"}
 
@@ -35,6 +38,7 @@ class Clearance:
         spheres: Link, place in its frame (BASE: in the base frame) and radius of spheres around all
             of the robot that can touch something [S, 5], m. Those of the base come first.
         boxes: Around all that stands still [B, 21], m.
+        base_boxes: Around what is rigid with the base, in its frame [P, 21], m.
         moving: Geoms of doors and drawers [M].
         radii: Of spheres around the objects' origins [30], m.
         articulated_trees: Kinematic trees of doors and drawers.
@@ -43,6 +47,7 @@ class Clearance:
     def __init__(self, model: mujoco.MjModel) -> None:
         """Collect it from a compiled apartment."""
         data = mujoco.MjData(model)
+        data.mocap_pos[0], data.mocap_quat[0] = 0.0, (1.0, 0.0, 0.0, 0.0)  # the base
         mujoco.mj_kinematics(model, data)
         geoms = range(model.ngeom)
         trees = model.body_treeid[model.geom_bodyid]
@@ -52,6 +57,7 @@ class Clearance:
         )
         self._half = _half_sizes(model)
         self.boxes = self._boxes(np.array([g for g in geoms if _stands_still(model, g)]), data)
+        self.base_boxes = self._boxes(np.flatnonzero(model.geom_contype & fetch.BASE_BIT), data)
         self.radii = np.array([_object_radius(model, name) for name in OBJECT_BODIES])
         self.articulated_trees = np.unique(trees[self.moving])
 
@@ -132,15 +138,12 @@ def _object_radius(model: mujoco.MjModel, body_name: str) -> float:
 
 
 @numba.njit(**_KERNEL)
-def _place_spheres(spheres, joints, x, y, yaw, placed, bounds):  # type: ignore[no-untyped-def]
-    """Spheres in the world [S, 4] and the bounds of the base, the arm and the cup's link [3, 6]."""
+def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyped-def]
+    """Write the spheres in the world, their radii, and their place in the base frame [>= S, 7]."""
     positions, r = frames_kernel(joints, TORSO_LIFT)
     cos, sin = math.cos(yaw), math.sin(yaw)
-    for part in range(3):
-        for k in range(3):
-            bounds[part, k], bounds[part, 3 + k] = np.inf, -np.inf
     for s in range(len(spheres)):
-        link, radius = int(spheres[s, 0]), spheres[s, 4]
+        link = int(spheres[s, 0])
         a, b, c = spheres[s, 1], spheres[s, 2], spheres[s, 3]
         if link != BASE:
             a, b, c = (
@@ -149,14 +152,27 @@ def _place_spheres(spheres, joints, x, y, yaw, placed, bounds):  # type: ignore[
                 positions[link, 2] + r[link, 2, 0] * a + r[link, 2, 1] * b + r[link, 2, 2] * c,
             )
         placed[s, 0], placed[s, 1] = x + cos * a - sin * b, y + sin * a + cos * b
-        placed[s, 2], placed[s, 3] = c, radius
-        part = 0 if link == BASE else 1
-        for k in range(3):
-            bounds[part, k] = min(bounds[part, k], placed[s, k] - radius)
-            bounds[part, 3 + k] = max(bounds[part, 3 + k], placed[s, k] + radius)
-            if link == kinematics.JOINT_COUNT:
-                bounds[2, k] = min(bounds[2, k], placed[s, k] - radius)
-                bounds[2, 3 + k] = max(bounds[2, 3 + k], placed[s, k] + radius)
+        placed[s, 2], placed[s, 3] = c, spheres[s, 4]
+        placed[s, 4], placed[s, 5], placed[s, 6] = a, b, c
+
+
+@numba.njit(**_KERNEL)
+def _place_load(load, radius, x, y, yaw, placed, s):  # type: ignore[no-untyped-def]
+    """Write a sphere around what is held, by its position [>= 3], as `_place_spheres` does."""
+    cos, sin, u, v = math.cos(yaw), math.sin(yaw), load[0] - x, load[1] - y
+    placed[s, 0], placed[s, 1], placed[s, 2], placed[s, 3] = load[0], load[1], load[2], radius
+    placed[s, 4], placed[s, 5], placed[s, 6] = cos * u + sin * v, cos * v - sin * u, load[2]
+
+
+@numba.njit(**_KERNEL)
+def _bound(placed, first, last, bounds, part):  # type: ignore[no-untyped-def]
+    """Write the bounds of spheres first .. last - 1 along the world's axes into bounds[part, 0:6]."""
+    for k in range(3):
+        low, high = np.inf, -np.inf
+        for s in range(first, last):
+            low = min(low, placed[s, k] - placed[s, 3])
+            high = max(high, placed[s, k] + placed[s, 3])
+        bounds[part, k], bounds[part, 3 + k] = low, high
 
 
 @numba.njit(**_KERNEL)
@@ -170,11 +186,11 @@ def _apart(a, i, b, j, column):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**_KERNEL)
-def _meets_box(placed, first, boxes, i):  # type: ignore[no-untyped-def]
-    """Whether one of the spheres from `first` on overlaps box i."""
-    for s in range(first, len(placed)):
-        dx, dy = placed[s, 0] - boxes[i, 0], placed[s, 1] - boxes[i, 1]
-        dz, gap = placed[s, 2] - boxes[i, 2], 0.0
+def _meets_box(placed, first, last, frame, boxes, i):  # type: ignore[no-untyped-def]
+    """Whether one of the spheres first .. last - 1 overlaps box i; their places start at column `frame`."""
+    for s in range(first, last):
+        dx, dy = placed[s, frame] - boxes[i, 0], placed[s, frame + 1] - boxes[i, 1]
+        dz, gap = placed[s, frame + 2] - boxes[i, 2], 0.0
         for k in range(3):
             row = MATRIX + k
             local = boxes[i, row] * dx + boxes[i, row + 3] * dy + boxes[i, row + 6] * dz
@@ -186,37 +202,12 @@ def _meets_box(placed, first, boxes, i):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**_KERNEL)
-def is_clear(spheres, boxes, moving_boxes, radii, joints, x, y, yaw, objects):  # type: ignore[no-untyped-def]
-    """Whether no part of the robot can touch anything in the substep that begins in this state.
-
-    Args:
-        spheres: See `Clearance`.
-        boxes: See `Clearance`.
-        moving_boxes: Of doors and drawers as they are now [M, 21], m.
-        radii: See `Clearance`.
-        joints: Arm joints [7], rad.
-        x: Base, with y [m] and yaw [rad].
-        y: See x.
-        yaw: See x.
-        objects: Positions and quaternions [30, 7], m. What is held counts too.
-    """
-    placed, bounds = np.empty((len(spheres), 4)), np.empty((3, 6))
-    _place_spheres(spheres, joints, x, y, yaw, placed, bounds)
-    arm = 0
-    while spheres[arm, 0] == BASE:
-        arm += 1
-    if bounds[1, 2] < 0.0 or not _apart(bounds, 0, bounds, 2, 0):  # floor; cup against base
-        return False
-    for b in range(len(boxes)):  # walls and furniture keep the base away by the occupancy grid
-        if not _apart(bounds, 1, boxes, b, BOUNDS) and _meets_box(placed, arm, boxes, b):
-            return False
-    for m in range(len(moving_boxes)):
-        near_base = not _apart(bounds, 0, moving_boxes, m, BOUNDS)
-        near_arm = not _apart(bounds, 1, moving_boxes, m, BOUNDS)
-        if (near_base or near_arm) and _meets_box(placed, 0, moving_boxes, m):
-            return False
+def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[no-untyped-def]
+    """Whether one of the spheres before `last`, of base and arm, overlaps that of an object but `held`."""
     for o in range(len(objects)):
         a, b, c, radius = objects[o, 0], objects[o, 1], objects[o, 2], radii[o]
+        if o == held:
+            continue
         for part in range(2):
             if (
                 a + radius < bounds[part, 0] or a - radius > bounds[part, 3]
@@ -224,9 +215,73 @@ def is_clear(spheres, boxes, moving_boxes, radii, joints, x, y, yaw, objects):  
                 or c + radius < bounds[part, 2] or c - radius > bounds[part, 5]
             ):  # fmt: skip
                 continue
-            for s in range(len(placed)):
+            for s in range(last):
                 dx, dy, dz = placed[s, 0] - a, placed[s, 1] - b, placed[s, 2] - c
                 reach = placed[s, 3] + radius
                 if dx * dx + dy * dy + dz * dz < reach * reach:
-                    return False
-    return True
+                    return True
+    return False
+
+
+@numba.njit(**_KERNEL)
+def _meets_robot(spheres, placed, arm, load, base_boxes):  # type: ignore[no-untyped-def]
+    """Whether the cup touches the base, or the load, sphere `load`, anything of the robot but the cup.
+
+    Without a load, `load` is the number of the robot's spheres.
+    """
+    for p in range(len(base_boxes)):
+        if _meets_box(placed, load, len(placed), LOCAL, base_boxes, p):
+            return True
+        for s in range(arm, load):
+            if spheres[s, 0] == CUP and _meets_box(placed, s, s + 1, LOCAL, base_boxes, p):
+                return True
+    for t in range(load, len(placed)):
+        for s in range(arm, load):
+            dx, dy = placed[s, 0] - placed[t, 0], placed[s, 1] - placed[t, 1]
+            dz, reach = placed[s, 2] - placed[t, 2], placed[s, 3] + placed[t, 3]
+            if spheres[s, 0] != CUP and dx * dx + dy * dy + dz * dz < reach * reach:
+                return True
+    return False
+
+
+@numba.njit(**_KERNEL)
+def is_clear(  # type: ignore[no-untyped-def]
+    spheres, boxes, base_boxes, moving_boxes, radii, joints, x, y, yaw, objects, held
+):  # fmt: skip
+    """Whether no part of the robot and its load can touch anything in the substep that begins so.
+
+    Args:
+        spheres: See `Clearance`.
+        boxes: See `Clearance`.
+        base_boxes: See `Clearance`.
+        moving_boxes: Of doors and drawers as they are now [M, 21], m.
+        radii: See `Clearance`.
+        joints: Arm joints [7], rad.
+        x: Base, with y [m] and yaw [rad].
+        y: See x.
+        yaw: See x.
+        objects: Positions and quaternions [30, 7], m.
+        held: Slot of the load or -1.
+    """
+    load = len(spheres)
+    last = load + 1 if held >= 0 else load
+    placed, bounds = np.empty((last, 7)), np.empty((2, 6))
+    _place_spheres(spheres, joints, x, y, yaw, placed)
+    if held >= 0:
+        _place_load(objects[held], radii[held], x, y, yaw, placed, load)
+    arm = 0
+    while spheres[arm, 0] == BASE:
+        arm += 1
+    _bound(placed, 0, arm, bounds, 0)
+    _bound(placed, arm, last, bounds, 1)
+    if bounds[1, 2] < 0.0 or _meets_robot(spheres, placed, arm, load, base_boxes):  # the floor
+        return False
+    for b in range(len(boxes)):  # walls and furniture keep the base away by the occupancy grid
+        if not _apart(bounds, 1, boxes, b, BOUNDS) and _meets_box(placed, arm, last, 0, boxes, b):
+            return False
+    for m in range(len(moving_boxes)):
+        near_base = not _apart(bounds, 0, moving_boxes, m, BOUNDS)
+        near_arm = not _apart(bounds, 1, moving_boxes, m, BOUNDS)
+        if (near_base or near_arm) and _meets_box(placed, 0, last, 0, moving_boxes, m):
+            return False
+    return not _meets_object(placed, last, bounds, objects, radii, held)

@@ -71,7 +71,8 @@ def begin_step(  # type: ignore[no-untyped-def]
 
 @cached_njit(clearance, kinematics, **_KERNEL)
 def begin_substep(  # type: ignore[no-untyped-def]
-    motion, position, rotation, objects, held, joints, spheres, boxes, moving_boxes, radii
+    motion, position, rotation, objects, held, joints,
+    spheres, boxes, base_boxes, moving_boxes, radii,
 ):  # fmt: skip
     """Teleport the base, and what it holds, and tell whether the robot is clear of everything there.
 
@@ -84,6 +85,7 @@ def begin_substep(  # type: ignore[no-untyped-def]
         joints: Arm joints [7], rad.
         spheres: To radii: see `is_clear`.
         boxes: See spheres.
+        base_boxes: See spheres.
         moving_boxes: See spheres.
         radii: See spheres.
     """
@@ -100,7 +102,9 @@ def begin_substep(  # type: ignore[no-untyped-def]
         w, qx, qy, qz = objects[held, 3], objects[held, 4], objects[held, 5], objects[held, 6]
         objects[held, 3], objects[held, 4] = cos * w - sin * qz, cos * qx - sin * qy
         objects[held, 5], objects[held, 6] = cos * qy + sin * qx, cos * qz + sin * w
-    return is_clear(spheres, boxes, moving_boxes, radii, joints, new_x, new_y, new_yaw, objects)
+    return is_clear(
+        spheres, boxes, base_boxes, moving_boxes, radii, joints, new_x, new_y, new_yaw, objects, held
+    )  # fmt: skip
 
 
 @cached_njit(kinematics, **_KERNEL)

@@ -326,21 +326,23 @@ class MujocoSimulator:
         clearance, held = world.clearance, int(self.state.held_object[i])
         position, rotation = views.base_position, views.base_rotation
         objects, joints = views.objects, views.arm_joints
-        spheres, boxes, radii = clearance.spheres, clearance.boxes, clearance.radii
-        alone = data.ntree_awake <= 1  # nothing but the robot moves
+        spheres, radii = clearance.spheres, clearance.radii
+        boxes, base_boxes = clearance.boxes, clearance.base_boxes
+        movers = 2 if held >= 0 else 1  # the robot and its load
+        alone = data.ntree_awake <= movers  # nothing else moves
         off = False  # whether the search for contacts is off
         for _ in range(SUBSTEP_COUNT):
             if alone and not views.doors_known:
                 views.moving_boxes, views.doors_known = clearance.moving_boxes(data), True
             clear = begin_substep(
                 motion, position, rotation, objects, held, joints,
-                spheres, boxes, views.moving_boxes, radii,
+                spheres, boxes, base_boxes, views.moving_boxes, radii,
             )  # fmt: skip
             if off != (clear and alone):
                 off = not off
                 options.disableflags = NO_CONTACT if off else 0
             mujoco.mj_step(model, data)
-            alone = data.ntree_awake <= 1
+            alone = data.ntree_awake <= movers
             views.doors_known = views.doors_known and alone
         if off:
             options.disableflags = 0

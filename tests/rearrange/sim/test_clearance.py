@@ -6,6 +6,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.sim import mujoco as simulation
+from rearrange.sim.base import NOTHING
 from rearrange.sim.clearance import Clearance, is_clear
 from rearrange.sim.mujoco import SimulatorConfig, load_apartment
 
@@ -83,8 +84,8 @@ def test_who_is_clear_has_no_contact():
         mujoco.mj_collision(model, data)
         touches = bool(np.isin(data.contact.geom[: data.ncon], robot).any())
         clear = is_clear(
-            clearance.spheres, clearance.boxes, clearance.moving_boxes(data), clearance.radii,
-            joints, x, y, yaw, objects,
+            clearance.spheres, clearance.boxes, clearance.base_boxes, clearance.moving_boxes(data),
+            clearance.radii, joints, x, y, yaw, objects, NOTHING,
         )  # fmt: skip
         assert not (clear and touches)
         seen[clear] += 1

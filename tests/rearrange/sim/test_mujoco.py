@@ -98,7 +98,7 @@ def test_a_held_object_is_turned_with_the_base():
     motion = np.array((0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2))
     begin_substep(
         motion, np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)), objects, 2, np.zeros(7),
-        world.spheres, world.boxes, np.zeros((0, 21)), world.radii,
+        world.spheres, world.boxes, world.base_boxes, np.zeros((0, 21)), world.radii,
     )  # fmt: skip
     assert motion[2] == np.pi / 2
     half = np.sqrt(0.5)

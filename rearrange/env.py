@@ -94,9 +94,9 @@ def _tally(terms: Any, rewards: Any, sums: Any, steps: Any, success: Any, once: 
         once[i] |= success[i]
 
 
-def normalised_depth(depth: np.ndarray) -> np.ndarray:
-    """Depth in metres [N, H, W] as the policies see it: DEPTH_RANGE, the farthest, is 1 [N, H, W, 1]."""
-    return depth[..., None] * np.float32(1.0 / DEPTH_RANGE)
+def seen_depth(simulator: Simulator, size: int | None = None) -> np.ndarray:
+    """Depth images as the policies see them: DEPTH_RANGE, the farthest, is 1 [N, H, W, 1]."""
+    return simulator.render_depth(size, unit=DEPTH_RANGE)[..., None]
 
 
 class _Worlds:
@@ -167,7 +167,7 @@ class _Worlds:
 
     def observe(self) -> dict[str, np.ndarray]:
         """Observations [N, ...]; fresh arrays."""
-        observation = {DEPTH_KEY: normalised_depth(self.simulator.render_depth())}
+        observation = {DEPTH_KEY: seen_depth(self.simulator)}
         return observation | self.task.observe(self.state)
 
     def metrics(self, i: int, outcome: Outcome) -> dict[str, float]:

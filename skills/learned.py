@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, normalised_depth, to_physical
+from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, seen_depth, to_physical
 from rearrange.episodes import Episode
 from rearrange.geometry import norm
 from rearrange.sim.base import NOTHING
@@ -95,9 +95,7 @@ class LearnedSkill:
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """Next action in the simulator's units [10], masked as in training."""
         observation = {key: value[0] for key, value in self.task.observe(world.state).items()}
-        observation[DEPTH_KEY] = normalised_depth(
-            world.simulator.render_depth(self.environments.camera_size)
-        )[0]
+        observation[DEPTH_KEY] = seen_depth(world.simulator, self.environments.camera_size)[0]
         self.full[0, self.task.action_slice] = self.runner.act(observation)
         return self.task.mask(world.state, to_physical(self.scale, self.full))[0]
 

@@ -87,10 +87,10 @@ def _paint_all(
 @cached_njit(
     projection, rays, painting, nogil=True, error_model="numpy", fastmath={"contract", "nsz"}
 )
-def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width):
+def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width, unit):
     """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags.
 
-    Where `depth` [H, W] is not None, depth is written there.
+    Where `depth` [H, W] is not None, depth is written there, in units of so many metres.
     """
     buffer[:, :] = np.float32(1.0 / lens[3])
     if tags is not None:
@@ -103,7 +103,7 @@ def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, dep
         rows, tiles, places,
     )  # fmt: skip
     if depth is not None:
-        write_depth(buffer, depth, lens[3])
+        write_depth(buffer, depth, lens[3], unit)
 
 
 @dataclass
@@ -235,7 +235,7 @@ def _run(
     xmat, lens = _plain(geom_xmat).reshape(-1, 9), camera.lens(near, far)
     cast(
         table.kinds, table.ids, table.sizes, _plain(geom_xpos), xmat, _plain(position),
-        _plain(rotation), lens, table._work, buffer, tags, depth, camera.width,
+        _plain(rotation), lens, table._work, buffer, tags, depth, camera.width, 1.0,
     )  # fmt: skip
 
 

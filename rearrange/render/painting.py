@@ -421,9 +421,9 @@ def paint_geom(buffer, ids, geom, kind, size, center, work, rows, lens, width):
 
 
 @numba.njit(**FAST)
-def write_depth(buffer, out, far):
-    """Write 1 / buffer [H, W padded] into out [H, W], exactly `far` where nothing was painted."""
-    least, one, farthest = np.float32(1.0 / far), np.float32(1.0), np.float32(far)
+def write_depth(buffer, out, far, unit):
+    """Write 1 / buffer [H, W padded] into out [H, W], `far` where nothing was painted, in units [m]."""
+    least, one, farthest = np.float32(1.0 / far), np.float32(1.0 / unit), np.float32(far / unit)
     for i in range(out.shape[0]):
         row, target = buffer[i, : out.shape[1]], out[i]
         for j in range(target.size):

@@ -74,7 +74,7 @@ class _Stage:
         ids = np.arange(len(self.kinds))
         cast(
             self.kinds, ids, self.sizes, self.xpos, self.xmat, eye, axes, lens,
-            np.zeros(WORK_SHAPE), buffer, tags, None, width,
+            np.zeros(WORK_SHAPE), buffer, tags, None, width, 1.0,
         )  # fmt: skip
 
     def keep(self, mask: Array) -> "_Stage":

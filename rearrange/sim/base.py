@@ -114,11 +114,12 @@ class Simulator(Protocol):
         """
         ...
 
-    def render_depth(self, size: int | None = None) -> np.ndarray:
-        """Depth along the optical axis of the head camera [N, H, W], metres, float32.
+    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+        """Depth along the optical axis of the head camera [N, H, W], float32; a fresh array.
 
         Args:
             size: Height and width in pixels; None for the simulator's own setting.
+            unit: What counts as 1 [m].
         """
         ...
 

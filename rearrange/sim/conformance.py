@@ -270,7 +270,7 @@ def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
     aside = (1.5, *kinematics.RESTING_ARM[1:])
     starts = [dataclasses.replace(in_the_open(episodes[k]), arm_joints=aside) for k in (0, -1)]
     simulator.reset([0, 1], starts)
-    depth = np.array(simulator.render_depth())
+    depth = simulator.render_depth()
     assert depth.dtype == np.float32, f"depth is {depth.dtype}, not float32"
     assert depth.ndim == 3, f"depth has shape {depth.shape}, not [N, H, W]"
     assert len(depth) == 2, f"depth has shape {depth.shape} for two worlds"
@@ -283,14 +283,17 @@ def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
         assert excess < FLOOR_TOLERANCE, f"depth of world {k} sees {excess:.3f} m below the floor"
         agrees = float(np.mean(np.abs(image[rows] - floor[rows]) < FLOOR_TOLERANCE))
         assert agrees > 0.5, f"depth of world {k} finds the floor in {agrees:.0%} of the lower rows"
-    again = np.array(simulator.render_depth())
+    again = simulator.render_depth()
+    assert not np.shares_memory(depth, again), "an image is overwritten by the next"
     assert np.array_equal(depth, again), "the same state gives another image"
-    small = np.array(simulator.render_depth(24))
+    tenth = simulator.render_depth(unit=10.0)
+    assert_close(10.0 * tenth, depth, 1e-4, "depth in units of 10 m")
+    small = simulator.render_depth(24)
     assert small.shape == (2, 24, 24), f"depth of size 24 has shape {small.shape}"
     offset = np.abs(small[:, 21:] - floor_depth(24, 24)[21:])
     assert np.mean(offset < FLOOR_TOLERANCE) > 0.5, "depth of another size misses the floor"
     simulator.step(np.concatenate([one_action(turn=0.08), idle_action()]))
-    turned = np.array(simulator.render_depth())
+    turned = simulator.render_depth()
     assert np.mean(np.abs(turned[0] - depth[0]) > 0.01) > 0.1, "depth stays when the base turns"
     assert np.mean(np.abs(turned[1] - depth[1]) > 0.01) < 0.02, "depth changes while nothing moves"
     simulator.close()

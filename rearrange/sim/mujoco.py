@@ -184,7 +184,7 @@ class MujocoSimulator:
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
-        self._cameras: dict[int, tuple[Camera, np.ndarray, np.ndarray]] = {}
+        self._cameras: dict[int, tuple[Camera, np.ndarray]] = {}
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
@@ -206,23 +206,27 @@ class MujocoSimulator:
         for i in range(self.world_count):
             self._step_world(i, action)
 
-    def render_depth(self, size: int | None = None) -> np.ndarray:
-        """Head camera depth [N, H, W] in metres; the array is reused by the next call."""
-        camera, lens, depth = self._camera(size or self.config.camera_size)
+    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+        """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
+        camera, lens = self._camera(size or self.config.camera_size)
+        depth = np.empty((self.world_count, camera.height, camera.width), np.float32)
         position, rotation = self._eye, self._turn
         for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
             if world is None or views is None:
+                depth[i] = 0.0
                 continue
             place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
-            table = world.geoms
+            table, drawn = world.geoms, self._drawn[i]
             buffer = table.scratch("depth", camera.height, camera.width, np.float32)
+            noisy = drawn is not None and drawn.depth_noise > 0.0
             cast(
                 table.kinds, table.ids, table.sizes, views.geom_position, views.geom_rotation,
                 position, rotation, lens, table._work, buffer, None, depth[i], camera.width,
+                1.0 if noisy else unit,
             )  # fmt: skip
-            drawn = self._drawn[i]
-            if drawn is not None and drawn.depth_noise:
+            if drawn is not None and noisy:
                 drawn.disturb_depth(depth[i], self._elapsed(i))
+                depth[i] /= np.float32(unit)
         return depth
 
     def close(self) -> None:
@@ -239,12 +243,11 @@ class MujocoSimulator:
         place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
         return position, rotation
 
-    def _camera(self, size: int) -> tuple[Camera, np.ndarray, np.ndarray]:
-        """A camera of this size, its lens and the images [N, size, size] that it fills."""
+    def _camera(self, size: int) -> tuple[Camera, np.ndarray]:
+        """A camera of this size and its lens."""
         if size not in self._cameras:
-            images = np.zeros((self.world_count, size, size), np.float32)
             camera = Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW)
-            self._cameras[size] = (camera, camera.lens(), images)
+            self._cameras[size] = (camera, camera.lens())
         return self._cameras[size]
 
     # --- one world -----------------------------------------------------------------------------------

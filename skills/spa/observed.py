@@ -38,7 +38,7 @@ class Observed:
     @property
     def depth(self) -> np.ndarray:
         """Head camera's depth along its optical axis [CAMERA_SIZE, CAMERA_SIZE], m; a copy."""
-        return self._world.simulator.render_depth(CAMERA_SIZE)[0].copy()
+        return self._world.simulator.render_depth(CAMERA_SIZE)[0]
 
     @property
     def base_pose(self) -> np.ndarray:

@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -91,23 +92,38 @@ class LiftsItsHand(MujocoSimulator):
 
 
 class SeesMillimetres(MujocoSimulator):
-    def render_depth(self, *size):
-        return super().render_depth(*size) * np.float32(1000.0)
+    def render_depth(self, *size, **unit):
+        return super().render_depth(*size, **unit) * np.float32(1000.0)
 
 
 class SeesDoubles(MujocoSimulator):
-    def render_depth(self, *size):
-        return super().render_depth(*size).astype(float)
+    def render_depth(self, *size, **unit):
+        return super().render_depth(*size, **unit).astype(float)
+
+
+class SeesMetresOnly(MujocoSimulator):
+    def render_depth(self, *size, **unit):
+        return super().render_depth(*size)
+
+
+class ReusesItsImage(MujocoSimulator):
+    images: ClassVar[dict] = {}
+
+    def render_depth(self, *size, **unit):
+        depth = super().render_depth(*size, **unit)
+        image = self.images.setdefault(depth.shape, depth)
+        image[:] = depth
+        return image
 
 
 class LooksUpsideDown(MujocoSimulator):
-    def render_depth(self, *size):
-        return super().render_depth(*size)[:, ::-1]
+    def render_depth(self, *size, **unit):
+        return super().render_depth(*size, **unit)[:, ::-1]
 
 
 class SeesOnlyTheFirstWorld(MujocoSimulator):
-    def render_depth(self, *size):
-        depth = super().render_depth(*size)
+    def render_depth(self, *size, **unit):
+        depth = super().render_depth(*size, **unit)
         depth[1:] = depth[0]
         return depth
 
@@ -157,6 +173,8 @@ FAULTS = [
     (LiftsItsHand, conformance.check_arm, "end_effector_position"),
     (SeesMillimetres, conformance.check_depth, "below the floor"),
     (SeesDoubles, conformance.check_depth, "float32"),
+    (SeesMetresOnly, conformance.check_depth, "units of 10 m"),
+    (ReusesItsImage, conformance.check_depth, "overwritten"),
     (LooksUpsideDown, conformance.check_depth, "floor"),
     (SeesOnlyTheFirstWorld, conformance.check_depth, "nothing moves"),
     (TouchesFromAfar, conformance.check_grasp, "in the open"),

@@ -405,7 +405,7 @@ def paint_geom(buffer, ids, geom, kind, size, center, work, rows, lens, width):
             for k in range(3):
                 _shrink(work, k, size[k])
             kind = SPHERE
-        paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2], rows)
+        paint_exactly(buffer, ids, geom, kind, size, width, work, lens[2])
     elif kind == BOX:
         _paint_box(buffer, ids, geom, size, center, work, rows, lens, width)
     elif kind == CYLINDER:

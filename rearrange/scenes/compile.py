@@ -90,10 +90,8 @@ def build_spec(apartment: Apartment) -> mujoco.MjSpec:
 
     Objects stand parked on the floor at x = -50 - slot, y = -50.
     """
-    spec = mujoco.MjSpec()
+    spec = empty_spec()
     spec.modelname = apartment.name
-    spec.compiler.degree = False  # joint ranges are in radians
-    _set_options(spec)
     _add_building(spec, apartment)
     _add_fridge(spec, apartment)
     _add_cabinet(spec, apartment)
@@ -106,7 +104,10 @@ def parked_position(slot: int) -> tuple[float, float, float]:
     return (-50.0 - slot, -50.0, OBJECT_KINDS[SLOT_KINDS[slot]].half_height)
 
 
-def _set_options(spec: mujoco.MjSpec) -> None:
+def empty_spec() -> mujoco.MjSpec:
+    """Nothing yet, with the solver's options."""
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False  # joint ranges are in radians
     option = spec.option
     option.timestep = TIMESTEP
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -118,6 +119,7 @@ def _set_options(spec: mujoco.MjSpec) -> None:
     option.gravity = (0.0, 0.0, -9.81)
     option.sleep_tolerance = SLEEP_TOLERANCE
     option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
+    return spec
 
 
 def _quat(yaw: float) -> tuple[float, float, float, float]:

@@ -4,8 +4,7 @@ Two thirds of a physics step of a robot that touches nothing go into finding tha
 every link with the apartment's 230 solids, four times per action. Here spheres that enclose the links
 are compared with boxes that enclose everything else, at a twentieth of the cost. Who is clear of those
 touches nothing, so switching MuJoCo's own search off for that substep changes no result. What the
-robot holds is looked at like a part of it; that it presses on the cup, to which it is welded, does not
-count.
+robot holds is looked at like a part of it.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ class Clearance:
         base_boxes: Around what is rigid with the base, in its frame [P, 21], m.
         moving: Geoms of doors and drawers [M].
         radii: Of spheres around the objects' origins [30], m.
-        articulated_trees: Kinematic trees of doors and drawers.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -59,7 +57,6 @@ class Clearance:
         self.boxes = self._boxes(np.array([g for g in geoms if _stands_still(model, g)]), data)
         self.base_boxes = self._boxes(np.flatnonzero(model.geom_contype & fetch.BASE_BIT), data)
         self.radii = np.array([_object_radius(model, name) for name in OBJECT_BODIES])
-        self.articulated_trees = np.unique(trees[self.moving])
 
     def moving_boxes(self, data: mujoco.MjData) -> np.ndarray:
         """Boxes around doors and drawers where they are now [M, 21]."""
@@ -157,14 +154,6 @@ def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyp
 
 
 @numba.njit(**_KERNEL)
-def _place_load(load, radius, x, y, yaw, placed, s):  # type: ignore[no-untyped-def]
-    """Write a sphere around what is held, by its position [>= 3], as `_place_spheres` does."""
-    cos, sin, u, v = math.cos(yaw), math.sin(yaw), load[0] - x, load[1] - y
-    placed[s, 0], placed[s, 1], placed[s, 2], placed[s, 3] = load[0], load[1], load[2], radius
-    placed[s, 4], placed[s, 5], placed[s, 6] = cos * u + sin * v, cos * v - sin * u, load[2]
-
-
-@numba.njit(**_KERNEL)
 def _bound(placed, first, last, bounds, part):  # type: ignore[no-untyped-def]
     """Write the bounds of spheres first .. last - 1 along the world's axes into bounds[part, 0:6]."""
     for k in range(3):
@@ -224,22 +213,11 @@ def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[n
 
 
 @numba.njit(**_KERNEL)
-def _meets_robot(spheres, placed, arm, load, base_boxes):  # type: ignore[no-untyped-def]
-    """Whether the cup touches the base, or the load, sphere `load`, anything of the robot but the cup.
-
-    Without a load, `load` is the number of the robot's spheres.
-    """
-    for p in range(len(base_boxes)):
-        if _meets_box(placed, load, len(placed), LOCAL, base_boxes, p):
-            return True
-        for s in range(arm, load):
+def _cup_meets_base(spheres, placed, arm, last, base_boxes):  # type: ignore[no-untyped-def]
+    """Whether one of the cup's spheres, among arm .. last - 1, overlaps the base: its only self-contact."""
+    for s in range(arm, last):
+        for p in range(len(base_boxes)):
             if spheres[s, 0] == CUP and _meets_box(placed, s, s + 1, LOCAL, base_boxes, p):
-                return True
-    for t in range(load, len(placed)):
-        for s in range(arm, load):
-            dx, dy = placed[s, 0] - placed[t, 0], placed[s, 1] - placed[t, 1]
-            dz, reach = placed[s, 2] - placed[t, 2], placed[s, 3] + placed[t, 3]
-            if spheres[s, 0] != CUP and dx * dx + dy * dy + dz * dz < reach * reach:
                 return True
     return False
 
@@ -268,13 +246,17 @@ def is_clear(  # type: ignore[no-untyped-def]
     placed, bounds = np.empty((last, 7)), np.empty((2, 6))
     _place_spheres(spheres, joints, x, y, yaw, placed)
     if held >= 0:
-        _place_load(objects[held], radii[held], x, y, yaw, placed, load)
+        for k in range(3):
+            placed[load, k] = objects[held, k]
+        placed[load, 3] = radii[held]
     arm = 0
     while spheres[arm, 0] == BASE:
         arm += 1
     _bound(placed, 0, arm, bounds, 0)
     _bound(placed, arm, last, bounds, 1)
-    if bounds[1, 2] < 0.0 or _meets_robot(spheres, placed, arm, load, base_boxes):  # the floor
+    if bounds[1, 2] < 0.0:  # the floor
+        return False
+    if _cup_meets_base(spheres, placed, arm, load, base_boxes):
         return False
     for b in range(len(boxes)):  # walls and furniture keep the base away by the occupancy grid
         if not _apart(bounds, 1, boxes, b, BOUNDS) and _meets_box(placed, arm, last, 0, boxes, b):

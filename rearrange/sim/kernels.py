@@ -10,9 +10,7 @@ from rearrange.caching import cached_njit
 from rearrange.navigation import occupancy
 from rearrange.navigation.occupancy import clamp_kernel
 from rearrange.robot import kinematics
-from rearrange.sim import clearance
 from rearrange.sim.base import NOTHING
-from rearrange.sim.clearance import is_clear
 
 SUBSTEP_COUNT = 4
 _KERNEL = {"nogil": True, "error_model": "numpy"}
@@ -67,44 +65,6 @@ def begin_step(  # type: ignore[no-untyped-def]
     if forward != 0.0 or turn != 0.0:
         pose[0], pose[1] = new_x, new_y
         pose[2] = (yaw + turn + math.pi) % (2 * math.pi) - math.pi
-
-
-@cached_njit(clearance, kinematics, **_KERNEL)
-def begin_substep(  # type: ignore[no-untyped-def]
-    motion, position, rotation, objects, held, joints,
-    spheres, boxes, base_boxes, moving_boxes, radii,
-):  # fmt: skip
-    """Teleport the base, and what it holds, and tell whether the robot is clear of everything there.
-
-    Args:
-        motion: Where the base is (x, y, yaw), updated, and how it moves [6], m and rad.
-        position: Of the base in MjData [3].
-        rotation: Its quaternion [4].
-        objects: Positions and quaternions in qpos [30, 7].
-        held: Slot in the hand or -1. It moves rigidly with the base, as in HAB.
-        joints: Arm joints [7], rad.
-        spheres: To radii: see `is_clear`.
-        boxes: See spheres.
-        base_boxes: See spheres.
-        moving_boxes: See spheres.
-        radii: See spheres.
-    """
-    x, y, dx, dy, turn = motion[0], motion[1], motion[3], motion[4], motion[5]
-    new_x, new_y, new_yaw = x + dx, y + dy, motion[2] + turn
-    motion[0], motion[1], motion[2] = new_x, new_y, new_yaw
-    place_base(position, rotation, new_x, new_y, new_yaw)
-    if held >= 0 and (dx != 0.0 or dy != 0.0 or turn != 0.0):
-        cos, sin = math.cos(turn), math.sin(turn)
-        u, v = objects[held, 0] - x, objects[held, 1] - y
-        objects[held, 0] = new_x + cos * u - sin * v
-        objects[held, 1] = new_y + sin * u + cos * v
-        cos, sin = math.cos(0.5 * turn), math.sin(0.5 * turn)
-        w, qx, qy, qz = objects[held, 3], objects[held, 4], objects[held, 5], objects[held, 6]
-        objects[held, 3], objects[held, 4] = cos * w - sin * qz, cos * qx - sin * qy
-        objects[held, 5], objects[held, 6] = cos * qy + sin * qx, cos * qz + sin * w
-    return is_clear(
-        spheres, boxes, base_boxes, moving_boxes, radii, joints, new_x, new_y, new_yaw, objects, held
-    )  # fmt: skip
 
 
 @cached_njit(kinematics, **_KERNEL)

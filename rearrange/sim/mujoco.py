@@ -23,15 +23,15 @@ from rearrange.render import Camera, GeomTable, look_at
 from rearrange.render.caster import cast
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
-from rearrange.scenes.compile import OBJECT_BODIES, build_spec
+from rearrange.scenes.compile import OBJECT_BODIES, ROBOT_BIT, build_spec
 from rearrange.scenes.objects import SLOT_KINDS, half_height
-from rearrange.sim.base import CONTROL_STEP, NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
+from rearrange.sim.free_robot import FreeRobot, step_free, teleport
 from rearrange.sim.kernels import (
     SUBSTEP_COUNT,
     begin_step,
-    begin_substep,
     place_base,
     place_camera,
     read_world,
@@ -42,7 +42,6 @@ from rearrange.sim.randomisation import Drawn, Randomisation
 SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
-NO_CONTACT = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,6 @@ class ApartmentModel:
 
     apartment: Apartment
     model: mujoco.MjModel
-    options: mujoco.MjOption  # the model's own, whose lookup costs a microsecond
     geoms: GeomTable
     grid: OccupancyGrid
     floor_frame: np.ndarray  # x and y of the grid's origin and its cell size [3], m
@@ -80,6 +78,7 @@ class ApartmentModel:
     first_object_body: int
     object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
     object_qvel: int
+    object_geoms: list[slice]  # of each slot
     arm_qpos: int
     arm_qvel: int
     joint_qpos: np.ndarray  # qpos of the articulated joints
@@ -105,7 +104,6 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
     return ApartmentModel(
         apartment=apartment,
         model=model,
-        options=model.opt,
         # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
         geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
         grid=grid,
@@ -115,6 +113,7 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         first_object_body=object_body,
         object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
         object_qvel=int(model.jnt_dofadr[model.body_jntadr[object_body]]),
+        object_geoms=[_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
         arm_qpos=int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
         arm_qvel=int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
         joint_qpos=np.array([joint.qposadr[0] for joint in joints]),
@@ -128,6 +127,11 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         ),
         resting_trees=np.array(trees),
     )
+
+
+def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
+    first = int(model.body_geomadr[body])
+    return slice(first, first + int(model.body_geomnum[body]))
 
 
 def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarray) -> np.ndarray:
@@ -168,6 +172,14 @@ class WorldViews:
         self.object_rotation = data.xquat[first : first + OBJECT_SLOT_COUNT]
         self.geom_position = data.geom_xpos
         self.geom_rotation = data.geom_xmat
+        self.free_robot, self.loaded_robot = FreeRobot(loaded=False), FreeRobot(loaded=True)
+        # What `step_free` wants of the apartment's MjData.
+        self.physics = (
+            data._address, data.qpos, data.qvel, data.qacc_warmstart, data.ctrl, self.base_position,
+            self.base_rotation, world.arm_qpos, world.arm_qvel, world.object_qpos,
+            world.object_qvel, self.objects,
+        )  # fmt: skip
+        self.load_awake = False  # MuJoCo wakes what is grasped in its next step
         self.moving_boxes = np.zeros((0, 0))  # where doors and drawers are, see Clearance
         self.doors_known = False
 
@@ -188,6 +200,7 @@ class MujocoSimulator:
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
+        self._steps = np.zeros(world_count, int)
         self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
         self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
         self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
@@ -259,8 +272,8 @@ class MujocoSimulator:
         return world, data
 
     def _elapsed(self, i: int) -> int:
-        """Actions since world i was reset; the reset itself takes one substep."""
-        return int(self._world(i)[1].time / CONTROL_STEP)
+        """Actions since world i was reset."""
+        return int(self._steps[i])
 
     def _view(self, i: int) -> WorldViews:
         views = self._views[i]
@@ -275,7 +288,7 @@ class MujocoSimulator:
             if drawn.changes_model:
                 model = copy.copy(world.model)
                 drawn.change_model(model, world.first_object_body)
-                world = replace(world, model=model, options=model.opt)
+                world = replace(world, model=model)
         data = self.data[i]
         if data is None:
             data = self.data[i] = mujoco.MjData(world.model)
@@ -294,6 +307,7 @@ class MujocoSimulator:
         views.arm_joints[:] = arm
         views.arm_targets[:] = arm
         self._arm_targets[i] = arm
+        self._steps[i] = 0
         self.state.base_pose[i] = episode.base_pose
         self.state.base_blocked[i] = False
         self.state.held_object[i] = NOTHING
@@ -304,7 +318,7 @@ class MujocoSimulator:
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
         views.doors_known = False
         self._write_grasp(i, world)
-        mujoco.mj_step(world.model, data)
+        self._step_apartment(i, world, data)
         self._read(i, world, data)
         self.state.hold_violated[i] = False
 
@@ -319,36 +333,57 @@ class MujocoSimulator:
             config.target_lead, self._limits, grid.clearance, world.floor_frame, ROBOT_RADIUS,
             config.slide, self._motion,
         )  # fmt: skip
-        self._advance(i, world, data)
-        self._read(i, world, data)
+        touching = self._advance(i, world, data)
+        self._steps[i] += 1
+        self._read(i, world, data, touching)
         self._check_hold(i, world, data)
 
-    def _advance(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """Step physics, teleporting the base and what it holds a part of the way in every substep."""
-        views, model, options, motion = self._view(i), world.model, world.options, self._motion
-        clearance, held = world.clearance, int(self.state.held_object[i])
-        position, rotation = views.base_position, views.base_rotation
-        objects, joints = views.objects, views.arm_joints
-        spheres, radii = clearance.spheres, clearance.radii
-        boxes, base_boxes = clearance.boxes, clearance.base_boxes
-        movers = 2 if held >= 0 else 1  # the robot and its load
-        alone = data.ntree_awake <= movers  # nothing else moves
-        off = False  # whether the search for contacts is off
-        for _ in range(SUBSTEP_COUNT):
-            if alone and not views.doors_known:
-                views.moving_boxes, views.doors_known = clearance.moving_boxes(data), True
-            clear = begin_substep(
-                motion, position, rotation, objects, held, joints,
-                spheres, boxes, base_boxes, views.moving_boxes, radii,
-            )  # fmt: skip
-            if off != (clear and alone):
-                off = not off
-                options.disableflags = NO_CONTACT if off else 0
-            mujoco.mj_step(model, data)
-            alone = data.ntree_awake <= movers
-            views.doors_known = views.doors_known and alone
-        if off:
-            options.disableflags = 0
+    def _advance(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> bool:
+        """Step physics, teleporting the base and what it holds a part of the way in every substep.
+
+        Returns:
+            Whether contacts were looked for in the last substep.
+        """
+        views, motion, held = self._view(i), self._motion, int(self.state.held_object[i])
+        movers = 1 if held == NOTHING else 2  # the robot and its load
+        robot = views.free_robot if held == NOTHING else views.loaded_robot
+        around, taken = world.clearance, 0
+        while True:
+            if data.ntree_awake == movers and (
+                held == NOTHING or views.load_awake
+            ):  # nothing else moves
+                if not views.doors_known:
+                    views.moving_boxes, views.doors_known = around.moving_boxes(data), True
+                taken += step_free(
+                    *robot.arguments, SUBSTEP_COUNT - taken, world.model._address, *views.physics,
+                    held, motion, around.spheres, around.boxes, around.base_boxes, views.moving_boxes,
+                    around.radii,
+                )  # fmt: skip
+                if taken == SUBSTEP_COUNT:
+                    return False
+            else:
+                views.doors_known = False
+                teleport(motion, views.base_position, views.base_rotation, views.objects, held)
+            self._step_apartment(i, world, data)
+            taken += 1
+            if taken == SUBSTEP_COUNT:
+                return True
+
+    def _step_apartment(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """A substep of everything. What is held does not touch the robot, as in HAB: it is part of it."""
+        self._view(i).load_awake = True
+        if self.state.held_object[i] == NOTHING:
+            mujoco.mj_step(world.model, data)
+            return
+        # Worlds share the model.
+        geoms = world.object_geoms[self.state.held_object[i]]
+        types, meets = world.model.geom_contype[geoms], world.model.geom_conaffinity[geoms]
+        before = types.copy(), meets.copy()
+        types[:], meets[:] = 0, meets & ~ROBOT_BIT
+        try:
+            mujoco.mj_step(world.model, data)
+        finally:
+            types[:], meets[:] = before
 
     # --- suction ---------------------------------------------------------------------------------------
 
@@ -376,6 +411,9 @@ class MujocoSimulator:
         self._grasps[i] = (0.0, 0.0, 0.0, *offset, *relative)
         data.eq_active[world.weld_rows[slot]] = True
         self.state.held_object[i] = slot
+        self._write_grasp(i, world)
+        self._view(i).load_awake = False
+        self._view(i).loaded_robot.take(world.model, body, int(world.weld_rows[slot]))
 
     def _attach_handle(
         self, i: int, world: ApartmentModel, data: mujoco.MjData, handle: int
@@ -440,15 +478,17 @@ class MujocoSimulator:
 
     # --- reading ---------------------------------------------------------------------------------------
 
-    def _read(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """Copy what tasks may know from MjData into the state."""
+    def _read(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, touching: bool = True
+    ) -> None:
+        """Copy what tasks may know from MjData into the state; `touching`: contacts are up to date."""
         state, views = self.state, self._view(i)
         read_world(
             state.worlds[i : i + 1], views.arm_joints, views.arm_velocities, views.hand_position,
             views.hand_rotation, views.object_position, views.object_rotation, views.qpos,
             world.joint_qpos, views.geom_position, world.handle_geoms,
         )  # fmt: skip
-        if data.ncon:
+        if touching and data.ncon:
             state.touched_object[i], state.touched_handle[i], state.contact_force[i] = self._scan(
                 i, world, data
             )

@@ -1,64 +1,12 @@
-"""Switching off the search for contacts must never change what happens."""
+"""Who is called clear must touch nothing."""
 
 import mujoco
 import numpy as np
-import pytest
 
-from rearrange.env import RearrangeEnv
 from rearrange.sim import mujoco as simulation
 from rearrange.sim.base import NOTHING
 from rearrange.sim.clearance import Clearance, is_clear
-from rearrange.sim.mujoco import SimulatorConfig, load_apartment
-
-STEPS = 150
-
-
-def roll_out(seed: int) -> tuple[np.ndarray, int]:
-    """What happens when the robot drives and reaches about at random; and its steps in contact."""
-    env = RearrangeEnv("pick", split="val", simulator=SimulatorConfig(camera_size=8))
-    rng = np.random.default_rng(seed)
-    env.reset(seed=seed)
-    told, touched = [], 0
-    for _ in range(STEPS):
-        action = rng.normal(0.5, 1.0, env.task.action_size)
-        env.step_physical(env.task.action.scale() * np.clip(action[:10], -1, 1))
-        state = env.state
-        touched += bool(state.contact_force[0] > 0.0)
-        told.append(
-            np.concatenate(
-                [
-                    state.arm_joints[0],
-                    state.base_pose[0],
-                    state.object_position[0].ravel(),
-                    state.object_rotation[0].ravel(),
-                    state.articulated_joints[0],
-                    state.contact_force,
-                ]
-            )
-        )
-    env.close()
-    return np.array(told), touched
-
-
-@pytest.mark.parametrize("seed", [2, 3])
-def test_trajectories_are_the_same_bit_for_bit(seed, monkeypatch):
-    kernel, answers = simulation.begin_substep, []
-
-    def record(*arguments):
-        answers.append(kernel(*arguments))
-        return answers[-1]
-
-    def never_clear(*arguments):
-        kernel(*arguments)
-        return False
-
-    monkeypatch.setattr(simulation, "begin_substep", record)
-    found, touched = roll_out(seed)
-    monkeypatch.setattr(simulation, "begin_substep", never_clear)
-    expected, _ = roll_out(seed)
-    np.testing.assert_array_equal(found, expected)
-    assert touched > 0  # there was something to miss
-    assert sum(answers) > STEPS // 4  # and something to spare
+from rearrange.sim.mujoco import load_apartment
 
 
 def test_who_is_clear_has_no_contact():

@@ -14,7 +14,8 @@ from rearrange.sim.conformance_tools import (
     repeat,
     snapshot,
 )
-from rearrange.sim.kernels import begin_substep
+from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
+from rearrange.sim.free_robot import teleport
 from rearrange.sim.mujoco import SUCTION_GAP, ApartmentModel, load_apartment
 
 SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "neq", "nmocap", "ntree", "nexclude")
@@ -94,12 +95,8 @@ def test_a_held_object_follows_base_and_hand_at_full_speed(pick_episodes):
 def test_a_held_object_is_turned_with_the_base():
     objects = np.zeros((30, 7))
     objects[2] = (1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0)
-    world = load_apartment(3, 0).clearance
-    motion = np.array((0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2))
-    begin_substep(
-        motion, np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)), objects, 2, np.zeros(7),
-        world.spheres, world.boxes, world.base_boxes, np.zeros((0, 21)), world.radii,
-    )  # fmt: skip
+    motion, position = np.array((0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2)), np.zeros(3)
+    teleport(motion, position, np.array((1.0, 0.0, 0.0, 0.0)), objects, 2)
     assert motion[2] == np.pi / 2
     half = np.sqrt(0.5)
     np.testing.assert_allclose(objects[2], (0.0, 1.0, 0.5, half, 0.0, 0.0, half), atol=1e-12)
@@ -119,6 +116,33 @@ def test_worlds_that_share_a_model_keep_their_own_grasps(pick_episodes):
         np.testing.assert_array_equal(
             together.state.object_position[k], alone.state.object_position[0]
         )
+
+
+def test_what_is_held_touches_everything_but_the_robot(pick_episodes):
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [holding(pick_episodes[0])])
+    world, data = simulator.worlds[0], simulator.data[0]
+    geoms = world.object_geoms[0]
+    before = world.model.geom_contype.copy(), world.model.geom_conaffinity.copy()
+    assert before[0][geoms].any()
+
+    def touched_roles(move) -> set[int]:
+        """What the load touches after being moved by so much, and only the load is left there."""
+        data.qpos[world.object_qpos : world.object_qpos + 3] += move
+        simulator._step_apartment(0, world, data)
+        data.qpos[world.object_qpos : world.object_qpos + 3] -= move
+        pairs = data.contact.geom[: data.ncon]
+        mine = (pairs >= geoms.start) & (pairs < geoms.stop)
+        return {int(world.roles[other]) for other in pairs[mine[:, ::-1]]}
+
+    back = -0.1 * data.xmat[world.gripper_body].reshape(3, 3)[:, 0]
+    assert touched_roles(back) == set()  # into the gripper
+    down = np.array((0.0, 0.0, -data.qpos[world.object_qpos + 2]))
+    assert OTHER in touched_roles(down)  # into the floor
+    np.testing.assert_array_equal(world.model.geom_contype, before[0])
+    np.testing.assert_array_equal(world.model.geom_conaffinity, before[1])
+    simulator.state.held_object[0] = NOTHING  # the same object, not held
+    assert touched_roles(back) & {ROBOT, SUCTION}
 
 
 def test_a_hold_that_slips_too_far_breaks(pick_episodes):
@@ -142,6 +166,8 @@ def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):
     row = world.weld_rows[0]
     assert data.eq_active[row]
     simulator._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip
+    simulator._write_grasp(0, world)
+    simulator._view(0).loaded_robot.take(world.model, world.first_object_body, row)
     for _ in range(60):
         simulator.step(one_action(grip=1.0))
         if simulator.state.hold_violated[0]:

@@ -45,17 +45,18 @@ def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def to_physical(scale: np.ndarray, action: np.ndarray) -> np.ndarray:
+def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Actions in [-1, 1] [N, >= 10] in the simulator's units, rad, grip, m, rad [N, 10].
 
     Args:
         scale: `ActionConfig.scale()` of the task [10].
         action: What the policy wants; clipped to [-1, 1].
+        out: Where to write, or None for a new array.
 
     Raises:
         ValueError: An action is NaN or infinite.
     """
-    physical = np.empty((len(action), PHYSICAL_ACTION_SIZE))
+    physical = np.empty((len(action), PHYSICAL_ACTION_SIZE)) if out is None else out
     if not _scale_actions(scale, action, physical):
         raise ValueError(f"actions must be finite, found {action}")
     return physical
@@ -74,16 +75,22 @@ def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) 
 
 
 @numba.njit(cache=True, nogil=True)
-def _tally(terms: Any, rewards: Any, sums: Any, steps: Any, success: Any, once: Any) -> None:
-    """Sum reward terms [N, T] into rewards [N] and into sums of the episode, and count a step.
+def _tally(
+    terms: Any, success: Any, terminated: Any, max_steps: Any,
+    sums: Any, steps: Any, success_once: Any, rewards: Any, truncated: Any,
+) -> None:  # fmt: skip
+    """Count a step of N worlds.
 
     Args:
-        terms: Of this step [N, T].
-        rewards: Written [N].
-        sums: Added to [N, T].
-        steps: Added to [N].
+        terms: Reward terms of this step [N, T].
         success: In this step [N].
-        once: Success in any step so far, updated [N].
+        terminated: By the task [N].
+        max_steps: Where the time is out.
+        sums: Of the terms over the episode, added to [N, T].
+        steps: Of the episode, added to [N].
+        success_once: Success in any step so far, updated [N].
+        rewards: Written: of this step [N].
+        truncated: Written: the time is out, and the task has not ended the episode itself [N].
     """
     for i in range(len(steps)):
         rewards[i] = 0.0
@@ -91,7 +98,8 @@ def _tally(terms: Any, rewards: Any, sums: Any, steps: Any, success: Any, once: 
             rewards[i] += terms[i, k]
             sums[i, k] += terms[i, k]
         steps[i] += 1
-        once[i] |= success[i]
+        success_once[i] |= success[i]
+        truncated[i] = steps[i] >= max_steps and not terminated[i]
 
 
 def seen_depth(simulator: Simulator, size: int | None = None) -> np.ndarray:
@@ -122,6 +130,7 @@ class _Worlds:
         self.episodes: list[Episode | None] = [None] * world_count
         self.steps = np.zeros(world_count, np.int64)
         self.full_action = np.zeros((world_count, FULL_ACTION_SIZE))
+        self.physical_action = np.empty((world_count, PHYSICAL_ACTION_SIZE))
         self.success_once = np.zeros(world_count, bool)
         self.reward_sums = np.zeros((world_count, len(self.task.REWARDS)))
         size = self.task.action_size
@@ -159,11 +168,12 @@ class _Worlds:
         """Advance all worlds; returns rewards and truncated [N], and what else the step meant."""
         self.simulator.step(self.task.mask(self.state, physical))
         outcome = self.task.evaluate(self.state, full_action)
-        rewards = np.empty(len(self.steps))
+        rewards, truncated = np.empty(len(self.steps)), np.empty(len(self.steps), bool)
         _tally(
-            outcome.terms, rewards, self.reward_sums, self.steps, outcome.success, self.success_once
-        )
-        return rewards, (self.steps >= self.task.max_steps) & ~outcome.terminated, outcome
+            outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
+            self.reward_sums, self.steps, self.success_once, rewards, truncated,
+        )  # fmt: skip
+        return rewards, truncated, outcome
 
     def observe(self) -> dict[str, np.ndarray]:
         """Observations [N, ...]; fresh arrays."""
@@ -258,7 +268,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         """Advance 1/30 s with an action in [-1, 1] [action_size]."""
         full = self._worlds.full_action
         full[0, self.task.action_slice] = checked_action(action, (self.task.action_size,))
-        physical = to_physical(self._worlds.action_scale, full)
+        physical = to_physical(self._worlds.action_scale, full, self._worlds.physical_action)
         reward, terminated, truncated, info = self._advance(physical, full)
         return self.observe(), reward, terminated, truncated, info
 
@@ -349,7 +359,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         worlds = self._worlds
         shape = (self.num_envs, self.task.action_size)
         worlds.full_action[:, self.task.action_slice] = checked_action(actions, shape)
-        physical = to_physical(worlds.action_scale, worlds.full_action)
+        physical = to_physical(worlds.action_scale, worlds.full_action, worlds.physical_action)
         rewards, truncated, outcome = worlds.step(physical, worlds.full_action)
         terminated = outcome.terminated.copy()
         ended = np.flatnonzero(terminated | truncated)

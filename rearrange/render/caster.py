@@ -173,9 +173,13 @@ class GeomTable:
         key = (name, height, width)
         image = self._scratch.get(key)
         if image is None:
-            padded = -(-width // LANES) * LANES
-            image = self._scratch[key] = np.empty((height, padded), dtype)
+            image = self._scratch[key] = scratch_image(height, width, dtype)
         return image
+
+
+def scratch_image(height: int, width: int, dtype: Any) -> Array:
+    """An uninitialised image for `cast` to paint in [height, width padded]."""
+    return np.empty((height, -(-width // LANES) * LANES), dtype)
 
 
 def _colours(model: Any) -> Array:

@@ -178,7 +178,7 @@ def step_free(  # type: ignore[no-untyped-def]
         ):  # fmt: skip
             return taken
         if taken == budget - 1:
-            _call(call_kinematics, apartment_model, apartment_data)
+            _call(call_kinematics, apartment_model, apartment_data)  # pyright: ignore
         _copy(position, 0, small_position, 0, 2)
         _copy(rotation, 0, small_rotation, 0, 4)
         _copy(qpos, arm_qpos, small_qpos, len(small_qpos) - JOINT_COUNT, JOINT_COUNT)
@@ -188,7 +188,7 @@ def step_free(  # type: ignore[no-untyped-def]
             _copy(qpos, load_qpos, small_qpos, 0, 7)
             _copy(qvel, load_qvel, small_qvel, 0, 6)
             _copy(warm, load_qvel, small_warm, 0, 6)
-        _call(call_step, small_model, small_data)
+        _call(call_step, small_model, small_data)  # pyright: ignore
         _copy(small_qpos, len(small_qpos) - JOINT_COUNT, qpos, arm_qpos, JOINT_COUNT)
         _copy(small_qvel, len(small_qvel) - JOINT_COUNT, qvel, arm_qvel, JOINT_COUNT)
         _copy(small_warm, len(small_qvel) - JOINT_COUNT, warm, arm_qvel, JOINT_COUNT)

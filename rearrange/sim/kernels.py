@@ -6,6 +6,7 @@ import math
 
 import numba
 
+from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.navigation import occupancy
 from rearrange.navigation.occupancy import clamp_kernel
@@ -13,6 +14,7 @@ from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
 
 SUBSTEP_COUNT = 4
+KEEP, LET_GO, TAKE = 0, 1, 2  # what the suction cup has to do
 _KERNEL = {"nogil": True, "error_model": "numpy"}
 _TIP = kinematics.END_EFFECTOR_OFFSET[0]
 
@@ -44,6 +46,9 @@ def begin_step(  # type: ignore[no-untyped-def]
         radius: Of the base [m].
         slide: Whether the base glides along obstacles.
         motion: Written: where the base is (x, y, yaw) and its motion per substep [6].
+
+    Returns:
+        What the suction cup has to do: KEEP, LET_GO or TAKE.
     """
     for k in range(len(measured)):
         target = targets[i, k] + action[i, k]
@@ -65,15 +70,25 @@ def begin_step(  # type: ignore[no-untyped-def]
     if forward != 0.0 or turn != 0.0:
         pose[0], pose[1] = new_x, new_y
         pose[2] = (yaw + turn + math.pi) % (2 * math.pi) - math.pi
+    world = worlds[i]
+    holds = world.held_object != NOTHING or world.held_handle != NOTHING
+    touches = world.touched_object != NOTHING or world.touched_handle != NOTHING
+    if action[i, 7] < 0.0:
+        return LET_GO if holds else KEEP
+    return TAKE if touches and not holds else KEEP
 
 
-@cached_njit(kinematics, **_KERNEL)
+@cached_njit(geometry, kinematics, **_KERNEL)
 def read_world(  # type: ignore[no-untyped-def]
-    world, arm_joints, arm_velocities, hand_position, hand_rotation, object_position,
+    worlds, i, hold_threshold, arm_joints, arm_velocities, hand_position, hand_rotation, object_position,
     object_rotation, qpos, joint_qpos, geom_position, handle_geoms,
 ):  # fmt: skip
-    """Write what tasks may know of a world, but contacts and grasps, into its record of WORLD_STATE [1]."""
-    state = world[0]
+    """Write what tasks may know of world i, but contacts and grasps, into its record of WORLD_STATE.
+
+    Returns:
+        Whether what is held has slipped farther from the tip than the threshold [m].
+    """
+    state = worlds[i]
     for k in range(len(arm_joints)):
         state.arm_joints[k], state.arm_velocities[k] = arm_joints[k], arm_velocities[k]
     tip = state.end_effector_position
@@ -96,6 +111,12 @@ def read_world(  # type: ignore[no-untyped-def]
         for m in range(3):
             state.handle_position[k, m] = geom_position[handle_geoms[k], m]
     state.touched_object, state.touched_handle, state.contact_force = NOTHING, NOTHING, 0.0
+    state.hold_violated = False
+    if state.held_object != NOTHING:
+        return geometry.distance(state.object_position[state.held_object], tip) >= hold_threshold
+    if state.held_handle != NOTHING:
+        return geometry.distance(state.handle_position[state.held_handle], tip) >= hold_threshold
+    return False
 
 
 @numba.njit(cache=True, **_KERNEL)

@@ -20,7 +20,8 @@ from rearrange.episodes.episode import Episode
 from rearrange.episodes.generation import load_layout
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.render import Camera, GeomTable, look_at
-from rearrange.render.caster import cast
+from rearrange.render.caster import cast, scratch_image
+from rearrange.render.projection import WORK_SHAPE
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
 from rearrange.scenes.compile import OBJECT_BODIES, ROBOT_BIT, build_spec
@@ -30,7 +31,9 @@ from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
 from rearrange.sim.free_robot import FreeRobot, step_free, teleport
 from rearrange.sim.kernels import (
+    LET_GO,
     SUBSTEP_COUNT,
+    TAKE,
     begin_step,
     place_base,
     place_camera,
@@ -196,7 +199,8 @@ class MujocoSimulator:
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
-        self._cameras: dict[int, tuple[Camera, np.ndarray]] = {}
+        self._cameras: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._work = np.zeros(WORK_SHAPE)  # of the caster
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
@@ -221,8 +225,9 @@ class MujocoSimulator:
 
     def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
-        camera, lens = self._camera(size or self.config.camera_size)
-        depth = np.empty((self.world_count, camera.height, camera.width), np.float32)
+        size = size or self.config.camera_size
+        lens, buffer = self._camera(size)
+        depth = np.empty((self.world_count, size, size), np.float32)
         position, rotation = self._eye, self._turn
         for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
             if world is None or views is None:
@@ -230,11 +235,10 @@ class MujocoSimulator:
                 continue
             place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
             table, drawn = world.geoms, self._drawn[i]
-            buffer = table.scratch("depth", camera.height, camera.width, np.float32)
             noisy = drawn is not None and drawn.depth_noise > 0.0
             cast(
                 table.kinds, table.ids, table.sizes, views.geom_position, views.geom_rotation,
-                position, rotation, lens, table._work, buffer, None, depth[i], camera.width,
+                position, rotation, lens, self._work, buffer, None, depth[i], size,
                 1.0 if noisy else unit,
             )  # fmt: skip
             if drawn is not None and noisy:
@@ -256,11 +260,11 @@ class MujocoSimulator:
         place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
         return position, rotation
 
-    def _camera(self, size: int) -> tuple[Camera, np.ndarray]:
-        """A camera of this size and its lens."""
+    def _camera(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The lens of a camera of this size, and a scratch image."""
         if size not in self._cameras:
-            camera = Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW)
-            self._cameras[size] = (camera, camera.lens())
+            lens = Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW).lens()
+            self._cameras[size] = (lens, scratch_image(size, size, np.float32))
         return self._cameras[size]
 
     # --- one world -----------------------------------------------------------------------------------
@@ -319,39 +323,45 @@ class MujocoSimulator:
         views.doors_known = False
         self._write_grasp(i, world)
         self._step_apartment(i, world, data)
-        self._read(i, world, data)
-        self.state.hold_violated[i] = False
+        self._read(i, world, data, views, True)
 
     def _step_world(self, i: int, action: np.ndarray) -> None:
         """Take the action of world i, of all actions [N, 10]."""
         world, data = self._world(i)
-        views, grid, config = self._view(i), world.grid, self.config
-        self._grip(i, world, data, action[i, 7] >= 0.0)
-        self._write_grasp(i, world)
-        begin_step(
-            self.state.worlds, i, action, self._arm_targets, views.arm_joints, views.arm_targets,
+        state, views, grid, config = self.state, self._view(i), world.grid, self.config
+        change = begin_step(
+            state.worlds, i, action, self._arm_targets, views.arm_joints, views.arm_targets,
             config.target_lead, self._limits, grid.clearance, world.floor_frame, ROBOT_RADIUS,
             config.slide, self._motion,
         )  # fmt: skip
-        touching = self._advance(i, world, data)
+        if change == LET_GO:
+            self._release(i, world, data)
+        elif change == TAKE:
+            self._take(i, world, data)
+        held, handle = int(state.held_object[i]), int(state.held_handle[i])
+        if held != NOTHING or handle != NOTHING:
+            self._write_grasp(i, world)
+        touching = self._advance(i, world, data, views, held, handle)
         self._steps[i] += 1
-        self._read(i, world, data, touching)
-        self._check_hold(i, world, data)
+        if self._read(i, world, data, views, touching):
+            self._release(i, world, data)
+            state.hold_violated[i] = True
 
-    def _advance(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> bool:
+    def _advance(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews,
+        held: int, handle: int,
+    ) -> bool:  # fmt: skip
         """Step physics, teleporting the base and what it holds a part of the way in every substep.
 
         Returns:
             Whether contacts were looked for in the last substep.
         """
-        views, motion, held = self._view(i), self._motion, int(self.state.held_object[i])
-        movers = 1 if held == NOTHING else 2  # the robot and its load
-        robot = views.free_robot if held == NOTHING else views.loaded_robot
+        # How many move if nothing but the robot, and its load, does; with a handle that is never so.
+        movers = 0 if handle != NOTHING else 1 if held == NOTHING else 2
+        robot, motion = views.free_robot if held == NOTHING else views.loaded_robot, self._motion
         around, taken = world.clearance, 0
         while True:
-            if data.ntree_awake == movers and (
-                held == NOTHING or views.load_awake
-            ):  # nothing else moves
+            if data.ntree_awake == movers and (held == NOTHING or views.load_awake):
                 if not views.doors_known:
                     views.moving_boxes, views.doors_known = around.moving_boxes(data), True
                 taken += step_free(
@@ -387,16 +397,13 @@ class MujocoSimulator:
 
     # --- suction ---------------------------------------------------------------------------------------
 
-    def _grip(self, i: int, world: ApartmentModel, data: mujoco.MjData, hold: bool) -> None:
-        """Grasp what the cup touched at the end of the last step, or let go."""
-        state = self.state
-        if not hold:
-            self._release(i, world, data)
-        elif state.held_object[i] == NOTHING and state.held_handle[i] == NOTHING:
-            if state.touched_object[i] != NOTHING:
-                self._attach_object(i, world, data, int(state.touched_object[i]))
-            elif self.state.touched_handle[i] != NOTHING:
-                self._attach_handle(i, world, data, int(self.state.touched_handle[i]))
+    def _take(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """Grasp what the cup touched at the end of the last step."""
+        slot, handle = int(self.state.touched_object[i]), int(self.state.touched_handle[i])
+        if slot != NOTHING:
+            self._attach_object(i, world, data, slot)
+        else:
+            self._attach_handle(i, world, data, handle)
 
     def _attach_object(self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int) -> None:
         """Weld the object to the gripper where it is."""
@@ -444,21 +451,6 @@ class MujocoSimulator:
             row = world.connect_rows[self.state.held_handle[i]]
             world.model.eq_data[row, :6] = self._grasps[i, :6]
 
-    def _check_hold(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """Break the grasp when what is held has slipped too far from the tip (HAB's hold violation)."""
-        state = self.state
-        state.hold_violated[i] = False
-        if state.held_object[i] != NOTHING:
-            where = state.object_position[i, state.held_object[i]]
-        elif state.held_handle[i] != NOTHING:
-            where = state.handle_position[i, state.held_handle[i]]
-        else:
-            return
-        gap = where - state.end_effector_position[i]
-        if gap @ gap >= self.config.hold_threshold**2:
-            self._release(i, world, data)
-            state.hold_violated[i] = True
-
     def _snap_into_hand(
         self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int
     ) -> None:
@@ -479,19 +471,24 @@ class MujocoSimulator:
     # --- reading ---------------------------------------------------------------------------------------
 
     def _read(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, touching: bool = True
-    ) -> None:
-        """Copy what tasks may know from MjData into the state; `touching`: contacts are up to date."""
-        state, views = self.state, self._view(i)
-        read_world(
-            state.worlds[i : i + 1], views.arm_joints, views.arm_velocities, views.hand_position,
-            views.hand_rotation, views.object_position, views.object_rotation, views.qpos,
-            world.joint_qpos, views.geom_position, world.handle_geoms,
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, touching: bool
+    ) -> bool:
+        """Copy what tasks may know from MjData into the state; if not `touching`, there are no contacts.
+
+        Returns:
+            Whether the grasp breaks: what is held has slipped too far (HAB's hold violation).
+        """
+        state = self.state
+        slipped = read_world(
+            state.worlds, i, self.config.hold_threshold, views.arm_joints, views.arm_velocities,
+            views.hand_position, views.hand_rotation, views.object_position, views.object_rotation,
+            views.qpos, world.joint_qpos, views.geom_position, world.handle_geoms,
         )  # fmt: skip
         if touching and data.ncon:
             state.touched_object[i], state.touched_handle[i], state.contact_force[i] = self._scan(
                 i, world, data
             )
+        return slipped
 
     def _scan(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> tuple[int, int, float]:
         """Touched object, touched handle and force [N]; see `scan_contacts`."""

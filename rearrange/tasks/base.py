@@ -22,6 +22,8 @@ from rearrange.episodes.episode import Episode
 from rearrange.sim.base import SimState
 
 ARM, GRIP, BASE, STOP = slice(0, 7), 7, slice(8, 10), 10  # places in a full action
+HOLD, LET_GO = 1.0, -1.0  # grip of an action: from 0 on hold or try to grasp, below let go
+_FORWARD = 8
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
 
@@ -88,11 +90,13 @@ class Compiled(NamedTuple):
 
     Attributes:
         begin: (states, memories, settings): remember what the first step is compared with.
+        mask: (states, memories, settings, physical): change the simulator's actions.
         evaluate: (states, memories, settings, actions, outcomes): write outcomes, and remember.
         observe: (states, memories, seen): write vector observations.
     """
 
     begin: Any
+    mask: Any
     evaluate: Any
     observe: Any
 
@@ -158,8 +162,9 @@ class Task:
         raise NotImplementedError
 
     def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """The simulator's action [N, 10] that the task makes of the policy's, which may be changed."""
-        raise NotImplementedError
+        """The simulator's action [N, 10] that the task makes of the policy's, which is changed."""
+        self.compiled.mask(state.worlds, self.memory, self.settings, physical)
+        return physical
 
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
         """Reward, success and termination after a step with this full action [N, 11]."""
@@ -197,6 +202,12 @@ def as_record(config: Any) -> np.ndarray:
         return tuple(values(value) if is_group(value) else value for _, value in items(part))
 
     return np.array([values(config)], np.dtype(kind(config), align=True))
+
+
+@numba.njit(cache=True)
+def keep_base(physical: Any) -> None:
+    """Take the base's motion out of an action [10]."""
+    physical[_FORWARD], physical[_FORWARD + 1] = 0.0, 0.0
 
 
 @numba.njit(cache=True)

@@ -23,9 +23,17 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, sample_arm
 from rearrange.robot import kinematics
-from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
-from rearrange.tasks.base import BASE, STOP, ActionConfig, Compiled, ForceConfig, Task, feel_force
+from rearrange.tasks.base import (
+    STOP,
+    ActionConfig,
+    Compiled,
+    ForceConfig,
+    Task,
+    feel_force,
+    keep_base,
+)
 from rearrange.tasks.sensors import (
     copy_into,
     from_rest,
@@ -118,6 +126,14 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         memories[i].previous_held = states[i].held_object
 
 
+@cached_njit(base)
+def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+    """Everything is allowed; the base may be asked to stand still."""
+    for i in range(len(states)):
+        if not settings[0].base_motion:
+            keep_base(physical[i])
+
+
 @cached_njit(base, geometry)
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
@@ -188,7 +204,7 @@ class Household(Task):
     action_slice = slice(0, 11)
     REWARDS = ("progress", "pick", "place", "force", "success", "slack")
     FAILURES = ("stopped_early", "force_limit")
-    compiled = Compiled(_begin, _evaluate, _observe)
+    compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator
@@ -212,9 +228,3 @@ class Household(Task):
         memory["slots"] = [target.slot for target in episode.targets]
         memory["start"] = [target.start for target in episode.targets]
         memory["goal"] = [target.goal for target in episode.targets]
-
-    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """Everything is allowed; the base may be asked to stand still."""
-        if not self.config.base_motion:
-            physical[:, BASE] = 0.0
-        return physical

@@ -30,10 +30,12 @@ from rearrange.episodes import (
     sample_arm,
 )
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
-from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
+    HOLD,
+    LET_GO,
     STOP,
     ActionConfig,
     Compiled,
@@ -81,6 +83,13 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         distance, bearing = polar(states[i].base_pose, memories[i].goal)
         memories[i].previous_distance, memories[i].previous_angle = distance, abs(bearing)
+
+
+@cached_njit(base)
+def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+    """The hand keeps what it holds and takes nothing."""
+    for i in range(len(states)):
+        physical[i, GRIP] = HOLD if states[i].held_object != NOTHING else LET_GO
 
 
 @cached_njit(base, sensors)
@@ -141,7 +150,7 @@ class Navigate(Task):
         ("previous_distance", "f8"),
         ("previous_angle", "f8"),
     ]
-    compiled = Compiled(_begin, _evaluate, _observe)
+    compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""
@@ -156,13 +165,6 @@ class Navigate(Task):
         target, held = episode.targets[0], episode.held_slot
         memory["goal"] = target.start if held is None else target.goal
         memory["held"] = NOTHING if held is None else held
-
-    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """The hand keeps what it holds and takes nothing."""
-        physical[:, GRIP] = (
-            state.held_object
-        )  # 0 and more: hold; NOTHING, which is negative: let go
-        return physical
 
     def _sample_target(self, split: str, rng: np.random.Generator) -> tuple[Scene, Target]:
         """A scene and the object to go to, or the one that is held and whose goal is to be reached."""

@@ -27,17 +27,18 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, empty_scene, sample_arm
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
-    BASE,
     GRIP,
+    LET_GO,
     STOP,
     ActionConfig,
     Compiled,
     ForceConfig,
     Task,
     feel_force,
+    keep_base,
 )
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import DRAWER, FRIDGE, add_shut_in, standing_before
@@ -154,6 +155,16 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         memory.previous_to_rest = to_rest
 
 
+@cached_njit(base)
+def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+    """The close skills take nothing: they push."""
+    for i in range(len(states)):
+        if not memories[i].opens:
+            physical[i, GRIP] = LET_GO
+        if not settings[0].base_motion:
+            keep_base(physical[i])
+
+
 @cached_njit(base, geometry, kinematics, sensors)
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
@@ -245,7 +256,7 @@ class OpenClose(Task):
         ("previous_to_handle", "f8"),
         ("previous_to_rest", "f8"),
     ]
-    compiled = Compiled(_begin, _evaluate, _observe)
+    compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment and the robot before the drawers or the fridge."""
@@ -265,14 +276,6 @@ class OpenClose(Task):
         """The joint to open or close."""
         memory["index"] = ARTICULATED_JOINTS.index(episode.target_joint or self.joint)
         memory["opens"] = self.opens
-
-    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """The close skills take nothing: they push."""
-        if not self.opens:
-            physical[:, GRIP] = -1.0
-        if not self.config.base_motion:
-            physical[:, BASE] = 0.0
-        return physical
 
     def _sample_pose(
         self, scene: Scene, rng: np.random.Generator

@@ -20,9 +20,18 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target, cluttered_scene, sample_arm
 from rearrange.robot import kinematics
-from rearrange.sim.base import SimState
+from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
-from rearrange.tasks.base import BASE, GRIP, ActionConfig, Compiled, ForceConfig, Task, feel_force
+from rearrange.tasks.base import (
+    GRIP,
+    HOLD,
+    ActionConfig,
+    Compiled,
+    ForceConfig,
+    Task,
+    feel_force,
+    keep_base,
+)
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 
 
@@ -60,6 +69,16 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         world, memory = states[i], memories[i]
         memory.was_holding = world.held_object == memory.slot
         memory.previous_distance = _distance(world, memory, memory.was_holding)
+
+
+@cached_njit(base)
+def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+    """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
+    for i in range(len(states)):
+        if states[i].held_object != NOTHING:
+            physical[i, GRIP] = HOLD
+        if not settings[0].base_motion:
+            keep_base(physical[i])
 
 
 @cached_njit(base, geometry, kinematics, sensors)
@@ -124,7 +143,7 @@ class Pick(Task):
         ("was_holding", "?"),
         ("previous_distance", "f8"),
     ]
-    compiled = Compiled(_begin, _evaluate, _observe)
+    compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A random object in a cluttered apartment, the robot near it and roughly facing it."""
@@ -145,11 +164,3 @@ class Pick(Task):
         """The object to pick, and where it stood at the start."""
         target = episode.targets[0]
         memory["slot"], memory["object_start"] = target.slot, target.start
-
-    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
-        # A grip from 0 on is taken as holding, and so are slots; NOTHING changes no grip.
-        physical[:, GRIP] = np.maximum(physical[:, GRIP], state.held_object)
-        if not self.config.base_motion:
-            physical[:, BASE] = 0.0
-        return physical

@@ -24,16 +24,18 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, cluttered_scene, sample_arm
 from rearrange.robot import kinematics
-from rearrange.sim.base import SimState
+from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
-    BASE,
     GRIP,
+    HOLD,
+    LET_GO,
     ActionConfig,
     Compiled,
     ForceConfig,
     Task,
     feel_force,
+    keep_base,
 )
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 from rearrange.tasks.starts import pose_near, random_goal
@@ -124,14 +126,21 @@ def _observe(states: Any, memories: Any, seen: Any) -> None:
         copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
-@cached_njit(geometry)
-def _mask(states: Any, memories: Any, release_distance: float, physical: Any) -> None:
+@cached_njit(base, geometry)
+def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+    """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal."""
+    config = settings[0]
     for i in range(len(states)):
         world = states[i]
-        # NOTHING lets go, so that nothing is taken; a slot, 0 and more, holds on.
-        far = geometry.distance(memories[i].goal, world.end_effector_position) >= release_distance
-        if far or world.held_object < 0:
-            physical[i, GRIP] = world.held_object
+        if world.held_object == NOTHING:
+            physical[i, GRIP] = LET_GO
+        elif (
+            geometry.distance(memories[i].goal, world.end_effector_position)
+            > config.release_distance
+        ):
+            physical[i, GRIP] = HOLD
+        if not config.base_motion:
+            keep_base(physical[i])
 
 
 class Place(Task):
@@ -156,7 +165,7 @@ class Place(Task):
         ("was_holding", "?"),
         ("previous_distance", "f8"),
     ]
-    compiled = Compiled(_begin, _evaluate, _observe)
+    compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, one of its objects in the hand, the robot near the object's goal."""
@@ -176,10 +185,3 @@ class Place(Task):
         """The object to place and where its centre shall be."""
         target = episode.targets[0]
         memory["slot"], memory["goal"] = target.slot, target.goal
-
-    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal."""
-        _mask(state.worlds, self.memory, self.config.release_distance, physical)
-        if not self.config.base_motion:
-            physical[:, BASE] = 0.0
-        return physical

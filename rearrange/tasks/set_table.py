@@ -83,7 +83,7 @@ class SetTable(Household):
         ("opened", "u1", (2,)),  # fridge and drawer, at any time of the episode
         ("previous_opening", "f8", (2,)),
     ]
-    compiled = Compiled(_begin, _evaluate, household._observe)
+    compiled = Compiled(_begin, household._mask, _evaluate, household._observe)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

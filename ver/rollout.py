@@ -18,6 +18,7 @@ are. And whatever is under way at the end is seen in the next rollout, under a n
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +44,15 @@ class RolloutBuffer:
         length: T.
         state_size: Width of the recurrent state.
         device: Where the large columns live, shared with other inference processes.
+        shared: Whether there are other inference processes; without them the lock is none.
 
     Attributes:
         observations: {key: [C, ...]} with C = (T + 1) x N.
         previous_actions: [C, D].
         actions: [C, D].
         states: [C, S], the recurrent state before the step, zero at an episode's start.
+        large: All of these by name, NumPy arrays on a CPU and tensors elsewhere; see
+            `_large_columns`.
         columns: SharedArrays of the rest; see `_columns`.
         pointer: [1] slots handed out in this rollout. `written`: [1] slots filled in.
         limit: [1] slots that this rollout hands out in all.
@@ -64,6 +68,7 @@ class RolloutBuffer:
         length: int,
         state_size: int,
         device: torch.device | str = "cpu",
+        shared: bool = True,
     ):
         self.num_environments = num_environments
         self.length = length
@@ -74,21 +79,21 @@ class RolloutBuffer:
             observation_space, action_space, self.capacity, num_environments, state_size
         )
         if self.device.type == "cpu":
-            self._large: Any = SharedArrays(spec)
+            self.large: Any = SharedArrays(spec)
         else:
-            self._large = {
+            self.large = {
                 name: torch.zeros(shape, dtype=_torch_dtype(dtype), device=self.device)
                 for name, (shape, dtype) in spec.items()
             }
         self._large_names = list(spec)
-        self.lock = ProcessLock()
+        self.lock = ProcessLock() if shared else nullcontext()
         self._bind()
         self.newest[:] = -1
         self.rollouts[:] = -1
         self.limit[0] = self.capacity
 
     def _bind(self) -> None:
-        large = {name: torch.as_tensor(self._large[name]) for name in self._large_names}
+        large = {name: torch.as_tensor(self.large[name]) for name in self._large_names}
         prefix = "observation/"
         self.observations = {
             name[len(prefix) :]: tensor for name, tensor in large.items() if name.startswith(prefix)
@@ -124,7 +129,7 @@ class RolloutBuffer:
         state = {name: getattr(self, name) for name in kept}
         return state | {
             "columns": self.columns,
-            "_large": self._large,
+            "large": self.large,
             "_large_names": self._large_names,
         }
 
@@ -168,7 +173,8 @@ class RolloutBuffer:
         self.rollouts[self.newest] = self.rollout[0]
         free = np.delete(np.arange(self.capacity), self.newest)
         self.limit[0] = len(free)
-        self.free[: len(free)] = free[np.lexsort((self.sequences[free], self.versions[free]))]
+        # Of one policy in their order in memory, where a batch's slots then are neighbours.
+        self.free[: len(free)] = free[np.argsort(self.versions[free], kind="stable")]
 
     def claim(self, count: int) -> np.ndarray:
         """Hands out at most `count` slots, the oldest policy's first.

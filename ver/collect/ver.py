@@ -80,6 +80,7 @@ class VERCollector:
                 collect.rollout_length,
                 policy.state_size,
                 config.device,
+                shared=collect.num_inference_workers > 1,
             )
             for _ in range(2 if collect.overlap else 1)
         ]

@@ -6,9 +6,10 @@ outcome yet: it gives the bootstrap value, and is carried into the next rollout,
 arrives. So T x N steps are learned from, each exactly once per epoch.
 
 A rollout may end early, when other processes would wait too long for it. Steps of earlier rollouts
-that were not overwritten yet then fill it up: they are stale. Slots of the oldest policy are handed
-out first, so the stale steps are the newest there are, and there are T x N steps to learn from as
-ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their returns.
+that were not overwritten yet then fill it up: they are stale. Where that may happen, slots of the oldest
+policy are handed out first, so the stale steps are the newest there are, and there are T x N steps
+to learn from as ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their
+returns.
 
 Sampling bias: an environment that is quick to step fills more slots, so what is learned from leans
 towards experience that is cheap to simulate. Importance weights (T + 1) / n of an environment's n
@@ -152,15 +153,20 @@ class RolloutBuffer:
         """Complete steps that no earlier rollout has learned from; T x N unless it ended early."""
         return int((self.rollouts == self.rollout[0]).sum()) - self.num_environments
 
-    def begin(self) -> None:
+    def begin(self, may_end_early: bool = True) -> None:
         """Starts a rollout: all slots are free but each environment's newest, which is carried.
 
         Before the very first rollout there is nothing to carry, and it collects N steps more.
+
+        Args:
+            may_end_early: Whether the oldest steps go first, so that the newest fill up a rollout
+                that ends early. Otherwise slots are handed out as they lie in memory: a batch's
+                are neighbours, which are read and written at once.
         """
         with self.lock:  # another process may still be waiting for requests
-            self._begin()
+            self._begin(may_end_early)
 
-    def _begin(self) -> None:
+    def _begin(self, may_end_early: bool) -> None:
         known = self.newest >= 0
         if known.any() and not known.all():
             raise RuntimeError("Some environments have no slot to carry.")
@@ -173,11 +179,12 @@ class RolloutBuffer:
         self.rollouts[self.newest] = self.rollout[0]
         free = np.delete(np.arange(self.capacity), self.newest)
         self.limit[0] = len(free)
-        # Of one policy in their order in memory, where a batch's slots then are neighbours.
-        self.free[: len(free)] = free[np.argsort(self.versions[free], kind="stable")]
+        if may_end_early:
+            free = free[np.lexsort((self.sequences[free], self.versions[free]))]
+        self.free[: len(free)] = free
 
     def claim(self, count: int) -> np.ndarray:
-        """Hands out at most `count` slots, the oldest policy's first.
+        """Hands out at most `count` slots, in the order that `begin` chose.
 
         Call it under `lock`, and write there too whose the slots are.
         """

@@ -191,8 +191,7 @@ class InferenceEngine:
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
         outcome = self._rows["outcome"][environments]
-        state = large["current_state"][self._to_device(environments)]
-        self._record_outcomes(environments, outcome, state)
+        self._record_outcomes(environments, outcome)
         first = outcome != CONTINUES
         buffer.first[rows] = first
         buffer.episodes[rows] = self._rows["episode"][environments]
@@ -201,7 +200,9 @@ class InferenceEngine:
         buffer.final_values[rows] = 0.0
         self._store_observations(environments, rows)
         large["previous_action"][rows] = self._to_device(self._rows["action"][environments])
-        large["state"][rows] = state * self._to_device(~first)[:, None]
+        if self.policy.state_size:
+            state = large["current_state"][self._to_device(environments)]
+            large["state"][rows] = state * self._to_device(~first)[:, None]
         # Whether the rollout goes on; its last action would be decided by an outdated policy.
         send = bool(slots[-1] != buffer.free[buffer.limit[0] - 1])
         if not send:
@@ -225,9 +226,7 @@ class InferenceEngine:
         self._decide(environments, slots, buffer.first[slots], send=True)
         return True
 
-    def _record_outcomes(
-        self, environments: np.ndarray, outcome: np.ndarray, state: np.ndarray | Tensor
-    ) -> None:
+    def _record_outcomes(self, environments: np.ndarray, outcome: np.ndarray) -> None:
         """Writes reward and outcome of the previous actions into their slots."""
         buffer = self.buffer
         known = outcome != NO_ACTION
@@ -235,16 +234,16 @@ class InferenceEngine:
         slots = buffer.newest[acted]
         buffer.rewards[slots] = self._rows["reward"][acted]
         buffer.outcomes[slots] = outcome[known]
-        cut = np.flatnonzero(outcome == TRUNCATED)
-        if not len(cut):
+        rows = environments[outcome == TRUNCATED]
+        if not len(rows):
             return
-        rows = environments[cut]
+        state = buffer.large["current_state"][self._to_device(rows)]
         begin = time.perf_counter()
         final = self._final_observations.items()
         with torch.inference_mode():
             values = self.policy.value(
                 {key: self._to_tensor(array[rows]) for key, array in final},
-                self._to_tensor(state[self._to_device(cut)]),
+                self._to_tensor(state),
                 self._to_tensor(self._rows["action"][rows]),
                 torch.ones(len(rows), device=buffer.device),
             )
@@ -276,7 +275,8 @@ class InferenceEngine:
         self.seconds["inference"] += time.perf_counter() - begin
         # All that the next request of these environments may read or rewrite, in whatever
         # process, comes before the send.
-        large["current_state"][self._to_device(environments)] = self._from_tensor(output.state)
+        if self.policy.state_size:
+            large["current_state"][self._to_device(environments)] = self._from_tensor(output.state)
         large["action"][rows] = self._from_tensor(output.actions)
         buffer.log_probs[rows] = output.log_probs.cpu().numpy()
         buffer.values[rows] = output.values.cpu().numpy()

@@ -156,7 +156,7 @@ class VERCollector:
         self._control["version"][0] = version
         self._next_buffer()
         buffer = self.buffer
-        buffer.begin()
+        buffer.begin(may_end_early=preemption is not None)
         self._engine.replay()
         if preemption is not None:
             preemption.begin()

@@ -23,7 +23,6 @@ from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TRUNCATED, Transfer
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 
-
 _NOBODY = np.zeros(0, dtype=np.int64)
 
 
@@ -100,7 +99,9 @@ class InferenceEngine:
         environments, slots = self._claim(begin + timeout_s)
         if len(environments):
             started = time.perf_counter()
-            sent = self._answer(environments, slots) if len(slots) else self._begin_anew(environments)
+            sent = (
+                self._answer(environments, slots) if len(slots) else self._begin_anew(environments)
+            )
             with self.buffer.lock:
                 self.buffer.written[0] += len(environments)
             self._rows["claimed"][environments] = 0

@@ -321,7 +321,7 @@ class InferenceEngine:
         return torch.from_numpy(array).to(self.buffer.device) if self._on_gpu else array
 
     def _to_tensor(self, rows: Any) -> Tensor:
-        return torch.as_tensor(rows, device=self.buffer.device)
+        return rows if isinstance(rows, Tensor) else torch.from_numpy(rows).to(self.buffer.device)
 
     def _from_tensor(self, tensor: Tensor) -> Any:
         return tensor if self._on_gpu else tensor.numpy()

@@ -18,7 +18,7 @@ from ver.config import PPOConfig
 from ver.distributed import SingleProcess
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
-from ver.mini_batches import MiniBatch, cut_mini_batches
+from ver.mini_batches import GatheredRows, MiniBatch, cut_mini_batches
 from ver.networks.policy import ActorCritic, vector_moments
 from ver.optimisers import make_optimiser, scheduled_rate
 from ver.rollout import Experience, RolloutBuffer, make_experience
@@ -76,6 +76,7 @@ class PPO:
         if self.threads > 1:
             pool = ThreadPoolExecutor(self.threads, "learner", lambda: torch.set_num_threads(1))
             self._map = pool.map
+        self._gathered = [GatheredRows() for _ in range(self.threads)]
         self.updates = 0
         self.packing_seconds = 0.0
 
@@ -178,7 +179,11 @@ class PPO:
             advantages = (advantages - mean) / (deviation + 1e-5)
         shards = batch.shards(self.threads)
         results = list(
-            self._map(lambda shard: self._gradients(buffer, experience, advantages, shard), shards)
+            self._map(
+                lambda *of_shard: self._gradients(buffer, experience, advantages, *of_shard),
+                shards,
+                self._gathered[: len(shards)],
+            )
         )
         # Losses are means over a shard, so shards count by their size.
         shares = [len(shard.positions) / len(batch.positions) for shard in shards]
@@ -211,6 +216,7 @@ class PPO:
         experience: Experience,
         advantages: np.ndarray,
         batch: MiniBatch,
+        gathered: GatheredRows,
     ) -> tuple[list[Tensor], dict[str, Tensor]]:
         """Computes the loss's gradients on one shard; several threads may do so at once."""
         begin = time.perf_counter()
@@ -222,9 +228,7 @@ class PPO:
         def column(values: np.ndarray) -> Tensor:
             return torch.as_tensor(values, device=device)
 
-        observations = {
-            key: tensor.index_select(0, slots) for key, tensor in buffer.observations.items()
-        }
+        observations = gathered.take(buffer.observations, slots)
         self.packing_seconds += (time.perf_counter() - begin) / self.threads
         actions = buffer.actions.index_select(0, slots)
         batch_sizes = torch.as_tensor(batch.batch_sizes)

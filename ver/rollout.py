@@ -6,9 +6,10 @@ outcome yet: it gives the bootstrap value, and is carried into the next rollout,
 arrives. So T x N steps are learned from, each exactly once per epoch.
 
 A rollout may end early, when other processes would wait too long for it. Steps of earlier rollouts
-that were not overwritten yet then fill it up: they are stale. Slots of the oldest policy are handed
-out first, so the stale steps are the newest there are, and there are T x N steps to learn from as
-ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their returns.
+that were not overwritten yet then fill it up: they are stale. Where that may happen, slots of the oldest
+policy are handed out first, so the stale steps are the newest there are, and there are T x N steps
+to learn from as ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their
+returns.
 
 Sampling bias: an environment that is quick to step fills more slots, so what is learned from leans
 towards experience that is cheap to simulate. Importance weights (T + 1) / n of an environment's n
@@ -18,6 +19,7 @@ are. And whatever is under way at the end is seen in the next rollout, under a n
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +45,15 @@ class RolloutBuffer:
         length: T.
         state_size: Width of the recurrent state.
         device: Where the large columns live, shared with other inference processes.
+        shared: Whether there are other inference processes; without them the lock is none.
 
     Attributes:
         observations: {key: [C, ...]} with C = (T + 1) x N.
         previous_actions: [C, D].
         actions: [C, D].
         states: [C, S], the recurrent state before the step, zero at an episode's start.
+        large: All of these by name, NumPy arrays on a CPU and tensors elsewhere; see
+            `_large_columns`.
         columns: SharedArrays of the rest; see `_columns`.
         pointer: [1] slots handed out in this rollout. `written`: [1] slots filled in.
         limit: [1] slots that this rollout hands out in all.
@@ -64,6 +69,7 @@ class RolloutBuffer:
         length: int,
         state_size: int,
         device: torch.device | str = "cpu",
+        shared: bool = True,
     ):
         self.num_environments = num_environments
         self.length = length
@@ -74,21 +80,21 @@ class RolloutBuffer:
             observation_space, action_space, self.capacity, num_environments, state_size
         )
         if self.device.type == "cpu":
-            self._large: Any = SharedArrays(spec)
+            self.large: Any = SharedArrays(spec)
         else:
-            self._large = {
+            self.large = {
                 name: torch.zeros(shape, dtype=_torch_dtype(dtype), device=self.device)
                 for name, (shape, dtype) in spec.items()
             }
         self._large_names = list(spec)
-        self.lock = ProcessLock()
+        self.lock = ProcessLock() if shared else nullcontext()
         self._bind()
         self.newest[:] = -1
         self.rollouts[:] = -1
         self.limit[0] = self.capacity
 
     def _bind(self) -> None:
-        large = {name: torch.as_tensor(self._large[name]) for name in self._large_names}
+        large = {name: torch.as_tensor(self.large[name]) for name in self._large_names}
         prefix = "observation/"
         self.observations = {
             name[len(prefix) :]: tensor for name, tensor in large.items() if name.startswith(prefix)
@@ -124,7 +130,7 @@ class RolloutBuffer:
         state = {name: getattr(self, name) for name in kept}
         return state | {
             "columns": self.columns,
-            "_large": self._large,
+            "large": self.large,
             "_large_names": self._large_names,
         }
 
@@ -147,15 +153,20 @@ class RolloutBuffer:
         """Complete steps that no earlier rollout has learned from; T x N unless it ended early."""
         return int((self.rollouts == self.rollout[0]).sum()) - self.num_environments
 
-    def begin(self) -> None:
+    def begin(self, may_end_early: bool = True) -> None:
         """Starts a rollout: all slots are free but each environment's newest, which is carried.
 
         Before the very first rollout there is nothing to carry, and it collects N steps more.
+
+        Args:
+            may_end_early: Whether the oldest steps go first, so that the newest fill up a rollout
+                that ends early. Otherwise slots are handed out as they lie in memory: a batch's
+                are neighbours, which are read and written at once.
         """
         with self.lock:  # another process may still be waiting for requests
-            self._begin()
+            self._begin(may_end_early)
 
-    def _begin(self) -> None:
+    def _begin(self, may_end_early: bool) -> None:
         known = self.newest >= 0
         if known.any() and not known.all():
             raise RuntimeError("Some environments have no slot to carry.")
@@ -168,10 +179,12 @@ class RolloutBuffer:
         self.rollouts[self.newest] = self.rollout[0]
         free = np.delete(np.arange(self.capacity), self.newest)
         self.limit[0] = len(free)
-        self.free[: len(free)] = free[np.lexsort((self.sequences[free], self.versions[free]))]
+        if may_end_early:
+            free = free[np.lexsort((self.sequences[free], self.versions[free]))]
+        self.free[: len(free)] = free
 
     def claim(self, count: int) -> np.ndarray:
-        """Hands out at most `count` slots, the oldest policy's first.
+        """Hands out at most `count` slots, in the order that `begin` chose.
 
         Call it under `lock`, and write there too whose the slots are.
         """

@@ -1,6 +1,7 @@
 import numpy as np
+import torch
 
-from ver.mini_batches import cut_mini_batches, pack
+from ver.mini_batches import GatheredRows, cut_mini_batches, pack
 
 
 def test_packing_is_time_major_and_longest_first():
@@ -16,3 +17,20 @@ def test_shuffling_differs_between_epochs():
     one = cut_mini_batches(starts, lengths, 2, rng)[0].positions
     two = cut_mini_batches(starts, lengths, 2, rng)[0].positions
     assert sorted(one) != sorted(two)
+
+
+def test_gathered_rows_are_copies_in_memory_that_is_used_again():
+    columns = {"image": torch.rand(50, 4, 4, 1), "label": torch.arange(50)}
+    gathered = GatheredRows()
+    rng = np.random.default_rng(0)
+    places = set()
+    for count in (40, 3, 44, 1, 45):
+        slots = torch.from_numpy(rng.integers(0, 50, count))
+        rows = gathered.take(columns, slots)
+        assert list(rows) == ["image", "label"]
+        for key, column in columns.items():
+            assert rows[key].dtype == column.dtype
+            assert torch.equal(rows[key], column[slots])
+            assert rows[key].data_ptr() != column.data_ptr()
+        places.add(rows["image"].data_ptr())
+    assert len(places) == 1  # shards differ in size by less than what was kept in reserve

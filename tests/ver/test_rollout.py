@@ -170,6 +170,21 @@ def test_carried_slots_stay_and_the_oldest_policy_is_overwritten_first():
     np.testing.assert_allclose(buffer.states[buffer.newest, 0], [2, 1004])
 
 
+def test_slots_are_handed_out_as_they_lie_in_memory_where_no_rollout_ends_early():
+    buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 2, 20, 1)
+    rng = np.random.default_rng(0)
+    clock: dict[int, int] = {}
+    for version in range(5):
+        buffer.begin(may_end_early=False)
+        order = buffer.free[: buffer.limit[0]].copy()
+        assert (np.diff(order) > 0).all()
+        assert not set(order) & set(buffer.newest.tolist())
+        assert len(order) == (42 if version == 0 else 40)
+        owners = [0, 1, *rng.integers(0, 2, len(order) - 2).tolist()]
+        fill(buffer, owners, set(), clock)
+        buffer.versions[order] = version
+
+
 def heads_of(environments, first, steps, rollouts):
     n = len(environments)
     buffer = RolloutBuffer(OBSERVATIONS, ACTIONS, 1, n - 1, 1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +22,8 @@ from ver.collect.shared_memory import SharedArrays
 from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TRUNCATED, Transfer
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+
+_NOBODY = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,13 @@ class InferenceEngine:
         self._rows = transfer.arrays
         self._observations = self._rows.group("observation")
         self._final_observations = self._rows.group("final_observation")
+        self._keys = list(self._observations)
+        self._on_gpu = buffer.device.type != "cpu"
         self._everyone_has_a_slot = False
         self._staging: dict[str, Tensor] = {}
         self._step_s = 2.0 * limits.max_wait_s
         self._last_step = 0.0
 
-    @torch.inference_mode()
     def serve(self, timeout_s: float) -> int:
         """Waits for requests and answers one batch.
 
@@ -90,24 +94,28 @@ class InferenceEngine:
             How many requests were answered.
         """
         begin = time.perf_counter()
-        waited = sum(self.seconds.values())
+        seconds = self.seconds
+        accounted = seconds["wait"] + seconds["inference"]
         environments, slots = self._claim(begin + timeout_s)
         if len(environments):
             started = time.perf_counter()
-            if len(slots):
-                self._answer(environments, slots)
-            else:
-                self._begin_anew(environments)
+            sent = (
+                self._answer(environments, slots) if len(slots) else self._begin_anew(environments)
+            )
+            with self.buffer.lock:
+                self.buffer.written[0] += len(environments)
             self._rows["claimed"][environments] = 0
+            if sent:
+                # Last of all: a worker that wakes up may take this process's core.
+                self.transfer.wake_workers(environments)
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
         elapsed = time.perf_counter() - begin
-        accounted = sum(self.seconds.values()) - waited
-        self.seconds["overhead"] += elapsed - accounted
+        accounted = seconds["wait"] + seconds["inference"] - accounted
+        seconds["overhead"] += elapsed - accounted
         return len(environments)
 
-    @torch.inference_mode()
     def replay(self) -> None:
         """Decides anew where the last rollout ended without sending an action."""
         # One that asks again although nothing was sent to it has been restarted.
@@ -115,7 +123,9 @@ class InferenceEngine:
         self.held_back[:] = 0
         if not len(environments):
             return
-        self._decide(environments, self.buffer.newest[environments], send=True)
+        slots = self.buffer.newest[environments]
+        self._decide(environments, slots, self.buffer.first[slots], send=True)
+        self.transfer.wake_workers(environments)
 
     def _claim(self, give_up: float) -> tuple[np.ndarray, np.ndarray]:
         """Takes requests and as many slots, or none where the last action was LOST."""
@@ -124,17 +134,17 @@ class InferenceEngine:
         if limits.minimum >= buffer.num_environments:
             impatient = math.inf  # lockstep was asked for, which nothing but faults may break
         while True:
-            waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
+            waiting = np.count_nonzero(ready)
             remaining = buffer.remaining
             now = time.perf_counter()
             wanted = min(limits.minimum, remaining)
-            if remaining and len(waiting) and (len(waiting) >= wanted or now >= impatient):
+            if remaining and waiting and (waiting >= wanted or now >= impatient):
                 environments, slots = self._take()
                 if len(environments):
                     return environments, slots
             if now >= give_up or not remaining:
-                return waiting[:0], waiting[:0]
-            until = min(impatient, give_up) if len(waiting) and now < impatient else give_up
+                return _NOBODY, _NOBODY
+            until = min(impatient, give_up) if waiting and now < impatient else give_up
             self.transfer.request_bell.wait(until - now)
             self.seconds["wait"] += time.perf_counter() - now
 
@@ -177,32 +187,31 @@ class InferenceEngine:
         without[waiting] = False
         return int(without.sum())
 
-    def _answer(self, environments: np.ndarray, slots: np.ndarray) -> None:
-        buffer = self.buffer
+    def _answer(self, environments: np.ndarray, slots: np.ndarray) -> bool:
+        """Writes a step into each slot and decides on it; returns whether actions were sent."""
+        buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
-        index = torch.from_numpy(environments).to(buffer.device)
         outcome = self._rows["outcome"][environments]
-        state = buffer.current_state.index_select(0, index)
-        self._record_outcomes(environments, outcome, state)
+        self._record_outcomes(environments, outcome)
         first = outcome != CONTINUES
         buffer.first[rows] = first
         buffer.episodes[rows] = self._rows["episode"][environments]
         buffer.steps[rows] = self._rows["step"][environments]
         buffer.outcomes[rows] = CONTINUES
         buffer.final_values[rows] = 0.0
-        for key, column in buffer.observations.items():
-            self._store(key, environments, column, rows)
-        buffer.previous_actions[rows] = self._to_device(self._rows["action"][environments])
-        buffer.states[rows] = state * self._to_device(~first)[:, None]
+        self._store_observations(environments, rows)
+        large["previous_action"][rows] = self._to_device(self._rows["action"][environments])
+        if self.policy.state_size:
+            state = large["current_state"][self._to_device(environments)]
+            large["state"][rows] = state * self._to_device(~first)[:, None]
         # Whether the rollout goes on; its last action would be decided by an outdated policy.
         send = bool(slots[-1] != buffer.free[buffer.limit[0] - 1])
         if not send:
             self.held_back[environments] = 1
-        self._decide(environments, rows, send)
-        with buffer.lock:
-            buffer.written[0] += len(slots)
+        self._decide(environments, slots, first, send)
+        return send
 
-    def _begin_anew(self, environments: np.ndarray) -> None:
+    def _begin_anew(self, environments: np.ndarray) -> bool:
         """Puts new episodes' first steps where the lost actions' steps were."""
         buffer = self.buffer
         with buffer.lock:
@@ -213,16 +222,12 @@ class InferenceEngine:
         buffer.steps[slots] = self._rows["step"][environments]
         buffer.outcomes[slots] = CONTINUES
         buffer.rewards[slots] = buffer.final_values[slots] = 0.0
-        for key, column in buffer.observations.items():
-            self._store(key, environments, column, slots)
-        buffer.states[slots] = 0.0
-        self._decide(environments, slots, send=True)
-        with buffer.lock:
-            buffer.written[0] += len(environments)
+        self._store_observations(environments, slots)
+        buffer.large["state"][slots] = 0.0
+        self._decide(environments, slots, buffer.first[slots], send=True)
+        return True
 
-    def _record_outcomes(
-        self, environments: np.ndarray, outcome: np.ndarray, state: Tensor
-    ) -> None:
+    def _record_outcomes(self, environments: np.ndarray, outcome: np.ndarray) -> None:
         """Writes reward and outcome of the previous actions into their slots."""
         buffer = self.buffer
         known = outcome != NO_ACTION
@@ -230,79 +235,102 @@ class InferenceEngine:
         slots = buffer.newest[acted]
         buffer.rewards[slots] = self._rows["reward"][acted]
         buffer.outcomes[slots] = outcome[known]
-        cut = outcome == TRUNCATED
-        if not cut.any():
+        rows = environments[outcome == TRUNCATED]
+        if not len(rows):
             return
-        rows = environments[cut]
+        state = buffer.large["current_state"][self._to_device(rows)]
         begin = time.perf_counter()
-        values = self.policy.value(
-            {key: self._to_device(array[rows]) for key, array in self._final_observations.items()},
-            state[self._to_device(cut)],
-            self._to_device(self._rows["action"][rows]),
-            torch.ones(len(rows), device=buffer.device),
-        )
+        final = self._final_observations.items()
+        with torch.inference_mode():
+            values = self.policy.value(
+                {key: self._to_tensor(array[rows]) for key, array in final},
+                self._to_tensor(state),
+                self._to_tensor(self._rows["action"][rows]),
+                torch.ones(len(rows), device=buffer.device),
+            )
         buffer.final_values[buffer.newest[rows]] = values.cpu().numpy()
         self.seconds["inference"] += time.perf_counter() - begin
 
-    def _decide(self, environments: np.ndarray, slots: slice | np.ndarray, send: bool) -> None:
-        """Acts on prepared slots (a slice or an index array), one for each environment."""
-        buffer = self.buffer
-        numbers = np.arange(slots.start, slots.stop) if isinstance(slots, slice) else slots
+    def _decide(
+        self, environments: np.ndarray, slots: np.ndarray, first: np.ndarray, send: bool
+    ) -> None:
+        """Acts on prepared slots, one for each environment, and perhaps hands the actions over.
+
+        Args:
+            environments: [B] indices.
+            slots: [B] where their steps are.
+            first: [B] whether these are episodes' first steps.
+            send: Whether workers may have the actions; they are not woken yet.
+        """
+        buffer, large = self.buffer, self.buffer.large
+        rows = _as_slice(slots)
         begin = time.perf_counter()
-        output = self.policy.act(
-            {key: column[slots] for key, column in buffer.observations.items()},
-            buffer.states[slots],
-            buffer.previous_actions[slots],
-            self._to_device(~buffer.first[numbers]),
-        )
+        with torch.inference_mode():
+            output = self.policy.act(
+                {key: self._to_tensor(large[f"observation/{key}"][rows]) for key in self._keys},
+                self._to_tensor(large["state"][rows]),
+                self._to_tensor(large["previous_action"][rows]),
+                self._to_tensor(~first),
+            )
         actions = output.actions.cpu().numpy()  # waits for a GPU to be done
         self.seconds["inference"] += time.perf_counter() - begin
         # All that the next request of these environments may read or rewrite, in whatever
         # process, comes before the send.
-        buffer.current_state[torch.from_numpy(environments).to(buffer.device)] = output.state
-        buffer.actions[slots] = output.actions
-        buffer.log_probs[numbers] = output.log_probs.cpu().numpy()
-        buffer.values[numbers] = output.values.cpu().numpy()
-        buffer.versions[numbers] = self.version[0]
-        buffer.newest[environments] = numbers
-        if buffer.device.type == "cuda":
+        if self.policy.state_size:
+            large["current_state"][self._to_device(environments)] = self._from_tensor(output.state)
+        large["action"][rows] = self._from_tensor(output.actions)
+        buffer.log_probs[rows] = output.log_probs.cpu().numpy()
+        buffer.values[rows] = output.values.cpu().numpy()
+        buffer.versions[rows] = self.version[0]
+        buffer.newest[environments] = slots
+        if self._on_gpu:
             # Other processes read these slots through streams of their own.
             torch.cuda.current_stream(buffer.device).synchronize()
         if send:
             self._rows["action"][environments] = actions
             self.transfer.send_actions(environments)
 
-    def _store(
-        self, key: str, environments: np.ndarray, column: Tensor, slots: slice | np.ndarray
-    ) -> None:
+    def _store_observations(self, environments: np.ndarray, rows: slice | np.ndarray) -> None:
         """Copies observations from shared memory into the rollout, if possible straight."""
-        source = self._observations[key]
-        if column.device.type == "cpu":
-            if isinstance(slots, slice):
-                np.take(source, environments, axis=0, out=column[slots].numpy(), mode="clip")
+        for key, source in self._observations.items():
+            column = self.buffer.large[f"observation/{key}"]
+            if isinstance(column, Tensor):
+                column[rows] = self._staged(key, environments)
+            elif isinstance(rows, slice):
+                np.take(source, environments, axis=0, out=column[rows], mode="clip")
             else:
-                column.numpy()[slots] = source[environments]
-            return
+                column[rows] = source[environments]
+
+    def _staged(self, key: str, environments: np.ndarray) -> Tensor:
+        """Sends observations to the GPU."""
+        source = self._observations[key]
         if key not in self._staging:
             # Page-locked, so that the copy needs no detour and the host does not wait for it.
             # Each batch ends with its actions' arrival, so the next one may write here again.
-            shape = (len(source), *source.shape[1:])
-            empty = torch.empty(shape, dtype=column.dtype, pin_memory=torch.cuda.is_available())
-            self._staging[key] = empty
+            empty = torch.from_numpy(np.empty_like(source))
+            self._staging[key] = empty.pin_memory() if torch.cuda.is_available() else empty
         staged = self._staging[key][: len(environments)]
         np.take(source, environments, axis=0, out=staged.numpy(), mode="clip")
-        column[slots] = staged.to(column.device, non_blocking=True)
+        return staged.to(self.buffer.device, non_blocking=True)
 
-    def _to_device(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(self.buffer.device)
+    # On a CPU the rollout's columns are NumPy arrays, which take a tenth of the time that torch
+    # takes to index a few rows; so arrays stay arrays there, except for the policy.
+
+    def _to_device(self, array: np.ndarray) -> Any:
+        """Makes an array one of what the rollout's large columns are."""
+        return torch.from_numpy(array).to(self.buffer.device) if self._on_gpu else array
+
+    def _to_tensor(self, rows: Any) -> Tensor:
+        return rows if isinstance(rows, Tensor) else torch.from_numpy(rows).to(self.buffer.device)
+
+    def _from_tensor(self, tensor: Tensor) -> Any:
+        return tensor if self._on_gpu else tensor.numpy()
 
 
 def _as_slice(slots: np.ndarray) -> slice | np.ndarray:
-    """Consecutive slots as a slice, through which tensors are read and written without a copy."""
-    begin, count = int(slots[0]), len(slots)
-    if (slots == np.arange(begin, begin + count)).all():
-        return slice(begin, begin + count)
-    return slots
+    """Consecutive slots as a slice, through which rows are read and written without a copy."""
+    begin, end = int(slots[0]), int(slots[0]) + len(slots)
+    return slice(begin, end) if slots.tolist() == list(range(begin, end)) else slots
 
 
 class SharedWeights:

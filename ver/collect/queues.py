@@ -19,6 +19,8 @@ from typing import Any
 
 from ver.collect.shared_memory import anonymous_file, duplicate_for_child
 
+_ONE = (1).to_bytes(8, sys.byteorder)
+
 
 class Doorbell:
     """A wake-up for one or several waiting processes; rings before a wait are not lost."""
@@ -42,7 +44,7 @@ class Doorbell:
     def ring(self) -> None:
         """Wakes a waiter, or the next one to wait."""
         with suppress(BlockingIOError):  # so many unread rings that one more says nothing new
-            os.write(self._writer, (1).to_bytes(8, sys.byteorder))
+            os.write(self._writer, _ONE)
 
     def wait(self, timeout_s: float) -> bool:
         """Waits for a ring and takes it; returns whether there was one."""

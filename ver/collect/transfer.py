@@ -42,13 +42,20 @@ class Transfer:
     action_bells: list[Doorbell] = field(default_factory=list)
 
     def send_actions(self, environments: np.ndarray) -> None:
-        """Hands rows whose actions are written to their workers.
+        """Hands rows whose actions are written to their workers, which may be asleep.
 
         Args:
             environments: Indices, [B].
         """
         self.arrays["action_ready"][environments] = 1
-        for worker in np.unique(environments // self.environments_per_worker):
+
+    def wake_workers(self, environments: np.ndarray) -> None:
+        """Tells the workers of environments that they have actions.
+
+        Args:
+            environments: Indices, [B].
+        """
+        for worker in set((environments // self.environments_per_worker).tolist()):
             self.action_bells[worker].ring()
 
     def stop(self) -> None:

@@ -80,6 +80,7 @@ class VERCollector:
                 collect.rollout_length,
                 policy.state_size,
                 config.device,
+                shared=collect.num_inference_workers > 1,
             )
             for _ in range(2 if collect.overlap else 1)
         ]
@@ -155,7 +156,7 @@ class VERCollector:
         self._control["version"][0] = version
         self._next_buffer()
         buffer = self.buffer
-        buffer.begin()
+        buffer.begin(may_end_early=preemption is not None)
         self._engine.replay()
         if preemption is not None:
             preemption.begin()

@@ -310,8 +310,8 @@ class ActorCritic(nn.Module):
         outputs = []
         for begin in range(0, count, chunk):
             planes = [
-                observations[key][begin : begin + chunk].permute(0, 3, 1, 2).float() * scale + shift
-                for key, (scale, shift) in zip(self.image_keys, self._image_scales, strict=True)
+                _scaled(observations[key][begin : begin + chunk].permute(0, 3, 1, 2), *scale)
+                for key, scale in zip(self.image_keys, self._image_scales, strict=True)
             ]
             images = planes[0] if len(planes) == 1 else torch.cat(planes, 1)
             images = images.contiguous(memory_format=torch.channels_last)
@@ -336,6 +336,12 @@ def split_observation_keys(space: spaces.Space) -> tuple[list[str], list[str]]:
             raise UserError(f"Observation '{key}' must be a 1-D or 3-D Box, found {box}.")
         (images if len(shape) == 3 else vectors).append(key)
     return images, vectors
+
+
+def _scaled(images: Tensor, scale: float, shift: float) -> Tensor:
+    """Returns scale * images + shift; images that are in [0, 1] already are not copied."""
+    images = images.float()
+    return images if (scale, shift) == (1.0, 0.0) else images * scale + shift
 
 
 def _image_scale(box: spaces.Space) -> tuple[float, float]:

@@ -193,6 +193,28 @@ def _reference_returns(buffer, world, own) -> dict[int, float]:
     return {own[i]: lambda_return(i) for i in range(len(own) - 1)}
 
 
+def test_a_worker_that_is_woken_finds_everything_done(monkeypatch):
+    """It may take the core at once: nothing that others wait for may still be to do."""
+    _, (buffer,), transfer, world, engine = make(3, 4, 1)
+    woken = []
+
+    def wake(environments):
+        rows = transfer.arrays
+        assert rows["action_ready"][environments].all()
+        assert not rows["claimed"].any()
+        assert buffer.written[0] == buffer.pointer[0]
+        woken.extend(environments.tolist())
+
+    monkeypatch.setattr(transfer, "wake_workers", wake)
+    for environment in range(3):
+        world.begin(environment, NO_ACTION)
+    buffer.begin()
+    engine.serve(0.0)
+    world.respond(1, LOST, 0.0)
+    engine.serve(0.0)
+    assert woken == [0, 1, 2, 1]
+
+
 def test_a_lost_step_leaves_the_value_of_its_observation_as_the_bootstrap():
     _, (buffer,), _, world, engine = make(1, 3, 1)
     buffer.begin()

@@ -4,7 +4,8 @@ Steps the Gymnasium environment with random actions, each held for eight steps, 
 start states (the robot moves in clutter), and times three things in the same run, interleaved: the
 whole environment step, the same simulator's physics alone, and its depth image alone. Then the same
 task with sixteen worlds in one vectorised environment, and, with `--few-objects`, with eight objects
-instead of thirty.
+instead of thirty. In between, a fixed piece of arithmetic is timed: on a machine that is shared, its mean
+over its best tells how much slower than undisturbed everything else was meanwhile.
 """
 
 from __future__ import annotations
@@ -61,6 +62,14 @@ def timed(function: Callable[[], Any], times: list[float]) -> Any:
     return result
 
 
+def calibration() -> int:
+    """A fixed piece of work of about 0.3 ms."""
+    total = 0
+    for i in range(5000):
+        total += i * i
+    return total
+
+
 def few_objects(episode: Episode) -> Episode:
     """The same episode with its targets and others up to FEW_OBJECTS."""
     kept = {target.slot for target in episode.targets}
@@ -79,7 +88,9 @@ class Runner:
         self.rng, self.split, self.few = np.random.default_rng(options.seed), options.split, few
         self.actions = RandomActions(self.env.task, options.seed)
         self.full = np.zeros((1, 11))
-        self.times: dict[str, list[float]] = {"step": [], "physics": [], "render": [], "reset": []}
+        self.times: dict[str, list[float]] = {
+            name: [] for name in ("step", "physics", "render", "reset", "calibration")
+        }
         self.reset([])
         for _ in range(BLOCK):
             self.env.step(self.actions())
@@ -98,7 +109,9 @@ class Runner:
     def block(self) -> None:
         """A block of steps, one of physics alone and one of images alone."""
         env, times = self.env, self.times
-        for _ in range(BLOCK):
+        for k in range(BLOCK):
+            if k % 25 == 0:
+                timed(calibration, times["calibration"])
             action = self.actions()
             outcome = timed(lambda action=action: env.step(action), times["step"])
             if outcome[2] or outcome[3]:
@@ -155,6 +168,7 @@ def summarise(times: dict[str, list[float]]) -> dict[str, Any]:
         "physics_steps_per_second": 1e6 / physics_us,
         "render_per_second": 1e6 / render_us,
         "task_share": max(0.0, 1 - (physics_us + render_us) / step_us),
+        "machine_slowdown": float(np.mean(times["calibration"]) / np.min(times["calibration"])),
         "p50_us": float(p50),
         "p95_us": float(p95),
         "p99_us": float(p99),
@@ -168,7 +182,7 @@ def summarise(times: dict[str, list[float]]) -> dict[str, Any]:
 def show(record: dict[str, Any]) -> None:
     """Print the tasks as a table."""
     table = Table(title=f"world on one core, {record['camera_size']}x{record['camera_size']} depth")
-    columns = ("env steps/s", "in a vector", "physics steps/s", "images/s", "task share")
+    columns = ("env steps/s", "in a vector", "physics/s", "images/s", "task share", "slowdown")
     for name in ("task", *columns, "p50 us", "p95 us", "p99 us", "max us", "reset ms", "MB"):
         table.add_column(name, justify="left" if name == "task" else "right")
     for task, figures in record["tasks"].items():
@@ -183,12 +197,19 @@ def show(record: dict[str, Any]) -> None:
             task,
             *(f"{figures[key]:,.0f}" for key in rates),
             f"{figures['task_share']:.0%}",
+            f"{figures['machine_slowdown']:.2f}",
             *(f"{figures[key]:,.0f}" for key in spread),
         )
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)  # a log has room
+    console.print(table)
     for task, figures in record["tasks"].items():
         if ratio := figures.get("step_time_of_30_over_8_objects"):
             print(f"{task}: a step with 30 objects takes {ratio:.2f} times one with {FEW_OBJECTS}")
+    print(
+        "slowdown: what else the machine had to do made a fixed piece of work so many times slower"
+    )
     print(f"machine: {record['machine']['cpu']}, {record['machine']['cores']} cores")
 
 

@@ -8,6 +8,7 @@ agrees with the apartment's to rounding.
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import math
 from functools import lru_cache
@@ -46,7 +47,7 @@ class FreeRobot:
 
     def __init__(self, loaded: bool) -> None:
         """Make one; a load has to be described by `take` before the first step."""
-        model = self.model = _compile(loaded).__copy__()
+        model = self.model = copy.copy(_compile(loaded)) if loaded else _compile(loaded)
         data = self.data = mujoco.MjData(model)
         data.eq_active[:] = loaded
         self.arguments = (

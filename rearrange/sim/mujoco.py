@@ -1,9 +1,9 @@
 """The default simulator: MuJoCo on the CPU, depth by the analytic caster.
 
 All apartments share one topology, so a world changes its apartment by switching between compiled models
-while its MjData stays. Models are cached per process and shared by its worlds; the only field that
-depends on a world, the pose of a grasp, is written before that world steps. Where friction or mass are
-randomised, a world steps a copy of its own.
+while its MjData stays. Models are cached per process and shared by its worlds; what depends on a world, the
+pose of a grasp and what the load may touch, is written before that world steps. Where friction or mass
+are randomised, a world steps a copy of its own.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarra
 
 
 class WorldViews:
-    """What is read or written of a world's MjData in every step.
+    """What is read or written of a world's MjData in every step, and what else it steps with.
 
     MuJoCo keeps its arrays in place for life and indices are the same in all apartments, so these
     slices are made once; making them anew would cost a tenth of a step.
@@ -204,7 +204,7 @@ class MujocoSimulator:
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
-        self._steps = np.zeros(world_count, int)
+        self._steps = np.zeros(world_count, int)  # actions since the reset
         self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
         self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
         self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
@@ -242,7 +242,7 @@ class MujocoSimulator:
                 1.0 if noisy else unit,
             )  # fmt: skip
             if drawn is not None and noisy:
-                drawn.disturb_depth(depth[i], self._elapsed(i))
+                drawn.disturb_depth(depth[i], int(self._steps[i]))
                 depth[i] /= np.float32(unit)
         return depth
 
@@ -274,10 +274,6 @@ class MujocoSimulator:
         if world is None or data is None:
             raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
         return world, data
-
-    def _elapsed(self, i: int) -> int:
-        """Actions since world i was reset."""
-        return int(self._steps[i])
 
     def _view(self, i: int) -> WorldViews:
         views = self._views[i]

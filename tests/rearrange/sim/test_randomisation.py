@@ -202,7 +202,7 @@ def test_depth_noise_is_new_in_every_step_and_the_same_when_asked_twice(pick_epi
     np.testing.assert_array_equal(world.render_depth(), first)
     world.step(one_action())
     assert not np.array_equal(world.render_depth(), first)
-    assert world._elapsed(0) == 1
+    assert world._steps[0] == 1
 
 
 @pytest.mark.parametrize("name", NAMES)

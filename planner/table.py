@@ -1,0 +1,106 @@
+"""`python -m planner.table a.json b.json ... > docs/results.md`: several evaluations in one page.
+
+Takes what `planner.eval --json` wrote; one table per scenario, one row per evaluation, success at the end
+after every interaction, as in the VER paper's Figure 6.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from planner.scenarios import SCENARIOS
+from rearrange.errors import UserError
+from skills.command import OneLineParser, run_command
+
+INTRODUCTION = """\
+# Results on the household scenarios
+
+Made by `python -m planner.table` from the files that `planner.eval --json` writes: do not edit. Success at the
+end of the episode after every interaction; each counts only if all before it succeeded and what was placed is
+still so. In brackets: 95 % intervals. Episodes in apartments that nothing was trained in; ours, not
+ReplicaCAD's, so not comparable with published figures.
+"""
+
+
+def read(path: str) -> dict[str, Any]:
+    """One evaluation.
+
+    Raises:
+        UserError: It is no file that `planner.eval --json` wrote.
+    """
+    try:
+        summary = json.loads(Path(path).read_text())
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UserError(f"{path}: not a readable JSON file ({type(error).__name__})") from None
+    if not isinstance(summary, dict) or summary.get("task") not in SCENARIOS:
+        raise UserError(f"{path}: not written by `python -m planner.eval TASK --json PATH`")
+    return summary
+
+
+def page(summaries: Sequence[dict[str, Any]]) -> str:
+    """The whole page in Markdown."""
+    lines = [INTRODUCTION]
+    for task in SCENARIOS:
+        rows = [summary for summary in summaries if summary["task"] == task]
+        if rows:
+            title = task.replace("_", " ").capitalize()
+            lines += [f"## {title}", "", *_table(rows), "", *map(_details, rows), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Interactions in the columns of the first evaluation; one row per evaluation."""
+    names = [interaction["name"] for interaction in rows[0]["interactions"]]
+    lines = [
+        f"| | n | {' | '.join(f'`{name}`' for name in names)} | full task |",
+        "|---" * (len(names) + 3) + "|",
+    ]
+    for summary in rows:
+        at_end = {x["name"]: x["success_at_end"]["mean"] for x in summary["interactions"]}
+        cells = [f"{100 * at_end[name]:.0f}" if name in at_end else "" for name in names]
+        full = summary["full_task"]["success_at_end"]
+        interval = f"{100 * full['low']:.1f} to {100 * full['high']:.1f}"
+        lines.append(
+            f"| {_name(summary)} | {summary['episodes']} | {' | '.join(cells)} "
+            f"| **{100 * full['mean']:.1f} %** ({interval}) |"
+        )
+    return lines
+
+
+def _name(summary: dict[str, Any]) -> str:
+    """The method, and the split if it is not validation."""
+    split = "" if summary["split"] == "val" else f", {summary['split']}"
+    return f"{summary['row']}{split}"
+
+
+def _details(summary: dict[str, Any]) -> str:
+    """Skills, failures, plans and the command of an evaluation."""
+    by_source: dict[str, list[str]] = {}
+    for name, source in summary["skills"].items():
+        by_source.setdefault(source, []).append(name)
+    skills = "; ".join(f"{', '.join(names)}: {source}" for source, names in by_source.items())
+    command = re.sub(r" --json \S+", "", summary["command"])
+    failures = ", ".join(f"{count} {name}" for name, count in summary["failures"].items())
+    planning, wrong = summary["planning_seconds"], summary["wrong_object"]
+    return (
+        f"- **{_name(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
+        f"{wrong['wrong']} of {wrong['picks']} picks. Planning: median "
+        f"{1e3 * planning['median']:.0f} ms, worst {1e3 * planning['worst']:.0f} ms. `{command}`"
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the page."""
+    parser = OneLineParser(prog="planner.table", description=__doc__)
+    parser.add_argument("files", nargs="+", help="written by planner.eval --json")
+    sys.stdout.write(page([read(path) for path in parser.parse_args(arguments).files]))
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,68 @@
+import json
+
+import pytest
+
+from planner.table import main
+from rearrange.errors import UserError
+
+
+def rate(mean: float) -> dict[str, float]:
+    return {"mean": mean, "low": mean - 0.1, "high": mean + 0.05}
+
+
+def written(folder, task: str, row: str, rates: list[float], **more) -> str:
+    """A file as planner.eval writes it, with what the page needs."""
+    summary = {
+        "task": task,
+        "row": row,
+        "split": "val",
+        "episodes": 100,
+        "skills": {"navigate": "oracle", "pick": "learned (pick)", "place": "oracle"},
+        "interactions": [
+            {"name": name, "success_at_end": rate(value)}
+            for name, value in zip(("pick_0", "place_0"), rates, strict=True)
+        ],
+        "full_task": {"success_at_end": rate(rates[-1])},
+        "failures": {"pick: nothing held": 7},
+        "wrong_object": {"wrong": 1, "picks": 300},
+        "planning_seconds": {"median": 0.0104, "worst": 0.2},
+        "command": f"python -m planner.eval {task} --json /somewhere/out.json --seed 1",
+    } | more
+    path = folder / f"{task}_{row}.json"
+    path.write_text(json.dumps(summary))
+    return str(path)
+
+
+def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
+    files = [
+        written(tmp_path, "set_table", "TP-SRL", [0.5, 0.25]),
+        written(tmp_path, "tidy_house", "TP-SPA", [0.95, 0.9]),
+        written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7], split="test"),
+    ]
+    assert main(files) == 0
+    page = capsys.readouterr().out
+    tidy, table = page.index("## Tidy house"), page.index("## Set table")
+    assert tidy < table  # in the order of the scenarios
+    assert "| | n | `pick_0` | `place_0` | full task |" in page
+    assert "| TP-SPA | 100 | 95 | 90 | **90.0 %** (80.0 to 95.0) |" in page[tidy:table]
+    assert "| TP-SRL, test | 100 | 80 | 70 | **70.0 %** (60.0 to 75.0) |" in page[tidy:table]
+    assert "(navigate, place: oracle; pick: learned (pick))" in page
+    assert "7 pick: nothing held" in page
+    assert "Wrong objects: 1 of 300 picks. Planning: median 10 ms, worst 200 ms." in page
+    assert (
+        "`python -m planner.eval set_table --seed 1`" in page
+    )  # where it was written is no matter
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"task": "pick"}', "\xff"])
+def test_other_files_are_refused_in_one_line(tmp_path, text):
+    path = tmp_path / "other.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(UserError, match=r"other\.json") as error:
+        main([str(path)])
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="nowhere"):
+        main([str(tmp_path / "nowhere.json")])

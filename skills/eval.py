@@ -58,7 +58,8 @@ def _start_worker(checkpoint: str, options: Any) -> None:
     if options.policy == ORACLE:
         _player = OraclePlayer(options.skill, options.split)
     else:
-        _player = PolicyPlayer(checkpoint, options.actions == "mean", options.split)
+        swapped = options.images == "swapped"
+        _player = PolicyPlayer(checkpoint, options.actions == "mean", options.split, swapped)
 
 
 def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
@@ -89,9 +90,23 @@ def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
     return {
         "success_at_end": wilson(at_end, count).as_json(),
         "success_once": wilson(once, count).as_json(),
+        "starts": _by_start(results),
         "failures": dict(causes.most_common()),
         "means": means,
     }
+
+
+def _by_start(results: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """Success at the end where the way is straight and where a detour is needed; kinds that occurred."""
+    kinds = {}
+    for name, detour in (("straight", 0.0), ("detour", 1.0)):
+        ends = [result["success"] > 0 for result in results if result.get("detour") == detour]
+        if ends:
+            kinds[name] = {
+                "episodes": len(ends),
+                "success_at_end": wilson(sum(ends), len(ends)).as_json(),
+            }
+    return kinds
 
 
 def untrained_copy(checkpoint: Path, seed: int, folder: str) -> Path:
@@ -106,17 +121,20 @@ def untrained_copy(checkpoint: Path, seed: int, folder: str) -> Path:
     return path
 
 
+def _interval(value: dict[str, float]) -> str:
+    return f"{100 * value['mean']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+
+
 def show(record: dict[str, Any]) -> None:
     """Print the record as a table."""
     table = Table(title=f"{record['skill']} on {record['episodes']} {record['split']} episodes")
     table.add_column("figure")
     table.add_column("value", justify="right")
     for key in ("success_at_end", "success_once"):
-        value = record[key]
-        text = (
-            f"{100 * value['mean']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
-        )
-        table.add_row(key.replace("_", " "), text)
+        table.add_row(key.replace("_", " "), _interval(record[key]))
+    for kind, part in record["starts"].items():
+        name = f"success at end, {part['episodes']} {kind} starts"
+        table.add_row(name, _interval(part["success_at_end"]))
     for cause, number in record["failures"].items():
         table.add_row(f"failed: {cause}", str(number))
     for name, value in record["means"].items():
@@ -143,12 +161,20 @@ def parse(arguments: Sequence[str]) -> Any:
         help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
     )
     parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
+    parser.add_argument(
+        "--images",
+        choices=("own", "swapped"),
+        default="own",
+        help="swapped: the policy sees another world's camera; does it look at all?",
+    )
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
     check_skill(options.skill)
     if options.policy == ORACLE and options.checkpoint:
         raise UserError("--policy oracle takes no --checkpoint: leave one of them out")
+    if options.policy == ORACLE and options.images != "own":
+        raise UserError("--policy oracle looks at no images: leave --images out")
     check_split(options.split)
     if options.episodes < 1 or options.workers < 1:
         raise UserError("--episodes and --workers must be at least 1")
@@ -198,6 +224,7 @@ def main(arguments: Sequence[str]) -> int:
         "dataset": shown(options.file),
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,
+        "images": options.images,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,
         "machine": machine(),

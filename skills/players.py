@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import torch
 
-from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode
+from rearrange.env import DEPTH_KEY, RearrangeEnv
+from rearrange.episodes import Episode, load_layout
+from rearrange.navigation import in_line_of_sight
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
@@ -15,28 +19,71 @@ from skills.library import begin_oracle
 from skills.settings import SkillEnvironments
 
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
+OTHER = 500_000  # added to the seed of an episode whose images are swapped in
+REACH = 1.0  # [m], from the base to what the hand shall get at
 
 
 class PolicyPlayer:
     """Plays a skill's task with a policy."""
 
-    def __init__(self, checkpoint: str, deterministic: bool, split: str) -> None:
-        """Load the policy and make the environment in which it was trained, in this split."""
+    def __init__(
+        self, checkpoint: str, deterministic: bool, split: str, swapped: bool = False
+    ) -> None:
+        """Load the policy and make the environment in which it was trained, in this split.
+
+        Args:
+            checkpoint: Policy file.
+            deterministic: Take mean actions.
+            split: Which apartments.
+            swapped: Show the policy another world's depth image at every step: what it then still
+                achieves, it achieves without looking.
+        """
         self.runner = PolicyRunner(checkpoint, deterministic)
-        metadata = self.runner.policy.metadata
-        self.environment = SkillEnvironments.from_metadata(metadata, split)(0, 0)
+        environments = SkillEnvironments.from_metadata(self.runner.policy.metadata, split)
+        self.environment: Any = environments(0, 0)
+        self.other = None
+        if swapped:
+            self.other = _OtherWorld(environments(1, 0), PolicyRunner(checkpoint, deterministic))
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
         torch.manual_seed(seed)
         observation, info = self.environment.reset(seed=seed, options=options)
+        detour = needs_detour(self.environment)
         self.runner.restart()
+        if self.other is not None:
+            self.other.restart(seed)
         ended = False
         while not ended:
+            if self.other is not None:
+                observation = observation | {DEPTH_KEY: self.other.image()}
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
-        return info["metrics"]
+        return info["metrics"] | {"detour": float(detour)}
+
+
+class _OtherWorld:
+    """Other episodes of the same task, played by the same policy with open eyes."""
+
+    def __init__(self, environment: Any, runner: PolicyRunner) -> None:
+        self.environment, self.runner = environment, runner
+        self.observation: dict[str, np.ndarray] = {}
+
+    def restart(self, seed: int) -> None:
+        """Begin an episode that depends on nothing but the seed, and is another than the seed's own."""
+        self.observation, _ = self.environment.reset(seed=seed + OTHER)
+        self.runner.restart()
+
+    def image(self) -> np.ndarray:
+        """The depth image of now; then takes a step."""
+        seen = self.observation
+        outcome = self.environment.step(self.runner.act(seen))
+        self.observation = outcome[0]
+        if outcome[2] or outcome[3]:
+            self.observation, _ = self.environment.reset()
+            self.runner.restart()
+        return seen[DEPTH_KEY]
 
 
 class OraclePlayer:
@@ -51,6 +98,7 @@ class OraclePlayer:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
         world = self.environment
         world.reset(seed=seed, options=options)
+        detour = needs_detour(world)
         oracle = begin_oracle(self.skill, world, argument_of(self.skill, world.episode))
         ended, info = False, {}
         while not ended:
@@ -58,7 +106,32 @@ class OraclePlayer:
             stop = oracle.done(world.state, 0)
             _, terminated, truncated, info = world.step_physical(action, stop)
             ended = terminated or truncated
-        return info["metrics"]
+        return info["metrics"] | {"detour": float(detour)}
+
+
+def needs_detour(world: RearrangeEnv) -> bool:
+    """Whether the base, driving straight at what the skill is about, is stopped before it is in reach.
+
+    Meant for the begin of an episode of the skill's own task.
+    """
+    x, y, goal = *world.state.base_pose[0, :2].tolist(), _place_of(world)
+    distance = math.dist((x, y), goal)
+    if distance <= REACH:
+        return False
+    share = 1.0 - REACH / distance
+    end = (x + share * (goal[0] - x), y + share * (goal[1] - y))
+    grid = load_layout(world.episode.layout, world.episode.variation)[1]
+    return not in_line_of_sight(grid, (x, y), end)
+
+
+def _place_of(world: RearrangeEnv) -> tuple[float, float]:
+    """Where on the floor plane that is which a skill's own task is about [m]."""
+    if world.episode.target_joint is not None:
+        handle = ARTICULATED_JOINTS.index(world.episode.target_joint)
+        x, y = world.state.handle_position[0, handle, :2].tolist()
+        return x, y
+    position = argument_of(world.task.name, world.episode).position
+    return position[0], position[1]
 
 
 def argument_of(skill: str, episode: Episode) -> SkillArgument:

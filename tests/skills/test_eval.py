@@ -49,6 +49,7 @@ def test_files_that_hold_too_few_are_refused():
 
 def test_summary_counts_causes_of_failed_episodes_only():
     won = {"episode": 1, "success": 1.0, "success_once": 1.0, "length": 5.0, "failure/timeout": 0.0}
+    won["detour"] = 1.0
     lost = {
         "episode": 0,
         "success": 0.0,
@@ -61,6 +62,9 @@ def test_summary_counts_causes_of_failed_episodes_only():
     assert summary["success_once"]["mean"] == 1.0
     assert summary["failures"] == {"timeout": 1}
     assert summary["means"] == {"length": 6.0}
+    assert list(summary["starts"]) == ["detour"]
+    assert summary["starts"]["detour"]["episodes"] == 1
+    assert summary["starts"]["detour"]["success_at_end"]["mean"] == 1.0
 
 
 @pytest.mark.parametrize("arguments", [["--episodes", "0"], ["--workers", "0"]])
@@ -83,5 +87,7 @@ def test_the_oracle_plays_its_own_task(tmp_path):
 def test_oracles_take_no_checkpoint_and_no_unknown_skill():
     with pytest.raises(UserError, match="takes no --checkpoint"):
         evaluation.parse(["pick", "--policy", "oracle", "--checkpoint", "x"])
+    with pytest.raises(UserError, match="leave --images out"):
+        evaluation.parse(["pick", "--policy", "oracle", "--images", "swapped"])
     with pytest.raises(rearrange.UserError, match="unknown skill 'dance'"):
         evaluation.parse(["dance", "--policy", "oracle"])

@@ -1,0 +1,79 @@
+"""What an evaluation does beside playing: other worlds' images, and whether a start needs a detour."""
+
+import numpy as np
+import pytest
+
+from rearrange import RearrangeEnv, SimulatorConfig
+from rearrange.env import DEPTH_KEY
+from rearrange.episodes import load_layout
+from skills.players import REACH, PolicyPlayer, needs_detour
+
+
+@pytest.fixture
+def world():
+    env = RearrangeEnv("pick", None, "val", SimulatorConfig(camera_size=8))
+    env.reset(seed=0)
+    yield env
+    env.close()
+
+
+def stand(world, x: float, y: float) -> bool:
+    world.state.base_pose[0, :2] = x, y
+    return needs_detour(world)
+
+
+def test_a_way_through_furniture_or_walls_needs_a_detour(world):
+    grid = load_layout(world.episode.layout, world.episode.variation)[1]
+    goal = np.array(world.episode.targets[0].start[:2])
+    cells = grid.center_of(np.argwhere(grid.island))
+    told = {True: 0, False: 0}
+    for x, y in cells[:: len(cells) // 300]:
+        here, detour = np.array([x, y]), stand(world, x, y)
+        distance = float(np.linalg.norm(goal - here))
+        ways = np.linspace(0.0, max(0.0, 1.0 - REACH / distance), 200)[:, None]
+        free = all(grid.is_free(*point) for point in here + ways * (goal - here))
+        told[detour] += 1
+        if free or distance <= REACH:
+            assert not detour
+        if detour:
+            assert not free
+    assert min(told.values()) > 20
+
+
+def test_a_handle_is_gone_to_where_it_is(world):
+    env = RearrangeEnv("open_fridge", None, "val", SimulatorConfig(camera_size=8))
+    env.reset(seed=0)
+    handle = env.state.handle_position[0, 0, :2].copy()
+    assert not needs_detour(env)  # these tasks begin before it
+    env.state.base_pose[0, :2] = handle[0], handle[1] + 0.5 * REACH
+    assert not needs_detour(env)  # in reach, whatever lies between
+    env.close()
+
+
+def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch):
+    told = {}
+    for swapped in (False, True):
+        player = PolicyPlayer(str(pick_checkpoint), True, "val", swapped)
+        act, seen = player.runner.act, []
+
+        def record(observation, act=act, seen=seen):
+            seen.append({key: value.copy() for key, value in observation.items()})
+            return act(observation)
+
+        monkeypatch.setattr(player.runner, "act", record)
+        metrics = player.play(3, None)
+        assert metrics["detour"] in (0.0, 1.0)
+        told[swapped] = (seen, metrics)
+    first, other = told[False][0][0], told[True][0][0]
+    assert not np.array_equal(first[DEPTH_KEY], other[DEPTH_KEY])
+    for key in set(first) - {DEPTH_KEY}:
+        np.testing.assert_array_equal(first[key], other[key])
+    images = [seen[DEPTH_KEY] for seen in told[True][0]]
+    assert not np.array_equal(images[0], images[-1])  # the other world goes on
+
+
+def test_the_same_seed_swaps_in_the_same_images(pick_checkpoint):
+    player = PolicyPlayer(str(pick_checkpoint), False, "val", swapped=True)
+    once = player.play(5, None)
+    player.play(6, None)
+    assert player.play(5, None) == once

@@ -26,7 +26,7 @@ def child(parts):
 
 
 def test_arrays_locks_and_doorbells_are_shared_with_a_child_and_have_no_name():
-    before = set(os.listdir("/dev/shm"))
+    before = _shared_files([os.getpid()])
     arrays = SharedArrays(
         {"count": ((1,), "int64"), "row": ((2, 3), "float32"), "none": ((4, 0), "float32")}
     )
@@ -38,11 +38,11 @@ def test_arrays_locks_and_doorbells_are_shared_with_a_child_and_have_no_name():
         with lock:
             arrays["count"][0] += 1
     assert answer.wait(30.0)
+    assert _shared_files([os.getpid()]) == before
     stop_process(process, 10.0)
     assert process.exitcode == 0
     assert arrays["count"][0] == 4000
     np.testing.assert_array_equal(arrays["row"], 7.5)
-    assert set(os.listdir("/dev/shm")) <= before
 
 
 def test_a_report_of_any_error_goes_through_a_pipe_in_one_piece():
@@ -75,7 +75,6 @@ def test_an_environment_worker_loads_no_torch():
 
 
 def test_nothing_is_left_when_the_trainer_is_killed(tmp_path):
-    before = set(os.listdir("/dev/shm"))
     script = (
         "import sys; sys.path.insert(0, 'tests/ver')\n"
         "import toy_environments\n"
@@ -92,6 +91,7 @@ def test_nothing_is_left_when_the_trainer_is_killed(tmp_path):
     assert "steps" in trainer.stdout.readline()
     family = _descendants(trainer.pid)
     assert len(family) >= 3  # two environment workers, one inference worker
+    theirs = _shared_files([trainer.pid, *family])
     trainer.kill()
     trainer.wait(10)
     trainer.stdout.close()
@@ -99,13 +99,19 @@ def test_nothing_is_left_when_the_trainer_is_killed(tmp_path):
     while any(_runs(pid) for pid in family) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [pid for pid in family if _runs(pid)]
-    assert set(os.listdir("/dev/shm")) <= before
+    assert not [path for path in theirs if path.exists()]
 
 
 def _descendants(pid: int) -> list[int]:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     found = [int(child) for child in children]
     return found + [grandchild for child in found for grandchild in _descendants(child)]
+
+
+def _shared_files(pids: list[int]) -> set[Path]:
+    """What these processes have mapped of /dev/shm, where others come and go too."""
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    return {Path(line.split(maxsplit=5)[5]) for line in lines if "/dev/shm/" in line}
 
 
 def _runs(pid: int) -> bool:

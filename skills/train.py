@@ -18,6 +18,11 @@ from skills.settings import CONFIGS, REPOSITORY, SkillEnvironments, check_skill,
 from ver import Trainer, merge_config
 
 
+INTERRUPTED = (
+    130  # exit status, as a shell tells of Ctrl-C: scripts must not go on to the next training
+)
+
+
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     """Settings of a skill's training: defaults, all skills' YAML file, its own, then overrides."""
     schema = settings_type(skill)
@@ -28,7 +33,11 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Train until the steps are used up or a signal asks to stop; both leave a checkpoint."""
+    """Train until the steps are used up or a signal asks to stop; both leave a checkpoint.
+
+    Returns:
+        0, or INTERRUPTED after a signal. Not under torchrun, which would start the processes anew.
+    """
     parser = OneLineParser(prog="skills.train", description=__doc__)
     parser.add_argument("skill", help="what to train")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
@@ -48,9 +57,10 @@ def main(arguments: Sequence[str]) -> int:
     trainer.train()
     if not group.main:
         return 0
+    status = INTERRUPTED if trainer.interrupted and group.size == 1 else 0
     ending = "interrupted: the same command goes on from here" if trainer.interrupted else "done"
     _say(f"{ending}; step {trainer.steps:,}, policy in {run / 'policy.safetensors'}")
-    return 0
+    return status
 
 
 def _say(message: str) -> None:

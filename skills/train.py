@@ -17,10 +17,7 @@ from skills.command import OneLineParser, run_command
 from skills.settings import CONFIGS, REPOSITORY, SkillEnvironments, check_skill, settings_type
 from ver import Trainer, merge_config
 
-
-INTERRUPTED = (
-    130  # exit status, as a shell tells of Ctrl-C: scripts must not go on to the next training
-)
+INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:

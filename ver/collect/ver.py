@@ -26,6 +26,7 @@ from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.transfer import make_transfer
 from ver.config import TrainerConfig
+from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
@@ -53,6 +54,7 @@ class VERCollector:
     Attributes:
         buffer: The rollout to learn from after `collect`.
         environment_steps: Steps collected in all.
+        overlaps: Whether collection overlaps with learning.
         busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
         went_on: Whether `carried` was taken up.
     """
@@ -71,7 +73,8 @@ class VERCollector:
         collect = config.collect
         n = collect.num_environments
         self._policy = policy
-        self._acting = copy.deepcopy(policy) if collect.overlap else policy
+        self.overlaps = collect.overlap
+        self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = [
             RolloutBuffer(
                 policy.observation_space,
@@ -82,7 +85,7 @@ class VERCollector:
                 config.device,
                 shared=collect.num_inference_workers > 1,
             )
-            for _ in range(2 if collect.overlap else 1)
+            for _ in range(2 if self.overlaps else 1)
         ]
         self.buffer = self._buffers[0]
         transfer = make_transfer(
@@ -128,6 +131,19 @@ class VERCollector:
         except BaseException:
             self.close()
             raise
+
+    @staticmethod
+    def check(config: TrainerConfig) -> None:
+        """Refuses settings that contradict each other.
+
+        Raises:
+            UserError: In one line that names the mend.
+        """
+        if config.collect.overlap and config.distributed.preemption != "none":
+            raise UserError(
+                f"collect.overlap=true goes with full rollouts only, found distributed.preemption="
+                f"{config.distributed.preemption}; set one of them back."
+            )
 
     @property
     def busy_seconds(self) -> dict[str, float]:

@@ -55,6 +55,8 @@ class InferenceEngine:
     Attributes:
         held_back: [N] environments whose newest action was not sent, as the rollout was full;
             the next policy decides on the same observation anew.
+        observations: {key: [N, ...]} where observations are copied from: the shared rows, unless
+            others are put in their place.
         seconds: Time spent in "wait", "inference" and everything else, "overhead".
     """
 
@@ -75,9 +77,9 @@ class InferenceEngine:
         self.seconds = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
         self.version = version
         self._rows = transfer.arrays
-        self._observations = self._rows.group("observation")
+        self.observations = self._rows.group("observation")
         self._final_observations = self._rows.group("final_observation")
-        self._keys = list(self._observations)
+        self._keys = list(self.observations)
         self._on_gpu = buffer.device.type != "cpu"
         self._everyone_has_a_slot = False
         self._staging: dict[str, Tensor] = {}
@@ -292,7 +294,7 @@ class InferenceEngine:
 
     def _store_observations(self, environments: np.ndarray, rows: slice | np.ndarray) -> None:
         """Copies observations from shared memory into the rollout, if possible straight."""
-        for key, source in self._observations.items():
+        for key, source in self.observations.items():
             column = self.buffer.large[f"observation/{key}"]
             if isinstance(column, Tensor):
                 column[rows] = self._staged(key, environments)
@@ -303,7 +305,7 @@ class InferenceEngine:
 
     def _staged(self, key: str, environments: np.ndarray) -> Tensor:
         """Sends observations to the GPU."""
-        source = self._observations[key]
+        source = self.observations[key]
         if key not in self._staging:
             # Page-locked, so that the copy needs no detour and the host does not wait for it.
             # Each batch ends with its actions' arrival, so the next one may write here again.

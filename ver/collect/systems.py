@@ -77,6 +77,7 @@ class Collector(Protocol):
 # Each system's collector, imported only if it is used.
 SYSTEMS = {
     "ver": "ver.collect.ver:VERCollector",
+    "batched": "ver.collect.batched:BatchedCollector",
 }
 
 

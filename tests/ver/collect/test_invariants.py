@@ -7,6 +7,7 @@ import torch
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from true_steps import Step, check_rollout
 
 from ver.collect.carried import newest_steps, put_newest_steps
 from ver.collect.inference import BatchLimits, InferenceEngine
@@ -19,22 +20,11 @@ from ver.collect.transfer import (
     make_transfer,
 )
 from ver.config import NetworkConfig
-from ver.mini_batches import cut_mini_batches
 from ver.networks.policy import ActorCritic
-from ver.rollout import RolloutBuffer, make_experience
+from ver.rollout import RolloutBuffer
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-99, 99, (2,), np.float32)})
 ACTIONS = spaces.Box(-1, 1, (1,), np.float32)
-GAMMA, LAMBDA = 0.9, 0.8
-
-
-@dataclass
-class Step:
-    """What really happened, as the environments saw it."""
-
-    action: float
-    reward: float = 0.0
-    outcome: int = CONTINUES
 
 
 @dataclass
@@ -99,7 +89,7 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
     fault_rate = data.draw(st.sampled_from([0.0, 0.1, 0.4]), label="fault rate")
     speeds = rng.uniform(0.1, 1.0, n)
     early = 0.0 if overlap else data.draw(st.sampled_from([0.0, 0.05]), label="early end")
-    policy, buffers, transfer, world, engine = make(n, length, 2 if overlap else 1)
+    _, buffers, transfer, world, engine = make(n, length, 2 if overlap else 1)
     for environment in range(n):
         world.begin(environment, NO_ACTION)
     seen: set[tuple[int, int]] = set()
@@ -121,76 +111,8 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
                     odds = [0.8 * (1 - fault_rate), 0.1, 0.1, 0.8 * fault_rate]
                     outcome = rng.choice([CONTINUES, TERMINATED, TRUNCATED, LOST], p=odds)
                     world.respond(int(environment), int(outcome), float(rng.normal()))
-        _check_rollout(buffer, world, policy, seen, n, length, rng)
+        check_rollout(buffer, world, seen, rng)
     assert (transfer.arrays["claimed"] == 0).all()
-
-
-def _check_rollout(buffer, world, policy, seen, n, length, rng) -> None:
-    experience = make_experience(buffer, GAMMA, LAMBDA, 1.0, 3)
-    slots = experience.slots
-    assert len(slots) == len(set(slots)) == n * length
-    batches = cut_mini_batches(experience.starts, experience.lengths, 2, rng)
-    positions = np.concatenate([batch.positions for batch in batches])
-    assert sorted(positions) == list(range(n * length))
-    names = buffer.observations["x"].numpy().astype(int)
-    fresh = slots[~experience.stale]
-    assert len(fresh) == buffer.fresh_steps
-    for slot in slots[experience.stale]:
-        assert tuple(names[slot]) in seen
-    for slot in fresh:
-        key = tuple(names[slot])
-        assert key not in seen
-        seen.add(key)
-        assert key in world.steps
-        step = world.steps[key]
-        # A lost step is never learned from.
-        assert step.outcome != LOST
-        assert buffer.environments[slot] == key[0]
-        assert buffer.rewards[slot] == np.float32(step.reward)
-        assert buffer.actions[slot, 0] == np.float32(step.action)
-        assert buffer.first[slot] == (key in world.first)
-    returns = {}
-    for environment in range(n):
-        own = np.flatnonzero(
-            (buffer.environments == environment) & (buffer.rollouts == buffer.rollout[0])
-        )
-        own = own[np.argsort(buffer.sequences[own])]
-        assert buffer.newest[environment] == own[-1]
-        returns |= _reference_returns(buffer, world, own)
-    for position, slot in enumerate(slots):
-        if experience.stale[position]:
-            continue
-        np.testing.assert_allclose(experience.returns[position], returns[slot], atol=1e-4)
-        # All that came before a step in its environment was learned from, or lost.
-        environment, serial = names[slot]
-        for earlier in range(1, serial):
-            key = (environment, earlier)
-            assert key in seen or world.steps[key].outcome == LOST
-
-
-def _reference_returns(buffer, world, own) -> dict[int, float]:
-    """Lambda-returns by their recursive definition, forward in time, from what truly happened."""
-
-    def lambda_return(i: int) -> float:
-        environment, serial = buffer.observations["x"][own[i]].int().tolist()
-        step = world.steps[(environment, serial)]
-        if step.outcome == TERMINATED:
-            return step.reward
-        following = float(buffer.values[own[i + 1]])
-        if step.outcome == TRUNCATED:
-            return step.reward + GAMMA * float(buffer.final_values[own[i]])
-        if int(buffer.observations["x"][own[i + 1], 1]) != serial + 1:
-            # The next action was lost. The value of what it answered was kept.
-            assert world.steps[(environment, serial + 1)].outcome == LOST
-            assert buffer.outcomes[own[i]] == TRUNCATED
-            assert buffer.first[own[i + 1]]
-            return step.reward + GAMMA * float(buffer.final_values[own[i]])
-        if i + 1 == len(own) - 1:
-            return step.reward + GAMMA * following
-        mixed = (1 - LAMBDA) * following + LAMBDA * lambda_return(i + 1)
-        return step.reward + GAMMA * mixed
-
-    return {own[i]: lambda_return(i) for i in range(len(own) - 1)}
 
 
 def test_a_worker_that_is_woken_finds_everything_done(monkeypatch):

@@ -69,11 +69,15 @@ def test_two_runs_are_the_same(tmp_path, uninterrupted):
     check_same(tmp_path, trainer, uninterrupted)
 
 
-def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted):
-    stops = 0
+@pytest.mark.parametrize(
+    "overrides", [[], ["system=nover"], ["system=ddppo", "collect.min_requests=0"]]
+)
+def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, overrides):
+    """In lockstep these systems are one and the same."""
+    config, stops = lockstep(*overrides), 0
     while True:
         trainer = Trainer(
-            lockstep(), Trails(), tmp_path, after_update=lambda t, _: t.steps % (N * 17 * 2) == 0
+            config, Trails(), tmp_path, after_update=lambda t, _: t.steps % (N * 17 * 2) == 0
         )
         if trainer.steps >= trainer.config.total_steps:
             break

@@ -96,8 +96,8 @@ class BatchedCollector:
         self._make_env = make_env
         self._start_worlds(NO_ACTION)
 
-    @staticmethod
-    def check(config: TrainerConfig) -> None:
+    @classmethod
+    def check(cls, config: TrainerConfig) -> None:
         """Refuses settings that make no sense in one process and in lockstep.
 
         Raises:

@@ -37,8 +37,8 @@ class Collector(Protocol):
     overlaps: bool
     went_on: bool
 
-    @staticmethod
-    def check(config: TrainerConfig) -> None:
+    @classmethod
+    def check(cls, config: TrainerConfig) -> None:
         """Refuses settings that contradict the system, before anything is started.
 
         Raises:
@@ -77,6 +77,9 @@ class Collector(Protocol):
 # Each system's collector, imported only if it is used.
 SYSTEMS = {
     "ver": "ver.collect.ver:VERCollector",
+    "nover": "ver.collect.nover:NoVERCollector",
+    "ddppo": "ver.collect.ddppo:DDPPOCollector",
+    "htsrl": "ver.collect.htsrl:HTSRLCollector",
     "batched": "ver.collect.batched:BatchedCollector",
 }
 

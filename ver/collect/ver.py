@@ -55,9 +55,13 @@ class VERCollector:
         buffer: The rollout to learn from after `collect`.
         environment_steps: Steps collected in all.
         overlaps: Whether collection overlaps with learning.
+        fixed_length: Whether every environment contributes the same number of steps.
         busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
         went_on: Whether `carried` was taken up.
     """
+
+    fixed_length = False
+    always_overlaps = False
 
     def __init__(
         self,
@@ -73,7 +77,7 @@ class VERCollector:
         collect = config.collect
         n = collect.num_environments
         self._policy = policy
-        self.overlaps = collect.overlap
+        self.overlaps = collect.overlap or self.always_overlaps
         self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = [
             RolloutBuffer(
@@ -84,6 +88,7 @@ class VERCollector:
                 policy.state_size,
                 config.device,
                 shared=collect.num_inference_workers > 1,
+                fixed_length=self.fixed_length,
             )
             for _ in range(2 if self.overlaps else 1)
         ]
@@ -93,7 +98,7 @@ class VERCollector:
         )
         self._control = make_control(n)
         self._held_back = self._control["held_back"]
-        limits = batch_limits(config)
+        limits = self.batch_limits(config)
         self._engine = InferenceEngine(
             self._acting,
             self.buffer,
@@ -132,18 +137,31 @@ class VERCollector:
             self.close()
             raise
 
-    @staticmethod
-    def check(config: TrainerConfig) -> None:
-        """Refuses settings that contradict each other.
+    @classmethod
+    def check(cls, config: TrainerConfig) -> None:
+        """Refuses settings that contradict each other or the system.
 
         Raises:
             UserError: In one line that names the mend.
         """
-        if config.collect.overlap and config.distributed.preemption != "none":
+        preemption = config.distributed.preemption
+        if preemption == "none":
+            return
+        if cls.always_overlaps:
+            raise UserError(
+                f"system={config.system} goes with full rollouts only; set "
+                f"distributed.preemption=none, found {preemption}."
+            )
+        if config.collect.overlap:
             raise UserError(
                 f"collect.overlap=true goes with full rollouts only, found distributed.preemption="
-                f"{config.distributed.preemption}; set one of them back."
+                f"{preemption}; set one of them back."
             )
+
+    @staticmethod
+    def batch_limits(config: TrainerConfig) -> BatchLimits:
+        """Chooses the bounds of dynamic batching."""
+        return batch_limits(config)
 
     @property
     def busy_seconds(self) -> dict[str, float]:

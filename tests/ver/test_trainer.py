@@ -144,7 +144,15 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
 
 @pytest.mark.parametrize(
     ("system", "inference_workers"),
-    [("ver", 1), ("ver", 2), ("nover", 1), ("nover", 2), ("ddppo", 1), ("htsrl", 2), ("batched", 1)],
+    [
+        ("ver", 1),
+        ("ver", 2),
+        ("nover", 1),
+        ("nover", 2),
+        ("ddppo", 1),
+        ("htsrl", 2),
+        ("batched", 1),
+    ],
 )
 def test_collected_experience_is_what_the_environments_did(system, inference_workers):
     overrides = f"system={system}", f"collect.num_inference_workers={inference_workers}"

@@ -37,6 +37,7 @@ class Chronicle:
         serial: [N] how many observations were shown.
         steps: {(environment, serial): Step}.
         first: Those of them that begin an episode.
+        seeds: With which worlds were reset.
     """
 
     rng: np.random.Generator
@@ -44,6 +45,7 @@ class Chronicle:
     serial: list[int] = field(default_factory=list)
     steps: dict = field(default_factory=dict)
     first: set = field(default_factory=set)
+    seeds: list[int] = field(default_factory=list)
 
     def make_vector(self, count: int, seed: int) -> VectorEnv:
         self.serial = self.serial or [0] * count
@@ -74,7 +76,9 @@ class ChronicledWorlds(VectorEnv):
         self.chronicle.first.add((index, self.chronicle.serial[index]))
 
     def reset(self, *, seed=None, options=None):
-        assert len(set(seed)) == self.num_envs
+        story = self.chronicle
+        assert len({*seed, *story.seeds}) == self.num_envs + len(story.seeds)  # all are new
+        story.seeds += seed
         for index in range(self.num_envs):
             self._begin(index)
         return self._show(), {}
@@ -124,7 +128,7 @@ def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCo
     return BatchedCollector(config, chronicle, policy, 5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(data):
     n = data.draw(st.integers(1, 4), label="environments")
@@ -160,7 +164,7 @@ def test_states_and_values_are_those_of_each_episode_played_alone():
     chronicle = Chronicle(np.random.default_rng(0))
     collector = make_collector(chronicle, n, length)
     policy, buffer = collector._engine.policy, collector.buffer
-    states, values, finals, actions = {}, {}, {}, {}
+    states, values, finals, actions, places = {}, {}, {}, {}, {}
     for _ in range(3):
         assert collector.collect(0)
         for slot in range(buffer.capacity):
@@ -169,6 +173,7 @@ def test_states_and_values_are_those_of_each_episode_played_alone():
             values[key] = float(buffer.values[slot])
             actions[key] = buffer.actions[slot].clone()
             finals[key] = float(buffer.final_values[slot])
+            places[key] = int(buffer.episodes[slot]), int(buffer.steps[slot])
 
     def value_of(environment, serial, state, previous, mask):
         shown = {"x": torch.tensor([[environment, serial]], dtype=torch.float32)}
@@ -182,11 +187,14 @@ def test_states_and_values_are_those_of_each_episode_played_alone():
         serials = sorted(serial for owner, serial in states if owner == environment)
         assert serials == list(range(1, len(serials) + 1))
         assert len(serials) == 3 * length + 1
+        episode, begun = 0, 0
         for serial in serials[:-1]:
             key = (environment, serial)
             first = key in chronicle.first
             if first:
+                episode, begun = episode + 1, serial
                 state, previous = policy.initial_state(1)[0], policy.initial_actions(1)[0]
+            assert places[key] == (episode, serial - begun)
             torch.testing.assert_close(states[key], state)
             value, state = value_of(environment, serial, state, previous, float(not first))
             previous = actions[key]
@@ -196,6 +204,14 @@ def test_states_and_values_are_those_of_each_episode_played_alone():
                 value, _ = value_of(environment, -serial, state, previous, 1.0)
                 assert finals[key] == pytest.approx(value, abs=1e-5)
     assert truncations > 30
+
+
+def test_collection_stops_when_it_is_asked_to():
+    collector = make_collector(Chronicle(np.random.default_rng(0)), 2, 5000)
+    asked = []
+    assert not collector.collect(0, lambda: bool(asked.append(True)))
+    assert len(asked) == 1
+    assert not collector.buffer.full
 
 
 SMALL = [

@@ -12,7 +12,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rearrange.env import RearrangeEnv
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
@@ -119,4 +119,11 @@ class SkillEnvironments:
         """One environment."""
         return RearrangeEnv(
             self.skill, self.task_config(), self.split, self.simulator_config(), seed=seed
+        )
+
+    def make_vector(self, count: int, seed: int) -> RearrangeVectorEnv:
+        """All environments in one process; `reset` seeds them, so `seed` is not needed."""
+        del seed
+        return RearrangeVectorEnv(
+            count, self.skill, self.task_config(), self.split, self.simulator_config()
         )

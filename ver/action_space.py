@@ -71,19 +71,21 @@ def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
 
     Args:
         space: The environment's action space.
-        action: [D] floats or integers.
+        action: [D] floats or integers; or [N, D], which gives what a VectorEnv takes.
     """
-    action = np.asarray(action).reshape(-1)
+    action = np.asarray(action)
+    lead = action.shape[:-1]
     if isinstance(space, spaces.Box):
-        clipped = np.clip(action.reshape(space.shape), space.low, space.high)
+        clipped = np.clip(action.reshape(lead + space.shape), space.low, space.high)
         return clipped.astype(space.dtype)
     if isinstance(space, spaces.Discrete):
-        return int(action[0]) + int(space.start)
+        chosen = action[..., 0].astype(np.int64) + space.start
+        return chosen if lead else int(chosen)
     if isinstance(space, spaces.MultiDiscrete):
-        return (action.reshape(space.shape) + space.start).astype(space.dtype)
+        return (action.reshape(lead + space.shape) + space.start).astype(space.dtype)
     cuts = np.cumsum(action_widths(space))[:-1]
     parts = [
-        to_environment_action(part, row)
-        for part, row in zip(action_parts(space), np.split(action, cuts), strict=True)
+        to_environment_action(part, rows)
+        for part, rows in zip(action_parts(space), np.split(action, cuts, axis=-1), strict=True)
     ]
     return dict(zip(space, parts, strict=True)) if isinstance(space, spaces.Dict) else tuple(parts)

@@ -126,7 +126,7 @@ class DistributedConfig:
 class TrainerConfig:
     """One training run."""
 
-    system: str = "ver"  # how experience is collected: ver
+    system: str = "ver"  # how experience is collected; the names are in ver/collect/systems.py
     total_steps: int = 2_000_000  # environment steps in all
     seed: int = 1  # seeds networks, sampling and environments
     device: str = "cpu"  # cpu or cuda

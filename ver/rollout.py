@@ -11,6 +11,8 @@ policy are handed out first, so the stale steps are the newest there are, and th
 to learn from as ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their
 returns.
 
+With a fixed length every environment gets T of a rollout's slots, as in systems before VER.
+
 Sampling bias: an environment that is quick to step fills more slots, so what is learned from leans
 towards experience that is cheap to simulate. Importance weights (T + 1) / n of an environment's n
 slots undo this; truncated at 1 they turn the fast ones down and leave the slow ones as rare as they
@@ -46,6 +48,7 @@ class RolloutBuffer:
         state_size: Width of the recurrent state.
         device: Where the large columns live, shared with other inference processes.
         shared: Whether there are other inference processes; without them the lock is none.
+        fixed_length: Whether every environment gets the same number of slots.
 
     Attributes:
         observations: {key: [C, ...]} with C = (T + 1) x N.
@@ -57,6 +60,7 @@ class RolloutBuffer:
         columns: SharedArrays of the rest; see `_columns`.
         pointer: [1] slots handed out in this rollout. `written`: [1] slots filled in.
         limit: [1] slots that this rollout hands out in all.
+        quota: [N] slots that each environment may still get in this rollout.
         newest: [N] the newest slot of each environment, -1 before the first.
         current_state: [N, S] the recurrent state before each environment's next step.
     """
@@ -70,10 +74,12 @@ class RolloutBuffer:
         state_size: int,
         device: torch.device | str = "cpu",
         shared: bool = True,
+        fixed_length: bool = False,
     ):
         self.num_environments = num_environments
         self.length = length
         self.capacity = (length + 1) * num_environments
+        self.fixed_length = fixed_length
         self.device = torch.device(device)
         self.columns = SharedArrays(_columns(self.capacity, num_environments))
         spec = _large_columns(
@@ -92,6 +98,7 @@ class RolloutBuffer:
         self.newest[:] = -1
         self.rollouts[:] = -1
         self.limit[0] = self.capacity
+        self.quota[:] = self.capacity
 
     def _bind(self) -> None:
         large = {name: torch.as_tensor(self.large[name]) for name in self._large_names}
@@ -118,6 +125,7 @@ class RolloutBuffer:
         self.advantages = self.columns["advantage"]
         self.free = self.columns["free"]
         self.limit = self.columns["limit"]
+        self.quota = self.columns["quota"]
         self.handed_out = self.columns["handed_out"]
         self.rollout = self.columns["current_rollout"]
         self.newest = self.columns["newest"]
@@ -126,7 +134,7 @@ class RolloutBuffer:
 
     def __getstate__(self) -> dict[str, Any]:
         # Tensors on a GPU reach a new process as handles to the same memory. (Not yet run.)
-        kept = ("num_environments", "length", "capacity", "device", "lock")
+        kept = ("num_environments", "length", "capacity", "fixed_length", "device", "lock")
         state = {name: getattr(self, name) for name in kept}
         return state | {
             "columns": self.columns,
@@ -171,6 +179,8 @@ class RolloutBuffer:
         if known.any() and not known.all():
             raise RuntimeError("Some environments have no slot to carry.")
         self.pointer[0] = self.written[0] = 0
+        if self.fixed_length:
+            self.quota[:] = self.length + (not known.any())
         if not known.any():
             self.free[:] = np.arange(self.capacity)
             self.limit[0] = self.capacity
@@ -265,6 +275,7 @@ def _columns(capacity: int, n: int) -> Spec:
         "newest": ((n,), "int64"),
         "free": ((capacity,), "int64"),  # the order in which slots are handed out
         "limit": ((1,), "int64"),
+        "quota": ((n,), "int64"),
         "handed_out": ((1,), "int64"),
         "current_rollout": ((1,), "int64"),
         "pointer": ((1,), "int64"),

@@ -31,7 +31,8 @@ from ver.checkpoint import (
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
-from ver.collect.ver import VERCollector, probe_spaces
+from ver.collect.systems import Collector, check_system, make_collector
+from ver.collect.ver import probe_spaces
 from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import CorruptFileError, UserError, WorkerCrashError, WriteError
@@ -142,7 +143,7 @@ class Trainer:
         handlers = self._catch_signals()
         kind = Logs if self.group.main else NoLogs
         logs = kind(self.run_directory, self.config, self.metadata, self.steps)
-        collector: VERCollector | None = None
+        collector: Collector | None = None
         save = True
         try:
             collector = self._make_collector(logs)
@@ -167,9 +168,9 @@ class Trainer:
         self.group.any(False)  # nobody leaves before rank 0 has saved
         return row
 
-    def _make_collector(self, logs: Logs) -> VERCollector:
+    def _make_collector(self, logs: Logs) -> Collector:
         carried = strip_prefix(self._boundary, "carried/") or None
-        collector = VERCollector(
+        collector = make_collector(
             self.config,
             self.make_env,
             self.policy,
@@ -193,7 +194,7 @@ class Trainer:
             return fault
         return replace(fault, what=f"rank {self.group.rank}: {fault.what}")
 
-    def _loop(self, collector: VERCollector, logs: Logs) -> dict[str, float]:
+    def _loop(self, collector: Collector, logs: Logs) -> dict[str, float]:
         config, row = self.config, {}
         preemption = make_preemption(config.distributed, self.group, collector.buffer)
         saved_at = time.monotonic()
@@ -233,7 +234,7 @@ class Trainer:
         return row
 
     def _collect_and_learn(
-        self, collector: VERCollector, preemption: Preemption | None
+        self, collector: Collector, preemption: Preemption | None
     ) -> dict[str, float] | None:
         """Learns from one rollout; None if a signal ended its collection on some rank."""
         self._rank_seconds = 0.0
@@ -245,7 +246,7 @@ class Trainer:
             if missing:
                 return None
         after = self._ahead  # what is carried beyond the rollout that is learned from now
-        if not self.config.collect.overlap:
+        if not collector.overlaps:
             losses = self._learn(collector.buffer, preemption)
             self._boundary = after
             return losses
@@ -263,7 +264,7 @@ class Trainer:
         return losses
 
     def _collect(
-        self, collector: VERCollector, version: int, preemption: Preemption | None = None
+        self, collector: Collector, version: int, preemption: Preemption | None = None
     ) -> bool:
         if not collector.collect(version, self._keep_collecting, preemption):
             return False
@@ -288,7 +289,7 @@ class Trainer:
         self.steps += sum(report["steps"] for report in reports)
         return average_dictionaries([report["losses"] for report in reports])
 
-    def _row(self, collector: VERCollector, losses: dict[str, float]) -> dict[str, float]:
+    def _row(self, collector: Collector, losses: dict[str, float]) -> dict[str, float]:
         reports = self.group.gather([collector.drain_episodes(), self._fault_counts])
         episodes = [episode for ended, _ in reports for episode in ended]
         faults = {name: sum(counts[name] for _, counts in reports) for name in self._fault_counts}
@@ -463,8 +464,6 @@ class Trainer:
 
 
 def _check(config: TrainerConfig) -> None:
-    if config.system != "ver":
-        raise UserError(f"Unknown system '{config.system}'; valid: ver.")
     collect = config.collect
     for name in ("num_environments", "environments_per_worker", "rollout_length"):
         if getattr(collect, name) < 1:
@@ -474,10 +473,6 @@ def _check(config: TrainerConfig) -> None:
             raise UserError(f"ppo.{name} must be at least 1, found {getattr(config.ppo, name)}.")
     if collect.num_inference_workers < 1:
         raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
-    if collect.overlap and config.distributed.preemption != "none":
-        raise UserError(
-            f"collect.overlap=true goes with full rollouts only, found distributed.preemption="
-            f"{config.distributed.preemption}; set one of them back."
-        )
+    check_system(config)
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")

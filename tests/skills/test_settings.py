@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from rearrange.errors import UserError
@@ -63,3 +64,25 @@ def test_environments_survive_pickling_and_metadata():
     env.reset()
     assert env.episode.layout == 3  # the validation layout
     assert settings_type("pick") is settings_type("pick")
+
+
+def test_worlds_side_by_side_are_those_that_stand_alone():
+    settings = load_settings("pick", ["camera_size=16", "randomise.friction=0.3"])
+    environments = SkillEnvironments.from_settings(settings)
+    worlds = environments.make_vector(2, seed=0)
+    assert worlds.num_envs == 2
+    assert worlds.task.config == settings.task
+    observations, _ = worlds.reset(seed=[5, 9])
+    action = np.full((2, 10), 0.5, np.float32)
+    after, rewards, *_ = worlds.step(action)
+    for index, seed in enumerate([5, 9]):
+        env = environments(index, seed=1)
+        assert env.observation_space == worlds.single_observation_space
+        assert env.action_space == worlds.single_action_space
+        alone, _ = env.reset(seed=seed)
+        for key, value in alone.items():
+            np.testing.assert_array_equal(observations[key][index], value)
+        alone, reward, *_ = env.step(action[index])
+        assert rewards[index] == reward
+        for key, value in alone.items():
+            np.testing.assert_array_equal(after[key][index], value)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.vector.utils import batch_space, iterate
 
 from ver.action_space import action_dtype, action_parts, action_width, to_environment_action
 from ver.errors import UserError
@@ -47,6 +48,28 @@ def test_composite_rows_become_tuples_and_dicts():
     assert (action["press"], list(action["keys"])) == (3, [1, 0])
     group = spaces.Tuple([space for _, space in parts])
     assert group.contains(to_environment_action(group, row))
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        BOX,
+        spaces.Box(0, 1, (2, 3), np.float32),
+        spaces.Discrete(4, start=10),
+        spaces.MultiDiscrete([2, 3], start=[5, 0]),
+        spaces.Dict({"a": spaces.Box(0, 1, (2, 3), np.float32), "b": spaces.Discrete(3, start=7)}),
+        spaces.Tuple([spaces.MultiDiscrete([2, 2]), BOX]),
+    ],
+)
+def test_rows_together_become_what_gymnasium_makes_of_single_actions(space):
+    numbers = np.random.default_rng(0).integers(0, 2, (5, action_width(space)))
+    rows = numbers.astype(action_dtype(space))
+    together = to_environment_action(space, rows)
+    assert batch_space(space, 5).contains(together)
+    for row, action in zip(rows, iterate(batch_space(space, 5), together), strict=True):
+        single = to_environment_action(space, row)
+        assert space.contains(single)
+        np.testing.assert_array_equal(spaces.flatten(space, action), spaces.flatten(space, single))
 
 
 @pytest.mark.parametrize(

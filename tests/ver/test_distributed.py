@@ -160,8 +160,9 @@ def test_training_on_two_ranks(checked):
 
 
 @pytest.mark.slow
-def test_ranks_whose_rollouts_overlap_with_learning_learn_the_same(tmp_path):
-    overrides = ["total_steps=900", "collect.overlap=true", "ppo.normalise_advantages=true"]
+@pytest.mark.parametrize("collection", ["collect.overlap=true", "system=batched"])
+def test_ranks_that_collect_in_other_ways_learn_the_same(tmp_path, collection):
+    overrides = ["total_steps=900", collection, "ppo.normalise_advantages=true"]
     with ranks(tmp_path, "train", *overrides) as process:
         output, _ = process.communicate(timeout=120)
         assert process.returncode == 0, output

@@ -15,7 +15,8 @@ import toy_environments
 
 from ver.checkpoint import load_policy
 from ver.collect.environment_worker import to_environment_action
-from ver.collect.ver import VERCollector, probe_spaces
+from ver.collect.systems import make_collector
+from ver.collect.ver import probe_spaces
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -141,16 +142,28 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
     assert trainer.ppo.learning_rate == pytest.approx(2.5e-4 * np.sqrt(8))
 
 
-@pytest.mark.parametrize("inference_workers", [1, 2])
-def test_collected_experience_is_what_the_environments_did(inference_workers):
-    config = settings(f"collect.num_inference_workers={inference_workers}")
+@pytest.mark.parametrize(
+    ("system", "inference_workers"),
+    [
+        ("ver", 1),
+        ("ver", 2),
+        ("nover", 1),
+        ("nover", 2),
+        ("ddppo", 1),
+        ("htsrl", 2),
+        ("batched", 1),
+    ],
+)
+def test_collected_experience_is_what_the_environments_did(system, inference_workers):
+    overrides = f"system={system}", f"collect.num_inference_workers={inference_workers}"
+    config = settings(*overrides)
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
-    collector = VERCollector(config, toy_environments.make_reach, policy, 0)
-    buffer = collector.buffer
+    collector = make_collector(config, toy_environments.make_reach, policy, 0)
     try:
         for version in range(4):
             assert collector.collect(version)
+            buffer = collector.buffer
             assert sorted(np.unique(buffer.environments)) == [0, 1, 2, 3]
             for environment in range(4):
                 slots = np.flatnonzero(buffer.environments == environment)
@@ -158,9 +171,13 @@ def test_collected_experience_is_what_the_environments_did(inference_workers):
                 assert buffer.newest[environment] == slots[-1]
                 _check_reach(buffer, slots)
             _check_on_policy(policy, buffer, version)
+            if system != "ver":
+                assert (np.bincount(buffer.environments) == 16 + 1).all()
+                assert (buffer.versions == version).all()  # no action was in flight
             # A change of weights reaches helpers, and held-back actions are decided anew.
             with torch.no_grad():
                 policy.critic.bias += 1.0
+            collector.copy_weights()
         assert collector.environment_steps == (4 * 16 + 1) * 4
         assert all(episode["episode_length"] == 20 for episode in collector.drain_episodes())
     finally:

@@ -124,12 +124,42 @@ class Crashing(RememberCue):
         return super().step(action)
 
 
+class Clockwork(gymnasium.Env):
+    """Nothing is drawn: a world's k-th episode is always the same. Even ones are truncated."""
+
+    def __init__(self, index: int = 0):
+        self.index = index
+        self.episode = 0
+        self.observation_space = spaces.Dict({"hands": spaces.Box(-9, 9, (3,), np.float32)})
+        self.action_space = spaces.Box(-1, 1, (1,), np.float32)
+
+    def _observe(self):
+        return {"hands": np.array([np.sin(self.index), np.cos(self.episode), self.t], np.float32)}
+
+    def reset(self, *, seed=None, options=None):
+        self.episode += 1
+        self.t = 0
+        return self._observe(), {}
+
+    def step(self, action):
+        self.t += 1
+        reward = float(action[0]) * np.cos(self.episode)
+        ended = self.t >= 3 + (5 * self.episode + self.index) % 7
+        odd = self.episode % 2 == 1
+        info = {"metrics": {"reached": float(self.t)}} if ended else {}
+        return self._observe(), reward, ended and odd, ended and not odd, info
+
+
 def make_cue(index: int, seed: int) -> gymnasium.Env:
     return RememberCue()
 
 
 def make_reach(index: int, seed: int) -> gymnasium.Env:
     return Reach()
+
+
+def make_clockwork(index: int, seed: int) -> gymnasium.Env:
+    return Clockwork(index)
 
 
 def make_picture(index: int, seed: int) -> gymnasium.Env:

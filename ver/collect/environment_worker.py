@@ -159,7 +159,7 @@ class _Worker:
             observation, reward, terminated, truncated, info = env.step(action)
             reward = float(reward)
             if not np.isfinite(reward):
-                raise _NotFiniteError(f"returned the reward {reward}")
+                raise NotFiniteError(f"returned the reward {reward}")
             ended = terminated or truncated
             # An episode that both ends and runs out of time has ended.
             outcome = TERMINATED if terminated else TRUNCATED if truncated else CONTINUES
@@ -194,7 +194,7 @@ class _Worker:
     def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
         line, detail = describe_error(error)
         kind, what = "raised", f"raised {line}"
-        if isinstance(error, _NotFiniteError | _DivergedError):
+        if isinstance(error, NotFiniteError | _DivergedError):
             kind, what = error.kind, str(error)
         self.spec.reports.send(("fault", (index, kind, what, steps_lost), detail))
 
@@ -260,11 +260,11 @@ class _Worker:
         for key, row in rows.items():
             value = np.asarray(observation[key])
             if value.dtype.kind == "f" and not np.isfinite(value).all():
-                raise _NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+                raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
             row[index] = value
 
 
-class _NotFiniteError(Exception):
+class NotFiniteError(Exception):
     """An environment returned NaN or infinity."""
 
     kind = "not_finite"

@@ -24,6 +24,7 @@ from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 
 _NOBODY = np.zeros(0, dtype=np.int64)
+_ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ class InferenceEngine:
             a process that waits from one rollout into the next does not go by the old one.
 
     Attributes:
-        held_back: [N] environments whose newest action was not sent, as the rollout was full;
-            the next policy decides on the same observation anew.
+        held_back: [N] environments whose newest action was not sent, as the rollout was full, or
+            their share of it; the next policy decides on the same observation anew.
+        observations: {key: [N, ...]} where observations are copied from: the shared rows, unless
+            others are put in their place.
         seconds: Time spent in "wait", "inference" and everything else, "overhead".
     """
 
@@ -75,9 +78,9 @@ class InferenceEngine:
         self.seconds = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
         self.version = version
         self._rows = transfer.arrays
-        self._observations = self._rows.group("observation")
+        self.observations = self._rows.group("observation")
         self._final_observations = self._rows.group("final_observation")
-        self._keys = list(self._observations)
+        self._keys = list(self.observations)
         self._on_gpu = buffer.device.type != "cpu"
         self._everyone_has_a_slot = False
         self._staging: dict[str, Tensor] = {}
@@ -105,9 +108,8 @@ class InferenceEngine:
             with self.buffer.lock:
                 self.buffer.written[0] += len(environments)
             self._rows["claimed"][environments] = 0
-            if sent:
-                # Last of all: a worker that wakes up may take this process's core.
-                self.transfer.wake_workers(environments)
+            # Last of all: a worker that wakes up may take this process's core.
+            self.transfer.wake_workers(sent)
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
@@ -124,7 +126,7 @@ class InferenceEngine:
         if not len(environments):
             return
         slots = self.buffer.newest[environments]
-        self._decide(environments, slots, self.buffer.first[slots], send=True)
+        self._decide(environments, slots, self.buffer.first[slots], _ALL)
         self.transfer.wake_workers(environments)
 
     def _claim(self, give_up: float) -> tuple[np.ndarray, np.ndarray]:
@@ -134,10 +136,11 @@ class InferenceEngine:
         if limits.minimum >= buffer.num_environments:
             impatient = math.inf  # lockstep was asked for, which nothing but faults may break
         while True:
-            waiting = np.count_nonzero(ready)
+            unfinished = buffer.quota > 0
+            waiting = np.count_nonzero(ready & unfinished)
             remaining = buffer.remaining
             now = time.perf_counter()
-            wanted = min(limits.minimum, remaining)
+            wanted = min(limits.minimum, remaining, np.count_nonzero(unfinished))
             if remaining and waiting and (waiting >= wanted or now >= impatient):
                 environments, slots = self._take()
                 if len(environments):
@@ -160,6 +163,7 @@ class InferenceEngine:
                 self._rows["claimed"][lost] = 1
                 self.transfer.request_bell.ring()
                 return lost, lost[:0]
+            waiting = waiting[buffer.quota[waiting] > 0]
             free = buffer.remaining - self._reserved(waiting)
             count = max(0, min(len(waiting), self.limits.maximum, free))
             if count < len(waiting):
@@ -176,6 +180,8 @@ class InferenceEngine:
             slots = buffer.claim(count)
             # Written here so that every slot handed out has an owner; see `cut_episodes`.
             buffer.environments[slots] = chosen
+            if buffer.fixed_length:
+                buffer.quota[chosen] -= 1
         return chosen, slots
 
     def _reserved(self, waiting: np.ndarray) -> int:
@@ -187,8 +193,8 @@ class InferenceEngine:
         without[waiting] = False
         return int(without.sum())
 
-    def _answer(self, environments: np.ndarray, slots: np.ndarray) -> bool:
-        """Writes a step into each slot and decides on it; returns whether actions were sent."""
+    def _answer(self, environments: np.ndarray, slots: np.ndarray) -> np.ndarray:
+        """Writes a step into each slot and decides on it; returns who was sent an action."""
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
         outcome = self._rows["outcome"][environments]
@@ -204,14 +210,15 @@ class InferenceEngine:
         if self.policy.state_size:
             state = large["current_state"][self._to_device(environments)]
             large["state"][rows] = state * self._to_device(~first)[:, None]
-        # Whether the rollout goes on; its last action would be decided by an outdated policy.
-        send = bool(slots[-1] != buffer.free[buffer.limit[0] - 1])
-        if not send:
-            self.held_back[environments] = 1
+        # Whose rollout goes on; its last action would be decided by an outdated policy.
+        send = buffer.quota[environments] > 0
+        if slots[-1] == buffer.free[buffer.limit[0] - 1]:
+            send[:] = False
+        self.held_back[environments[~send]] = 1
         self._decide(environments, slots, first, send)
-        return send
+        return environments[send]
 
-    def _begin_anew(self, environments: np.ndarray) -> bool:
+    def _begin_anew(self, environments: np.ndarray) -> np.ndarray:
         """Puts new episodes' first steps where the lost actions' steps were."""
         buffer = self.buffer
         with buffer.lock:
@@ -224,8 +231,8 @@ class InferenceEngine:
         buffer.rewards[slots] = buffer.final_values[slots] = 0.0
         self._store_observations(environments, slots)
         buffer.large["state"][slots] = 0.0
-        self._decide(environments, slots, buffer.first[slots], send=True)
-        return True
+        self._decide(environments, slots, buffer.first[slots], _ALL)
+        return environments
 
     def _record_outcomes(self, environments: np.ndarray, outcome: np.ndarray) -> None:
         """Writes reward and outcome of the previous actions into their slots."""
@@ -252,7 +259,11 @@ class InferenceEngine:
         self.seconds["inference"] += time.perf_counter() - begin
 
     def _decide(
-        self, environments: np.ndarray, slots: np.ndarray, first: np.ndarray, send: bool
+        self,
+        environments: np.ndarray,
+        slots: np.ndarray,
+        first: np.ndarray,
+        send: slice | np.ndarray,
     ) -> None:
         """Acts on prepared slots, one for each environment, and perhaps hands the actions over.
 
@@ -260,7 +271,7 @@ class InferenceEngine:
             environments: [B] indices.
             slots: [B] where their steps are.
             first: [B] whether these are episodes' first steps.
-            send: Whether workers may have the actions; they are not woken yet.
+            send: [B] whose worker may have the action; none is woken yet.
         """
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
@@ -286,13 +297,12 @@ class InferenceEngine:
         if self._on_gpu:
             # Other processes read these slots through streams of their own.
             torch.cuda.current_stream(buffer.device).synchronize()
-        if send:
-            self._rows["action"][environments] = actions
-            self.transfer.send_actions(environments)
+        self._rows["action"][environments[send]] = actions[send]
+        self.transfer.send_actions(environments[send])
 
     def _store_observations(self, environments: np.ndarray, rows: slice | np.ndarray) -> None:
         """Copies observations from shared memory into the rollout, if possible straight."""
-        for key, source in self._observations.items():
+        for key, source in self.observations.items():
             column = self.buffer.large[f"observation/{key}"]
             if isinstance(column, Tensor):
                 column[rows] = self._staged(key, environments)
@@ -303,7 +313,7 @@ class InferenceEngine:
 
     def _staged(self, key: str, environments: np.ndarray) -> Tensor:
         """Sends observations to the GPU."""
-        source = self._observations[key]
+        source = self.observations[key]
         if key not in self._staging:
             # Page-locked, so that the copy needs no detour and the host does not wait for it.
             # Each batch ends with its actions' arrival, so the next one may write here again.

@@ -26,6 +26,7 @@ from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.transfer import make_transfer
 from ver.config import TrainerConfig
+from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
@@ -53,9 +54,14 @@ class VERCollector:
     Attributes:
         buffer: The rollout to learn from after `collect`.
         environment_steps: Steps collected in all.
+        overlaps: Whether collection overlaps with learning.
         busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
         went_on: Whether `carried` was taken up.
     """
+
+    # What systems that collect in much the same way set.
+    fixed_length = False  # every environment contributes the same number of steps
+    always_overlaps = False  # as with collect.overlap
 
     def __init__(
         self,
@@ -71,7 +77,8 @@ class VERCollector:
         collect = config.collect
         n = collect.num_environments
         self._policy = policy
-        self._acting = copy.deepcopy(policy) if collect.overlap else policy
+        self.overlaps = collect.overlap or self.always_overlaps
+        self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = [
             RolloutBuffer(
                 policy.observation_space,
@@ -81,8 +88,9 @@ class VERCollector:
                 policy.state_size,
                 config.device,
                 shared=collect.num_inference_workers > 1,
+                fixed_length=self.fixed_length,
             )
-            for _ in range(2 if collect.overlap else 1)
+            for _ in range(2 if self.overlaps else 1)
         ]
         self.buffer = self._buffers[0]
         transfer = make_transfer(
@@ -90,7 +98,7 @@ class VERCollector:
         )
         self._control = make_control(n)
         self._held_back = self._control["held_back"]
-        limits = batch_limits(config)
+        limits = self.batch_limits(config)
         self._engine = InferenceEngine(
             self._acting,
             self.buffer,
@@ -128,6 +136,32 @@ class VERCollector:
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def check(cls, config: TrainerConfig) -> None:
+        """Refuses settings that contradict each other or the system.
+
+        Raises:
+            UserError: In one line that names the mend.
+        """
+        preemption = config.distributed.preemption
+        if preemption == "none":
+            return
+        if cls.always_overlaps:
+            raise UserError(
+                f"system={config.system} goes with full rollouts only; set "
+                f"distributed.preemption=none, found {preemption}."
+            )
+        if config.collect.overlap:
+            raise UserError(
+                f"collect.overlap=true goes with full rollouts only, found distributed.preemption="
+                f"{preemption}; set one of them back."
+            )
+
+    @staticmethod
+    def batch_limits(config: TrainerConfig) -> BatchLimits:
+        """Chooses the bounds of dynamic batching."""
+        return batch_limits(config)
 
     @property
     def busy_seconds(self) -> dict[str, float]:

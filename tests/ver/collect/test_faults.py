@@ -11,6 +11,7 @@ from benchmarks.faulty_environments import KINDS, Trails, plan, trail_length, tr
 from ver.collect.environment_processes import EnvironmentProcesses
 from ver.collect.environment_worker import episode_seed
 from ver.collect.faults import Fault, FaultCounter
+from ver.collect.systems import Collector, make_collector
 from ver.collect.transfer import (
     CONTINUES,
     LOST,
@@ -19,7 +20,7 @@ from ver.collect.transfer import (
     TRUNCATED,
     make_transfer,
 )
-from ver.collect.ver import VERCollector, probe_spaces
+from ver.collect.ver import probe_spaces
 from ver.config import TrainerConfig, merge_config
 from ver.errors import WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -35,7 +36,7 @@ KIND_OF = {
 }
 
 
-def make_collector(make_env, *overrides: str, **arguments) -> VERCollector:
+def start(make_env, *overrides: str, **arguments) -> Collector:
     config = merge_config(
         TrainerConfig,
         [],
@@ -50,14 +51,22 @@ def make_collector(make_env, *overrides: str, **arguments) -> VERCollector:
     )
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return VERCollector(config, make_env, policy, 5, **arguments)
+    return make_collector(config, make_env, policy, 5, **arguments)
 
 
-@pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        [],
+        ["collect.num_inference_workers=2"],
+        ["system=nover", "collect.num_inference_workers=2"],
+        ["system=ddppo"],
+    ],
+)
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
     planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
     seen: list[Fault] = []
-    collector = make_collector(
+    collector = start(
         Trails(plan(tmp_path, *planned), delay_s=0.002), *overrides, on_fault=seen.append
     )
     trail: dict[int, list[tuple]] = {environment: [] for environment in range(6)}
@@ -149,7 +158,7 @@ def test_more_faults_than_allowed_end_the_run():
 
 def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
     with pytest.raises(WorkerCrashError, match=r"environment worker \d .*killed by SIGKILL"):
-        make_collector(toy_environments.make_dying)
+        start(toy_environments.make_dying)
 
 
 def test_a_dead_workers_rows_are_settled():

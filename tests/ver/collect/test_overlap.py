@@ -79,15 +79,18 @@ def test_bounds_of_the_batches():
     assert bounds("collect.min_requests=3", "collect.max_requests=5") == (3, 5)
 
 
-@pytest.mark.parametrize("inference_workers", [1, 2])
+@pytest.mark.parametrize(
+    ("overrides", "inference_workers"),
+    [("collect.overlap=true", 1), ("collect.overlap=true", 2), ("system=htsrl", 1)],
+)
 def test_overlapping_rollouts_train_every_step_once_with_behaviour_log_probs(
-    tmp_path, inference_workers
+    tmp_path, overrides, inference_workers
 ):
     """With faults under way, too."""
     seen: list[tuple] = []
     checks: list[tuple[float, int]] = []
     config = settings(
-        "collect.overlap=true",
+        overrides,
         "collect.environments_per_worker=2",
         f"collect.num_inference_workers={inference_workers}",
         "total_steps=512",
@@ -167,9 +170,10 @@ def test_overlap_still_learns_to_remember(tmp_path):
     assert row["steps"] < 120000
 
 
-def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("overrides", ["collect.overlap=true", "system=htsrl"])
+def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch, overrides):
     """It goes on where the rollout ended that was learned from, not the one collected meanwhile."""
-    config = settings("collect.overlap=true", "total_steps=640")
+    config = settings(overrides, "total_steps=640")
     captured = []
     capture = VERCollector.capture
     monkeypatch.setattr(

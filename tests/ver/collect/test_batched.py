@@ -1,0 +1,401 @@
+"""The batched system: one process, a vectorised environment, and nobody else."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+import toy_environments
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import batch_space
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from true_steps import Step, check_rollout
+
+from benchmarks.faulty_environments import Trails
+from ver.collect.batched import BatchedCollector, make_worlds
+from ver.collect.transfer import CONTINUES, LOST, TERMINATED, TRUNCATED
+from ver.config import TrainerConfig, merge_config
+from ver.errors import UserError, WorkerCrashError
+from ver.networks.policy import ActorCritic
+from ver.trainer import Trainer
+
+OBSERVATIONS = spaces.Dict({"x": spaces.Box(-99, 99, (2,), np.float32)})
+ACTIONS = spaces.Box(-1, 1, (1,), np.float32)
+
+
+@dataclass
+class Chronicle:
+    """Makes worlds, and knows all that ever happened in them.
+
+    Attributes:
+        fault_rate: How often a step raises, with some of the worlds stepped already.
+        serial: [N] how many observations were shown.
+        steps: {(environment, serial): Step}.
+        first: Those of them that begin an episode.
+        seeds: With which worlds were reset.
+    """
+
+    rng: np.random.Generator
+    fault_rate: float = 0.0
+    serial: list[int] = field(default_factory=list)
+    steps: dict = field(default_factory=dict)
+    first: set = field(default_factory=set)
+    seeds: list[int] = field(default_factory=list)
+
+    def make_vector(self, count: int, seed: int) -> VectorEnv:
+        self.serial = self.serial or [0] * count
+        return ChronicledWorlds(self, count)
+
+
+class ChronicledWorlds(VectorEnv):
+    """Observations are (environment, serial); rewards and ends of episodes are drawn."""
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(self, chronicle: Chronicle, count: int):
+        self.chronicle = chronicle
+        self.num_envs = count
+        self.single_observation_space = OBSERVATIONS
+        self.single_action_space = ACTIONS
+        self.observation_space = batch_space(OBSERVATIONS, count)
+        self.action_space = batch_space(ACTIONS, count)
+        self.shown = np.zeros((count, 2), np.float32)  # the same array every time, as a GPU would
+
+    def _show(self):
+        self.shown[:, 0] = np.arange(self.num_envs)
+        self.shown[:, 1] = self.chronicle.serial
+        return {"x": self.shown}
+
+    def _begin(self, index):
+        self.chronicle.serial[index] += 1
+        self.chronicle.first.add((index, self.chronicle.serial[index]))
+
+    def reset(self, *, seed=None, options=None):
+        story = self.chronicle
+        assert len({*seed, *story.seeds}) == self.num_envs + len(story.seeds)  # all are new
+        story.seeds += seed
+        for index in range(self.num_envs):
+            self._begin(index)
+        return self._show(), {}
+
+    def step(self, actions):
+        story, n = self.chronicle, self.num_envs
+        assert self.action_space.contains(actions)
+        keys = list(enumerate(story.serial))
+        if story.rng.random() < story.fault_rate:
+            story.steps |= {key: Step(float(actions[key[0], 0]), 0.0, LOST) for key in keys}
+            raise RuntimeError("the gears jammed")
+        rewards = story.rng.normal(size=n)
+        terminated = story.rng.random(n) < 0.15
+        truncated = story.rng.random(n) < 0.2
+        infos = {}
+        for index, key in enumerate(keys):
+            kind = TERMINATED if terminated[index] else TRUNCATED if truncated[index] else CONTINUES
+            story.steps[key] = Step(float(actions[index, 0]), float(rewards[index]), kind)
+            if kind == CONTINUES:
+                story.serial[index] += 1
+                continue
+            infos.setdefault("final_obs", np.full(n, None, object))
+            infos.setdefault("final_info", {"metrics": np.full(n, None, object)})
+            infos["final_obs"][index] = {"x": np.array([index, -key[1]], np.float32)}
+            infos["final_info"]["metrics"][index] = {"serial": float(key[1])}
+            self._begin(index)
+        return self._show(), rewards, terminated, truncated, infos
+
+
+def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCollector:
+    config = merge_config(
+        TrainerConfig,
+        [],
+        [
+            f"collect.num_environments={n}",
+            f"collect.rollout_length={length}",
+            "collect.max_faults_per_hour=100",
+            "network.hidden_size=4",
+            *overrides,
+        ],
+    )
+    torch.manual_seed(0)
+    policy = ActorCritic(OBSERVATIONS, ACTIONS, config.network)
+    with torch.no_grad():
+        # Within the Box, so that what is carried out is what was drawn.
+        policy.head.log_std.fill_(-3.0)
+    return BatchedCollector(config, chronicle, policy, 5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(data):
+    n = data.draw(st.integers(1, 4), label="environments")
+    length = data.draw(st.integers(2, 10), label="length")
+    fault_rate = data.draw(st.sampled_from([0.0, 0.1, 0.3]), label="fault rate")
+    rng = np.random.default_rng(data.draw(st.integers(0, 9999), label="seed"))
+    chronicle = Chronicle(rng, fault_rate)
+    collector = make_collector(chronicle, n, length)
+    buffer, seen = collector.buffer, set()
+    for version in range(4):
+        assert collector.collect(version)
+        check_rollout(buffer, chronicle, seen, rng)
+        # Nothing is under way between rollouts, so no step is an older policy's.
+        assert (buffer.versions == version).all()
+        assert (np.bincount(buffer.environments, minlength=n) == length + 1).all()
+        assert buffer.fresh_steps == n * length
+        with torch.no_grad():
+            collector._engine.policy.critic.bias += 1.0
+    lost = sum(step.outcome == LOST for step in chronicle.steps.values())
+    assert collector.faults.counts["steps_lost"] == lost
+    assert collector.environment_steps == (4 * length + 1) * n
+    ended = [
+        key for key, step in chronicle.steps.items() if step.outcome in (TERMINATED, TRUNCATED)
+    ]
+    told = sorted(episode["serial"] for episode in collector.drain_episodes())
+    assert told == sorted(serial for _, serial in ended)
+    assert collector.drain_episodes() == []
+
+
+def test_states_and_values_are_those_of_each_episode_played_alone():
+    """Hidden states at every step, and the value of the observation that a truncation cut off."""
+    n, length = 3, 40
+    chronicle = Chronicle(np.random.default_rng(0))
+    collector = make_collector(chronicle, n, length)
+    policy, buffer = collector._engine.policy, collector.buffer
+    states, values, finals, actions, places = {}, {}, {}, {}, {}
+    for _ in range(3):
+        assert collector.collect(0)
+        for slot in range(buffer.capacity):
+            key = tuple(buffer.observations["x"][slot].int().tolist())
+            states[key] = buffer.states[slot].clone()
+            values[key] = float(buffer.values[slot])
+            actions[key] = buffer.actions[slot].clone()
+            finals[key] = float(buffer.final_values[slot])
+            places[key] = int(buffer.episodes[slot]), int(buffer.steps[slot])
+
+    def value_of(environment, serial, state, previous, mask):
+        shown = {"x": torch.tensor([[environment, serial]], dtype=torch.float32)}
+        with torch.no_grad():
+            features = policy.features(shown, previous[None], torch.tensor([mask]))
+            output, state = policy.core.step(features, state[None])
+            return float(policy.critic(output)), state[0]
+
+    truncations = 0
+    for environment in range(n):
+        serials = sorted(serial for owner, serial in states if owner == environment)
+        assert serials == list(range(1, len(serials) + 1))
+        assert len(serials) == 3 * length + 1
+        episode, begun = 0, 0
+        for serial in serials[:-1]:
+            key = (environment, serial)
+            first = key in chronicle.first
+            if first:
+                episode, begun = episode + 1, serial
+                state, previous = policy.initial_state(1)[0], policy.initial_actions(1)[0]
+            assert places[key] == (episode, serial - begun)
+            torch.testing.assert_close(states[key], state)
+            value, state = value_of(environment, serial, state, previous, float(not first))
+            previous = actions[key]
+            assert values[key] == pytest.approx(value, abs=1e-5)
+            if chronicle.steps[key].outcome == TRUNCATED:
+                truncations += 1
+                value, _ = value_of(environment, -serial, state, previous, 1.0)
+                assert finals[key] == pytest.approx(value, abs=1e-5)
+    assert truncations > 30
+
+
+def test_collection_stops_when_it_is_asked_to():
+    collector = make_collector(Chronicle(np.random.default_rng(0)), 2, 5000)
+    asked = []
+    assert not collector.collect(0, lambda: bool(asked.append(True)))
+    assert len(asked) == 1
+    assert not collector.buffer.full
+
+
+SMALL = [
+    "tensorboard=false",
+    "learner_threads=1",
+    "network.hidden_size=16",
+    "collect.rollout_length=16",
+    "log_interval_s=1e9",
+]
+
+
+def run(system: str, directory: Path, n: int, make_env, total: int, *overrides: str) -> Trainer:
+    config = merge_config(
+        TrainerConfig,
+        [],
+        [
+            f"system={system}",
+            *SMALL,
+            f"collect.num_environments={n}",
+            f"collect.environments_per_worker={n}",
+            f"collect.min_requests={n}",  # VER in lockstep
+            f"total_steps={total}",
+            *overrides,
+        ],
+    )
+    return Trainer(config, make_env, directory)
+
+
+def curve(directory: Path) -> list[dict[str, float]]:
+    times = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
+    rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in row.items() if not k.startswith(times)} for row in rows]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_it_learns_bitwise_what_ver_in_lockstep_does(tmp_path, n):
+    make = toy_environments.make_clockwork
+    trainers = [
+        run(system, tmp_path / system, n, make, n * 16 * 6) for system in ("ver", "batched")
+    ]
+    for trainer in trainers:
+        trainer._seed_generators(3)  # the second would go on with the first one's networks' draws
+        trainer.train()
+    ver, batched = (trainer.policy.state_dict() for trainer in trainers)
+    for name, value in ver.items():
+        assert torch.equal(value, batched[name]), name
+    rows = curve(tmp_path / "batched")
+    assert rows == curve(tmp_path / "ver")
+    assert rows[-1]["steps"] == n * 16 * 6
+    assert 3 <= rows[-1]["episode/reached"] == rows[-1]["episode/episode_length"] <= 9
+
+
+def test_learns_to_remember_a_cue(tmp_path):
+    trainer = run(
+        "batched",
+        tmp_path,
+        16,
+        toy_environments.make_cue,
+        80000,
+        "collect.rollout_length=64",
+        "checkpoint_interval_s=1e9",
+        "ppo.learning_rate=0.003",
+        "ppo.schedule=constant",
+        "ppo.gamma=0.9",
+        "network.hidden_size=32",
+    )
+    trainer.after_update = lambda _, row: row["episode/episode_return"] > 0.9
+    row = trainer.train()
+    assert row["episode/episode_return"] > 0.9
+    assert row["episode/success"] > 0.5
+    phases = ("simulation_wait", "inference", "learning", "overhead", "waiting_for_ranks")
+    shares = [row[f"time/{name}"] for name in phases]
+    assert all(share > 0.0 for share in shares[:-1])
+    assert sum(shares) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("before", ["batched", "ver"])
+def test_a_resumed_run_starts_new_episodes_and_goes_on_with_all_else(tmp_path, before):
+    trainer = run(before, tmp_path, 3, Trails(), 96)
+    trainer.train()
+    expected = {name: value.clone() for name, value in trainer.policy.state_dict().items()}
+    moments = {name: value.clone() for name, value in trainer.ppo.state().items()}
+    draws = torch.rand(3), trainer.rng.random()
+    again = run("batched", tmp_path, 3, Trails(), 192)
+    assert again.steps == 96
+    assert torch.equal(torch.rand(3), draws[0])
+    assert again.rng.random() == draws[1]
+    for name, value in again.policy.state_dict().items():
+        assert torch.equal(value, expected[name])
+    for name, value in again.ppo.state().items():
+        assert torch.equal(value, moments[name])
+    assert again._environment_seed() != trainer._seed
+    again.train()
+    assert again.steps == 192
+    assert not any(again._fault_counts.values())
+    assert [row["steps"] for row in curve(tmp_path)] == [48, 96, 144, 192]
+
+
+@pytest.mark.parametrize(
+    ("override", "mend"),
+    [
+        ("collect.overlap=true", "set it to false"),
+        ("collect.num_inference_workers=2", "set it to 1"),
+        ("distributed.preemption=optimal", "set it to none"),
+    ],
+)
+def test_settings_that_need_processes_are_refused(tmp_path, override, mend):
+    with pytest.raises(UserError, match=f"found {override}; {mend}, or choose system=ver"):
+        run("batched", tmp_path, 2, toy_environments.make_cue, 100, override)
+
+
+@dataclass
+class Given:
+    """Gives these worlds, however many are asked for."""
+
+    worlds: VectorEnv
+
+    def make_vector(self, count: int, seed: int) -> VectorEnv:
+        return self.worlds
+
+
+@pytest.mark.parametrize(
+    ("mode", "count"), [(AutoresetMode.NEXT_STEP, 2), (AutoresetMode.SAME_STEP, 3)]
+)
+def test_worlds_that_are_too_many_or_restart_late_are_refused(mode, count):
+    worlds = SyncVectorEnv([toy_environments.RememberCue] * 2, autoreset_mode=mode)
+    with pytest.raises(UserError, match=r"AutoresetMode.SAME_STEP, found 2 worlds"):
+        make_worlds(Given(worlds), count, 0)
+    assert worlds.closed
+
+
+def test_single_environments_are_stepped_one_after_another():
+    made = []
+
+    def make_env(index: int, seed: int) -> gymnasium.Env:
+        made.append((index, seed))
+        return toy_environments.RememberCue()
+
+    worlds = make_worlds(make_env, 3, 40)
+    assert isinstance(worlds, SyncVectorEnv)
+    assert made == [(0, 40), (1, 41), (2, 42)]
+
+
+class Rotten(ChronicledWorlds):
+    """Its observations, final ones or rewards are not finite from the third step on."""
+
+    where = ""
+    count = 0
+
+    def step(self, actions):
+        observations, rewards, terminated, truncated, infos = super().step(actions)
+        type(self).count += 1
+        if self.count > 2:
+            if self.where == "reward":
+                rewards[0] = np.nan
+            elif self.where == "observation":
+                observations["x"][0, 1] = np.inf
+            else:
+                truncated, terminated = np.ones_like(truncated), np.zeros_like(terminated)
+                bad = {"x": np.full(2, np.nan)}
+                infos["final_obs"] = np.array([bad] * self.num_envs, object)
+        return observations, rewards, terminated, truncated, infos
+
+
+@pytest.mark.parametrize("where", ["reward", "observation", "final observation"])
+def test_too_many_faults_end_the_run_in_one_line(where):
+    kind = type("Rotten", (Rotten,), {"where": where})
+    chronicle = Chronicle(np.random.default_rng(0))
+    chronicle.make_vector = lambda count, seed: kind(chronicle, count)
+    chronicle.serial = [0, 0]
+    collector = make_collector(chronicle, 2, 8, "collect.max_faults_per_hour=4")
+    with pytest.raises(WorkerCrashError, match=r"environment returned the .*5 faults") as caught:
+        collector.collect(0)
+    assert "\n" not in str(caught.value)
+    assert collector.faults.counts["not_finite"] == 5
+
+
+def test_worlds_that_cannot_be_reset_end_the_run_in_one_line():
+    chronicle = Chronicle(np.random.default_rng(0))
+
+    class Locked(ChronicledWorlds):
+        def reset(self, *, seed=None, options=None):
+            raise RuntimeError("the door is locked")
+
+    chronicle.make_vector = lambda count, seed: Locked(chronicle, count)
+    with pytest.raises(WorkerCrashError, match=r"cannot be started: .*the door is locked; mend it"):
+        make_collector(chronicle, 2, 8)

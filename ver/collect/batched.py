@@ -1,0 +1,317 @@
+"""The batched collector: one process steps all worlds together (BPS: Shacklett et al. 2021, 3).
+
+Simulation, inference and writing of experience take turns, N worlds at a time: there are no worker
+processes, and what the worlds show is copied once, into the rollout that is learned from. All else
+is VER's: each world's row (without a second process, a message to ourselves), the inference
+engine, slots, and what is carried from one rollout to the next.
+
+A vectorised environment restarts its worlds itself, so a run that is resumed starts new episodes in
+all of them; weights, optimiser and generators go on exactly. And one world cannot be made anew
+alone: after a fault all are, and N steps are lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+
+from ver.action_space import to_environment_action
+from ver.collect.carried import Carried
+from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
+from ver.collect.faults import Fault, FaultCounter
+from ver.collect.inference import BatchLimits, InferenceEngine
+from ver.collect.processes import describe_error
+from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED, make_transfer
+from ver.config import TrainerConfig
+from ver.errors import UserError, WorkerCrashError
+from ver.networks.policy import ActorCritic
+from ver.preemption import Preemption
+from ver.rollout import RolloutBuffer
+
+_REPORT_INTERVAL_S = 0.05
+
+
+class BatchedCollector:
+    """Collects T x N steps in lockstep, in this process.
+
+    Args:
+        config: The run's settings.
+        make_env: See `make_worlds`.
+        policy: Acts, and is shared with the learner.
+        seed: Seeds the worlds.
+        carried: Ignored: episodes cannot be taken up.
+        on_fault: Told of each fault that the run survived.
+        keep_going: Not asked here: nothing is waited for.
+
+    Attributes:
+        buffer: The rollout to learn from after `collect`.
+        environment_steps: Steps collected in all.
+        faults: Counts what went wrong.
+        overlaps: False: learning and collection take turns.
+        went_on: False, as `carried` is never taken up.
+    """
+
+    overlaps = False
+    went_on = False
+
+    def __init__(
+        self,
+        config: TrainerConfig,
+        make_env: MakeEnv,
+        policy: ActorCritic,
+        seed: int,
+        carried: Carried | None = None,
+        on_fault: Callable[[Fault], None] = lambda fault: None,
+        keep_going: Callable[[], bool] = lambda: True,
+    ):
+        collect = config.collect
+        n = collect.num_environments
+        spaces = policy.observation_space, policy.action_space
+        self.buffer = RolloutBuffer(
+            *spaces, n, collect.rollout_length, policy.state_size, config.device, shared=False
+        )
+        transfer = make_transfer(*spaces, n, n)
+        self._rows = transfer.arrays
+        self._version = np.zeros(1, np.int64)
+        self._engine = InferenceEngine(
+            policy,
+            self.buffer,
+            transfer,
+            BatchLimits(n, n, 0.0),
+            np.zeros(n, np.uint8),
+            self._version,
+        )
+        self._final_observations = self._rows.group("final_observation")
+        self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
+        self.environment_steps = 0
+        self._episodes: list[dict[str, float]] = []
+        self._returns = np.zeros(n)  # of the running episodes
+        self._seed = seed
+        self._make_env = make_env
+        self._start_worlds(NO_ACTION)
+
+    @classmethod
+    def check(cls, config: TrainerConfig) -> None:
+        """Refuses settings that make no sense in one process and in lockstep.
+
+        Raises:
+            UserError: In one line that names the mend.
+        """
+        collect = config.collect
+        wanted = {
+            "collect.overlap": (collect.overlap, False),
+            "collect.num_inference_workers": (collect.num_inference_workers, 1),
+            "distributed.preemption": (config.distributed.preemption, "none"),
+        }
+        for name, (found, only) in wanted.items():
+            if found != only:
+                raise UserError(
+                    f"system=batched collects in one process and in lockstep, found {name}="
+                    f"{str(found).lower()}; set it to {str(only).lower()}, or choose system=ver."
+                )
+
+    @property
+    def busy_seconds(self) -> dict[str, float]:
+        """Seconds so far by kind of work; "wait" is the simulation."""
+        return self._engine.seconds
+
+    def collect(
+        self,
+        version: int,
+        keep_going: Callable[[], bool] = lambda: True,
+        preemption: Preemption | None = None,
+    ) -> bool:
+        """Fills the buffer.
+
+        Args:
+            version: Number of learner updates behind the policy, stored with each step.
+            keep_going: Asked now and then; collection stops once it says no.
+            preemption: None; `check` refuses it.
+
+        Returns:
+            Whether the buffer is full.
+
+        Raises:
+            WorkerCrashError: If the environment failed too often.
+        """
+        del preemption
+        self._version[0] = version
+        self.buffer.begin(may_end_early=False)
+        self._engine.replay()
+        asked_at = time.perf_counter()
+        while not self.buffer.full:
+            if self._rows["action_ready"][0]:
+                self._step()
+            self._engine.serve(0.0)
+            if time.perf_counter() - asked_at > _REPORT_INTERVAL_S:
+                if not keep_going():
+                    return False
+                asked_at = time.perf_counter()
+        self.environment_steps += int(self.buffer.written[0])
+        return True
+
+    def copy_weights(self) -> None:
+        """Has nothing to do: the policy that acts is the one that learns."""
+
+    def capture(self) -> Carried:
+        """Returns nothing: a resumed run starts new episodes."""
+        return {}
+
+    def drain_episodes(self) -> list[dict[str, float]]:
+        """Returns the metrics of the episodes that ended since the last call."""
+        episodes, self._episodes = self._episodes, []
+        return episodes
+
+    def close(self) -> None:
+        """Frees the worlds."""
+        self._worlds.close()
+
+    def _step(self) -> None:
+        """Carries out all actions, and asks for the next ones."""
+        begin = time.perf_counter()
+        self._rows["action_ready"][:] = 0
+        try:
+            self._advance()
+        except Exception as error:
+            self._lose(error)
+        self._rows["request_ready"][:] = 1
+        self._engine.seconds["wait"] += time.perf_counter() - begin
+
+    def _advance(self) -> None:
+        rows, worlds = self._rows, self._worlds
+        actions = to_environment_action(worlds.single_action_space, rows["action"])
+        observations, rewards, terminated, truncated, infos = worlds.step(actions)
+        if not np.isfinite(rewards).all():
+            raise NotFiniteError(f"returned the rewards {rewards}")
+        # An episode that both ends and runs out of time has ended.
+        outcomes = np.where(terminated, TERMINATED, np.where(truncated, TRUNCATED, CONTINUES))
+        self._show(observations)
+        self._show_final(np.flatnonzero(outcomes == TRUNCATED), infos)
+        ended = np.flatnonzero(outcomes != CONTINUES)
+        metrics = [_episode_metrics(infos, index) for index in ended.tolist()]
+        rows["reward"][:] = rewards
+        rows["outcome"][:] = outcomes
+        rows["step"][:] += 1
+        self._returns += rewards
+        for index, told in zip(ended.tolist(), metrics, strict=True):
+            length, total = float(rows["step"][index]), float(self._returns[index])
+            self._episodes.append({"episode_return": total, "episode_length": length} | told)
+        rows["episode"][ended] += 1
+        rows["step"][ended] = 0
+        self._returns[ended] = 0.0
+
+    def _show(self, observations: dict[str, Any]) -> None:
+        """Lets the engine copy from the environment's own arrays before the next step."""
+        for key, shown in self._engine.observations.items():
+            value = np.asarray(observations[key], shown.dtype)
+            _check_finite(key, value)
+            self._engine.observations[key] = value
+
+    def _show_final(self, cut: np.ndarray, infos: dict[str, Any]) -> None:
+        for key, rows in self._final_observations.items():
+            for index in cut.tolist():
+                rows[index] = infos["final_obs"][index][key]
+            _check_finite(key, rows[cut])
+
+    def _lose(self, error: Exception) -> None:
+        """Makes all worlds anew, as the results of their actions will never be known."""
+        line, detail = describe_error(error)
+        kind, what = "raised", f"raised {line}"
+        if isinstance(error, NotFiniteError):
+            kind, what = error.kind, str(error)
+        what = f"the vectorised environment {what}"
+        self.faults.record(Fault(kind, what, self.buffer.num_environments, detail))
+        with suppress(Exception):
+            self._worlds.close()
+        self._start_worlds(LOST)
+
+    def _start_worlds(self, outcome: int) -> None:
+        """Makes all worlds, and starts a new episode in each.
+
+        Args:
+            outcome: What became of the actions before: NO_ACTION or LOST.
+
+        Raises:
+            WorkerCrashError: If that fails.
+        """
+        rows = self._rows
+        rows["episode"][:] += 1
+        rows["step"][:] = 0
+        self._returns[:] = 0.0
+        numbers = enumerate(rows["episode"].tolist())
+        seeds = [episode_seed(self._seed, index, number) for index, number in numbers]
+        try:
+            self._worlds = make_worlds(self._make_env, len(seeds), self._seed)
+            # Gymnasium's own environments take a list too, though the base class does not say so.
+            observations, _ = self._worlds.reset(seed=seeds)  # pyright: ignore[reportArgumentType]
+            self._show(observations)
+        except UserError:
+            raise
+        except Exception as error:
+            line, detail = describe_error(error)
+            raise WorkerCrashError(
+                f"The vectorised environment cannot be started: {line}; mend it, the same command "
+                "goes on from the checkpoint.",
+                detail,
+            ) from error
+        rows["outcome"][:] = outcome
+        rows["request_ready"][:] = 1
+
+
+def make_worlds(make_env: MakeEnv, count: int, seed: int) -> VectorEnv:
+    """Makes N worlds that are stepped together.
+
+    Args:
+        make_env: What makes single environments. If it also has a method `make_vector(count, seed)`
+            that makes a VectorEnv, that is used; else single environments are stepped one after
+            another, so that every environment runs under every system.
+        count: N.
+        seed: World i is made with `seed + i`.
+
+    Raises:
+        UserError: If worlds do not restart in the step in which they end. Steps in which nothing
+            happens but a restart would be learned from otherwise.
+    """
+    make_vector = getattr(make_env, "make_vector", None)
+    if make_vector is None:
+        return SyncVectorEnv(
+            [partial(make_env, index, seed + index) for index in range(count)],
+            copy=False,
+            autoreset_mode=AutoresetMode.SAME_STEP,
+        )
+    worlds = make_vector(count, seed)
+    mode = worlds.metadata.get("autoreset_mode")
+    if mode != AutoresetMode.SAME_STEP or worlds.num_envs != count:
+        worlds.close()
+        raise UserError(
+            f"make_vector({count}, seed) must give {count} worlds with "
+            f'metadata["autoreset_mode"] = AutoresetMode.SAME_STEP, found {worlds.num_envs} worlds '
+            f"with {mode}; mend it, or choose system=ver."
+        )
+    return worlds
+
+
+def _episode_metrics(infos: dict[str, Any], index: int) -> dict[str, float]:
+    """Reads `info["metrics"]` of one world's last step, as a dict or as gymnasium folds it.
+
+    Gymnasium turns the worlds' dicts into one of arrays [N], each with a mask beside it.
+    """
+    told = infos.get("final_info", {}).get("metrics", {})
+    if not isinstance(told, dict):
+        return {name: float(value) for name, value in (told[index] or {}).items()}
+    return {
+        name: float(values[index])
+        for name, values in told.items()
+        if f"_{name}" in told and told[f"_{name}"][index]
+    }
+
+
+def _check_finite(key: str, value: np.ndarray) -> None:
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")

@@ -126,7 +126,10 @@ def train(case: Case, seconds: float) -> dict[str, Any]:
         workers = -(-collect.num_environments // collect.environments_per_worker)
         watch = Watch(seconds, path, workers)
         environments = TimedEnvironments(make_env, str(path))
-        Trainer(config, environments, Path(folder) / "run", after_update=watch).train()
+        trainer = Trainer(config, environments, Path(folder) / "run", after_update=watch)
+        trainer.train()
+        if trainer.interrupted:
+            raise SystemExit("interrupted: nothing is reported")
         return watch.figures() | {"seed": config.seed, "load_before": load}
 
 

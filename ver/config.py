@@ -156,6 +156,12 @@ class TrainerConfig:
     distributed: DistributedConfig = field(default_factory=DistributedConfig)  # processes
 
 
+def batch_steps(config: TrainerConfig) -> int:
+    """Returns how many steps of one process are learned from together."""
+    batch = config.appo.batch_trajectories if config.system == "appo" else 0
+    return (batch or config.collect.num_environments) * config.collect.rollout_length
+
+
 def merge_config(
     schema: type[T] | T, yaml_paths: Sequence[str | Path] = (), overrides: Sequence[str] = ()
 ) -> T:

@@ -80,6 +80,7 @@ SYSTEMS = {
     "nover": "ver.collect.nover:NoVERCollector",
     "ddppo": "ver.collect.ddppo:DDPPOCollector",
     "htsrl": "ver.collect.htsrl:HTSRLCollector",
+    "appo": "ver.collect.appo:APPOCollector",
 }
 
 

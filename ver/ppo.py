@@ -166,7 +166,7 @@ class PPO:
             config.max_sequence_length,
         )
         self.packing_seconds += time.perf_counter() - begin
-        diagnostics = _lag(buffer, experience, self.updates)
+        diagnostics = self._policy_lag(buffer, experience)
         if self.vtrace is not None:
             diagnostics |= self._trace(buffer, experience, self.vtrace)
         history: list[dict[str, float]] = []
@@ -225,6 +225,12 @@ class PPO:
         mean = float(np.average(means, weights=counts))
         variance = np.average(variances + (means - mean) ** 2, weights=counts)
         return mean, float(np.sqrt(variance))
+
+    def _policy_lag(self, buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:
+        """By how many updates the weights that acted are older than those that begin to learn."""
+        lags = self.updates - buffer.versions[experience.slots]
+        most = max(self.group.gather(float(lags.max())))
+        return {"policy_lag_mean": float(lags.mean()), "policy_lag_max": most}
 
     @torch.no_grad()
     def _trace(
@@ -446,12 +452,6 @@ def ppo_loss(
             "clip_fraction": ((ratio - 1.0).abs() > config.clip).float().mean(),
         }
     return loss, numbers
-
-
-def _lag(buffer: RolloutBuffer, experience: Experience, updates: int) -> dict[str, float]:
-    """By how many updates the weights that acted are older than those that begin to learn."""
-    lags = updates - buffer.versions[experience.slots]
-    return {"policy_lag_mean": float(lags.mean()), "policy_lag_max": float(lags.max())}
 
 
 def _return_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:

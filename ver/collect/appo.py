@@ -153,6 +153,7 @@ class APPOCollector(VERCollector):
         begin, before = time.perf_counter(), self._engine.seconds["inference"]
         if self._thread is None:
             self._start(version)
+        self._taken.clear()  # here, as a thread that has failed will not
         self._ask(lambda: self._want(version))
         while not self._taken.wait(_POLL_S):
             self._tell_faults()
@@ -252,7 +253,6 @@ class APPOCollector(VERCollector):
             self._taken.set()
 
     def _want(self, version: int) -> None:
-        self._taken.clear()
         self.buffer.give_back()
         self._wake_helpers()
         self._renew(version)  # also the normaliser, which learning's end has updated

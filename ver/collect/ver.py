@@ -55,13 +55,13 @@ class VERCollector:
         buffer: The rollout to learn from after `collect`.
         environment_steps: Steps collected in all.
         overlaps: Whether collection overlaps with learning.
-        fixed_length: Whether every environment contributes the same number of steps.
         busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
         went_on: Whether `carried` was taken up.
     """
 
-    fixed_length = False
-    always_overlaps = False
+    # What systems that collect in much the same way set.
+    fixed_length = False  # every environment contributes the same number of steps
+    always_overlaps = False  # as with collect.overlap
 
     def __init__(
         self,

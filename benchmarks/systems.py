@@ -1,0 +1,319 @@
+"""`python -m benchmarks.systems`: how fast the systems collect and learn, side by side.
+
+Every system of `trainer.system=` trains on two kinds of environments, in turn, so that whatever
+else the machine does hits all of them (the VER paper's Table 1):
+
+- synthetic: steps sleep, and so cost no processor time (benchmarks/straggling_environments.py).
+  Their durations have the spread that was measured on one of our own tasks, as processor time with
+  random actions (benchmarks/step_times.json, written by `--record`; resets are left out), and
+  Habitat's mean: the paper's implementation collects 16 x 128 steps in about 3 s on one V100, which
+  makes 16 x 3 s / 2048 = 23.4 ms for a step with its share of inference. `--no-stragglers` gives
+  every step that duration. The policy is tiny: what is compared is waiting.
+- skill: a rearrange skill with its usual settings. The processor is the limit there.
+
+Mean is over the whole run but for its first rollout, max is the fastest rollout's. The limit is pure
+simulation: N / mean duration (synthetic), or what one environment alone does in this process, with
+random actions, on each core that there is (skill; measured before each run). "Waits" is the share
+of time that environment workers have nothing to step, that inference waits for requests, and that
+nobody learns. For the synthetic environments the bounds say what is left to systems that cost no time
+themselves, with a barrier after every rollout of fixed length, or after every step.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.straggling_environments import (
+    LEVELS,
+    TABLE,
+    StepTimes,
+    Stragglers,
+    TimedEnvironments,
+    barrier_rates,
+    load_step_times,
+    quantile_table,
+)
+from skills.base import SKILL_NAMES
+from skills.command import OneLineParser, machine, run_command, write_json
+from skills.settings import SkillEnvironments
+from skills.train import load_settings
+from ver import Trainer, TrainerConfig, UserError, merge_config
+from ver.collect.environment_worker import MakeEnv
+from ver.collect.systems import SYSTEMS
+
+ENVIRONMENTS = ("synthetic", "skill")
+N, LENGTH = 16, 128  # environments, and steps of each in a rollout: the paper's
+MEAN_STEP_S = N * 3.0 / (N * LENGTH)
+COMMON = {
+    "total_steps": "1000000000000",
+    "tensorboard": "false",
+    "log_interval_s": "1e9",
+    "checkpoint_interval_s": "1e9",
+    "collect.num_environments": str(N),
+    "collect.rollout_length": str(LENGTH),
+}
+TINY = {
+    "collect.environments_per_worker": "1",
+    "learner_threads": "1",
+    "ppo.epochs": "1",
+    "network.core": "none",
+    "network.hidden_size": "32",
+}
+LIMIT_STEPS = 400
+RECORDED_EPISODES = 60
+Case = tuple[TrainerConfig, MakeEnv]
+
+
+class Watch:
+    """Notes the time, steps and waiting of every rollout; ends the run when its time is up.
+
+    Args:
+        seconds: How long to measure.
+        path: Where the environments add up their seconds.
+        workers: Environment worker processes.
+    """
+
+    def __init__(self, seconds: float, path: Path, workers: int) -> None:
+        self.seconds = seconds
+        self.path = path
+        self.workers = workers
+        self.marks: list[tuple[float, int, float]] = []  # time, steps, environments' seconds
+        self.waits: list[tuple[float, float]] = []  # shares of rollouts: inference, learner
+
+    def __call__(self, trainer: Trainer, row: dict[str, float]) -> bool:
+        """After each rollout's learning; true at the end."""
+        busy = float(np.fromfile(self.path).sum())
+        self.marks.append((time.perf_counter(), trainer.steps, busy))
+        self.waits.append((row["time/simulation_wait"], 1.0 - row["time/learning"]))
+        return len(self.marks) > 1 and self.marks[-1][0] - self.marks[0][0] >= self.seconds
+
+    def figures(self) -> dict[str, Any]:
+        """Rates, and shares of waiting. The first rollout contains the start, and is left out."""
+        times, steps, busy = np.array(self.marks).T
+        wall = np.diff(times)
+        waits = np.average(self.waits[1:], axis=0, weights=wall)
+        stepping = (busy[-1] - busy[0]) / (times[-1] - times[0]) / self.workers
+        return {
+            "mean_sps": float((steps[-1] - steps[0]) / (times[-1] - times[0])),
+            "max_sps": float((np.diff(steps) / wall).max()),
+            "waiting": {
+                "environments": 1.0 - float(stepping),
+                "inference": float(waits[0]),
+                "learner": float(waits[1]),
+            },
+            "rollouts": len(wall),
+        }
+
+
+def train(case: Case, seconds: float) -> dict[str, Any]:
+    """Runs one training."""
+    config, make_env = case
+    collect = config.collect
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="systems-") as folder:
+        path = Path(folder) / "seconds"
+        np.zeros(collect.num_environments).tofile(path)
+        workers = -(-collect.num_environments // collect.environments_per_worker)
+        watch = Watch(seconds, path, workers)
+        environments = TimedEnvironments(make_env, str(path))
+        Trainer(config, environments, Path(folder) / "run", after_update=watch).train()
+        return watch.figures() | {"seed": config.seed, "load_before": load}
+
+
+def synthetic_case(system: str, seed: int, times: StepTimes) -> Case:
+    """Settings and environments that sleep."""
+    settings = COMMON | TINY | {"system": system, "seed": str(seed)}
+    config = merge_config(TrainerConfig, [], [f"{key}={value}" for key, value in settings.items()])
+    return config, Stragglers(times, N)
+
+
+def skill_case(system: str, seed: int, skill: str) -> Case:
+    """Settings and environments of a skill."""
+    settings = COMMON | {
+        "collect.environments_per_worker": str(N // 2),
+        "system": system,
+        "seed": str(seed),
+    }
+    loaded = load_settings(skill, [f"trainer.{key}={value}" for key, value in settings.items()])
+    return loaded.trainer, SkillEnvironments.from_settings(loaded)
+
+
+def skill_limit(skill: str, seed: int) -> float:
+    """Steps per second of one environment in this process, times the cores for two workers."""
+    _, make_env = skill_case("ver", seed, skill)
+    env = make_env(0, seed)
+    env.action_space.seed(seed)
+    env.reset(seed=seed)
+    env.step(env.action_space.sample())  # compiles
+    begin = time.perf_counter()
+    for _ in range(LIMIT_STEPS):
+        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            env.reset()
+    rate = LIMIT_STEPS / (time.perf_counter() - begin)
+    env.close()
+    return rate * min(2, len(os.sched_getaffinity(0)))
+
+
+def compare(environment: str, options: Any) -> dict[str, Any]:
+    """Runs all systems in turn, as often as asked, and sums up."""
+    times = StepTimes(MEAN_STEP_S) if options.no_stragglers else load_step_times(MEAN_STEP_S)
+    record: dict[str, Any] = {}
+    if environment == "synthetic":
+        bounds = barrier_rates(times, N, LENGTH, 500, options.seed)
+        record |= {"bounds": bounds, "mean_step_s": MEAN_STEP_S}
+        limits = [bounds["free"]]
+    else:
+        limits = []
+    runs: dict[str, list[dict[str, Any]]] = {system: [] for system in options.systems}
+    refused: dict[str, str] = {}
+    for repeat in range(options.repeats):
+        seed = options.seed + repeat
+        shift = repeat % len(runs)
+        for system in [*options.systems[shift:], *options.systems[:shift]]:
+            if system in refused:
+                continue
+            if environment == "synthetic":
+                case = synthetic_case(system, seed, times)
+            else:
+                limits.append(skill_limit(options.skill, seed))
+                case = skill_case(system, seed, options.skill)
+            try:
+                run = train(case, options.seconds)
+            except UserError as error:
+                refused[system] = str(error)
+                continue
+            runs[system].append(run)
+            print(f"{environment}, {system}, seed {seed}: {run}", file=sys.stderr, flush=True)
+    limit = float(np.mean(limits))
+    systems = {name: summarise(each, limit) for name, each in runs.items() if each}
+    return record | {"limit": limit, "systems": systems, "refused": refused}
+
+
+def summarise(runs: list[dict[str, Any]], limit: float) -> dict[str, Any]:
+    """Means over the repeats and their spread, and the runs themselves."""
+    mean = np.array([run["mean_sps"] for run in runs])
+    fastest = np.array([run["max_sps"] for run in runs])
+    waiting = {
+        name: float(np.mean([run["waiting"][name] for run in runs])) for name in runs[0]["waiting"]
+    }
+    return {
+        "mean_sps": float(mean.mean()),
+        "mean_sps_deviation": float(mean.std()),
+        "max_sps": float(fastest.mean()),
+        "max_sps_deviation": float(fastest.std()),
+        "share_of_limit": float(mean.mean() / limit),
+        "waiting": waiting,
+        "runs": runs,
+    }
+
+
+def show(title: str, record: dict[str, Any]) -> None:
+    """Prints one kind of environments as a table."""
+    table = Table(title=f"{title}: limit {record['limit']:,.0f} steps/s")
+    columns = ("mean steps/s", "max steps/s", "of the limit")
+    waits = ("environments wait", "inference waits", "no learning")
+    for name in ("system", *columns, *waits):
+        table.add_column(name, justify="left" if name == "system" else "right")
+    for name, each in record["systems"].items():
+        table.add_row(
+            name,
+            f"{each['mean_sps']:,.0f} ± {each['mean_sps_deviation']:,.0f}",
+            f"{each['max_sps']:,.0f} ± {each['max_sps_deviation']:,.0f}",
+            f"{each['share_of_limit']:.0%}",
+            *(f"{share:.0%}" for share in each["waiting"].values()),
+        )
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)  # a log has room
+    console.print(table)
+    for name, reason in record["refused"].items():
+        print(f"{name} refused: {reason}")
+    for name, rate in record.get("bounds", {}).items():
+        print(f"bound, {name.replace('_', ' ')}: {rate:,.0f} steps/s")
+
+
+def record_step_times(skill: str, seed: int) -> None:
+    """Measures how much steps of a skill's environment differ, and writes the table."""
+    _, make_env = skill_case("ver", seed, skill)
+    env = make_env(0, seed)
+    env.action_space.seed(seed)
+    episodes: list[np.ndarray] = []
+    while len(episodes) <= RECORDED_EPISODES:
+        env.reset(seed=seed + len(episodes))
+        seconds: list[float] = []
+        ended = False
+        while not ended:
+            action = env.action_space.sample()
+            begin = time.thread_time()  # of this process alone, whatever else the machine does
+            _, _, terminated, truncated, _ = env.step(action)
+            seconds.append(time.thread_time() - begin)
+            ended = terminated or truncated
+        episodes.append(np.array(seconds))
+    env.close()
+    del episodes[0]  # in which things are compiled
+    means = np.array([episode.mean() for episode in episodes])
+    within = [episode / mean for episode, mean in zip(episodes, means, strict=True)]
+    table = {
+        "skill": skill,
+        "seed": seed,
+        "episodes": len(episodes),
+        "mean_us": round(1e6 * float(np.mean(np.concatenate(episodes))), 1),
+        "levels": LEVELS,
+        "episode": quantile_table(means),
+        "step": quantile_table(np.concatenate(within)),
+        "machine": machine(),
+    }
+    write_json(TABLE, table)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare the systems and report."""
+    parser = OneLineParser(prog="benchmarks.systems", description=__doc__)
+    names = ", ".join(ENVIRONMENTS)
+    parser.add_argument("environments", nargs="*", help=f"of {names}; none: all")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="which, with commas")
+    parser.add_argument("--skill", default="open_fridge", help="which skill")
+    parser.add_argument("--seconds", type=float, default=30.0, help="least length of each run")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each system")
+    parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
+    parser.add_argument("--no-stragglers", action="store_true", help="constant step times")
+    parser.add_argument("--record", action="store_true", help="only measure step times anew")
+    parser.add_argument("--json", default="", help="also write the figures to this file")
+    options = parser.parse_args(arguments)
+    options.systems = options.systems.split(",")
+    for kind, given, valid in (
+        ("system", options.systems, list(SYSTEMS)),
+        ("environment", options.environments, ENVIRONMENTS),
+        ("skill", [options.skill], SKILL_NAMES),
+    ):
+        for name in given:
+            if name not in valid:
+                parser.error(f"unknown {kind} '{name}': choose of {', '.join(valid)}")
+    if options.seconds <= 0 or options.repeats < 1:
+        parser.error("--seconds and --repeats must be above zero")
+    if options.record:
+        record_step_times(options.skill, options.seed)
+        return 0
+    record: dict[str, Any] = {"settings": vars(options), "machine": machine(), "environments": {}}
+    for environment in options.environments or ENVIRONMENTS:
+        record["environments"][environment] = compare(environment, options)
+        title = options.skill if environment == "skill" else environment
+        show(title, record["environments"][environment])
+    if options.json:
+        write_json(options.json, record)
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

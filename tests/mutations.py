@@ -102,6 +102,24 @@ VTRACE = _in(
     ("V-trace: advantage weighted twice", "difference[:-1] + ahead", "delta[:-1] + ahead"),
     ("V-trace: lambda missing in the advantage", "ahead = gamma * gae_lambda *", "ahead = gamma *"),
 )
+TRAJECTORIES = _in(
+    "ver/collect/trajectories.py",
+    ("Trajectories: old ones are kept", "too_old = ages > max_lag", "too_old = ages > 10**9"),
+    (
+        "Trajectories: bootstrap not copied",
+        "self._copy(chosen[:, -1], ",
+        "self._copy(chosen[:, -2], ",
+    ),
+    ("Trajectories: slots not given back", "self._release(self._learning)", "pass"),
+    ("Trajectories: learner's slots collected into", "self.rollouts[self._learning] = ", ""),
+    ("Trajectories: unfinished steps taken", "own = own[self.sequences[own] < end]", "pass"),
+)
+APPO = _in(
+    "ver/collect/appo.py",
+    ("APPO: weights never renewed", "        self.copy_weights()\n", ""),
+    ("APPO: steps named after the wrong weights", '["version"][0] = version', '["version"][0] = 0'),
+    ("APPO: dropped steps not counted", "(buffer.dropped - dropped) * buffer.length", "0"),
+)
 ROLLOUT = _in(
     "ver/rollout.py",
     ("Returns lack the value", "        advantages + buffer.values[slots],", "        advantages,"),
@@ -349,7 +367,18 @@ CPCA = _in(
     ),
     ("CPC|A: limits of what is judged ignored", "if config.horizons:", "if False:"),
 )
-MUTATIONS = [*GAE, *VTRACE, *ROLLOUT, *MINI_BATCHES, *PPO, *NETWORKS, *OPTIMISERS, *CPCA]
+MUTATIONS = [
+    *GAE,
+    *VTRACE,
+    *TRAJECTORIES,
+    *APPO,
+    *ROLLOUT,
+    *MINI_BATCHES,
+    *PPO,
+    *NETWORKS,
+    *OPTIMISERS,
+    *CPCA,
+]
 
 
 def apply(mutation: Mutation, root: Path) -> str:

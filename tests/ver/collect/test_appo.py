@@ -1,5 +1,6 @@
 """Asynchronous PPO: the collecting thread, its processes, and whole runs."""
 
+import itertools
 import json
 import multiprocessing
 import threading
@@ -134,7 +135,7 @@ def _follow(buffer, trail) -> None:
     for own in chains.reshape(-1, buffer.length + 1):
         environment = buffer.environments[own[0]]
         assert (observations[own, 0] == environment).all()
-        for now, after in zip(own[:-1], own[1:], strict=True):
+        for now, after in itertools.pairwise(own):
             life, t = float(observations[now, 1]), int(observations[now, 2])
             assert buffer.steps[now] == t
             assert buffer.first[now] == (t == 0)

@@ -44,6 +44,55 @@ def make(n: int, length: int, batch: int):
     return policy, buffer, world, engine
 
 
+def play(engine, world, environment: int, times: int, outcome: int = CONTINUES) -> None:
+    for _ in range(times):
+        engine.serve(0.0)
+        assert world.transfer.arrays["action_ready"][environment]
+        world.respond(environment, outcome, 1.0)
+
+
+def test_a_batch_is_taken_as_soon_as_its_trajectories_are_complete_whoever_made_them():
+    _, buffer, world, engine = make(3, 2, 2)
+    play(engine, world, 1, 4)  # four steps, the fourth's result is not read yet
+    assert not buffer.take(0, 0, NOBODY_CLAIMED)
+    engine.serve(0.0)
+    assert not buffer.take(0, 0, np.array([0, 1, 0]))  # its newest step may be in work
+    assert buffer.take(0, 0, NOBODY_CLAIMED)
+    slots, _ = buffer.complete_slots()
+    assert (buffer.environments[slots] == 1).all()
+    assert buffer.steps[slots].tolist() == [0, 0, 0, 0]  # the world leaves them at zero
+    assert buffer.observations["x"][slots, 1].tolist() == [1, 2, 3, 4]
+
+
+def test_old_trajectories_are_dropped_and_a_learner_that_waits_never_starves():
+    _, buffer, world, engine = make(1, 3, 1)
+    play(engine, world, 0, 1)
+    engine.version[0] = 5
+    play(engine, world, 0, 2)
+    engine.serve(0.0)
+    assert not buffer.take(5, 4, NOBODY_CLAIMED)  # its first step is older by five
+    assert buffer.dropped == 1
+    world.respond(0, CONTINUES, 1.0)
+    play(engine, world, 0, 2)
+    engine.serve(0.0)
+    assert buffer.take(5, 4, NOBODY_CLAIMED)
+    assert buffer.observations["x"][buffer.complete_slots()[0], 1].tolist() == [4, 5, 6]
+
+
+def test_a_slow_learner_makes_collection_wait_for_its_slots():
+    _, buffer, world, engine = make(2, 3, 2)
+    served = 0
+    for _ in range(100):
+        served += engine.serve(0.0)
+        for environment in np.flatnonzero(world.transfer.arrays["action_ready"]):
+            world.respond(int(environment), CONTINUES, 0.0)
+    assert served == buffer.ring == 2 * 2 * 4
+    assert buffer.take(0, 0, NOBODY_CLAIMED)
+    assert engine.serve(0.0) == 0
+    buffer.give_back()
+    assert engine.serve(0.0) == 2
+
+
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_each_step_is_learned_from_once_dropped_or_still_under_way(data):
@@ -137,52 +186,3 @@ def _check_slots(buffer, seen) -> None:
     assert sorted(everything) == list(range(buffer.ring))
     done = len(seen) + buffer.dropped * buffer.length
     assert done + len(under_way) == buffer.handed_out[0]
-
-
-def play(engine, world, environment: int, times: int, outcome: int = CONTINUES) -> None:
-    for _ in range(times):
-        engine.serve(0.0)
-        assert world.transfer.arrays["action_ready"][environment]
-        world.respond(environment, outcome, 1.0)
-
-
-def test_a_batch_is_taken_as_soon_as_its_trajectories_are_complete_whoever_made_them():
-    _, buffer, world, engine = make(3, 2, 2)
-    play(engine, world, 1, 4)  # four steps, the fourth's result is not read yet
-    assert not buffer.take(0, 0, NOBODY_CLAIMED)
-    engine.serve(0.0)
-    assert not buffer.take(0, 0, np.array([0, 1, 0]))  # its newest step may be in work
-    assert buffer.take(0, 0, NOBODY_CLAIMED)
-    slots, _ = buffer.complete_slots()
-    assert (buffer.environments[slots] == 1).all()
-    assert buffer.steps[slots].tolist() == [0, 0, 0, 0]  # the world leaves them at zero
-    assert buffer.observations["x"][slots, 1].tolist() == [1, 2, 3, 4]
-
-
-def test_old_trajectories_are_dropped_and_a_learner_that_waits_never_starves():
-    _, buffer, world, engine = make(1, 3, 1)
-    play(engine, world, 0, 1)
-    engine.version[0] = 5
-    play(engine, world, 0, 2)
-    engine.serve(0.0)
-    assert not buffer.take(5, 4, NOBODY_CLAIMED)  # its first step is older by five
-    assert buffer.dropped == 1
-    world.respond(0, CONTINUES, 1.0)
-    play(engine, world, 0, 2)
-    engine.serve(0.0)
-    assert buffer.take(5, 4, NOBODY_CLAIMED)
-    assert buffer.observations["x"][buffer.complete_slots()[0], 1].tolist() == [4, 5, 6]
-
-
-def test_a_slow_learner_makes_collection_wait_for_its_slots():
-    _, buffer, world, engine = make(2, 3, 2)
-    served = 0
-    for _ in range(100):
-        served += engine.serve(0.0)
-        for environment in np.flatnonzero(world.transfer.arrays["action_ready"]):
-            world.respond(int(environment), CONTINUES, 0.0)
-    assert served == buffer.ring == 2 * 2 * 4
-    assert buffer.take(0, 0, NOBODY_CLAIMED)
-    assert engine.serve(0.0) == 0
-    buffer.give_back()
-    assert engine.serve(0.0) == 2

@@ -239,8 +239,7 @@ def test_settings_that_contradict_it_are_refused_in_one_line(tmp_path, override,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", [16, 4])
-def test_learns_to_remember_a_cue_within_vers_budget(tmp_path, batch):
+def test_learns_to_remember_a_cue_within_vers_budget(tmp_path):
     config = settings(
         "collect.num_environments=16",
         "collect.environments_per_worker=8",
@@ -251,7 +250,6 @@ def test_learns_to_remember_a_cue_within_vers_budget(tmp_path, batch):
         "ppo.gamma=0.9",
         "network.hidden_size=32",
         "checkpoint_interval_s=1e9",
-        f"appo.batch_trajectories={batch}",
     )
     lags: list[float] = []
 

@@ -29,6 +29,7 @@ import torch  # noqa: F401
 ROOT = Path(__file__).parents[1]
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
+    "tests/ver/test_gae.py tests/ver/test_vtrace.py "
     "tests/ver/test_rollout.py tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
     "tests/ver/test_ppo.py "
     "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks "
@@ -58,21 +59,21 @@ def _in(path: str, *rows: tuple[str, str, str]) -> list[Mutation]:
     return [Mutation(name, path, old, new) for name, old, new in rows]
 
 
-ROLLOUT = _in(
-    "ver/rollout.py",
+GAE = _in(
+    "ver/gae.py",
     (
         "GAE: lambda ignored",
-        "decay = gamma * gae_lambda * (outcome == CONTINUES)",
-        "decay = gamma * (outcome == CONTINUES)",
+        "decay = gamma * gae_lambda * (",
+        "decay = gamma * (",
     ),
     (
         "GAE: recursion runs on across episodes",
-        "decay = gamma * gae_lambda * (outcome == CONTINUES)",
-        "decay = gamma * gae_lambda * np.ones_like(value)",
+        "(grid.table(outcomes) == CONTINUES)",
+        "np.ones(grid.shape)",
     ),
     (
         "GAE: no bootstrap at a truncation",
-        "np.where(outcome == TRUNCATED, grid(final_values), following)",
+        "np.where(outcome == TRUNCATED, self.table(final_values), following)",
         "np.where(outcome == TRUNCATED, 0.0, following)",
     ),
     (
@@ -82,9 +83,45 @@ ROLLOUT = _in(
     ),
     (
         "GAE: no bootstrap at the rollout's end",
-        "following[:-1] = value[1:]",
-        "following[:-2] = value[1:-1]",
+        "following[:-1] = self.table(values)[1:]",
+        "following[:-2] = self.table(values)[1:-1]",
     ),
+)
+VTRACE = _in(
+    "ver/vtrace.py",
+    ("V-trace: rho not truncated", "np.minimum(rho_bar, ratio) * difference", "ratio * difference"),
+    ("V-trace: differences not weighted", "np.minimum(rho_bar, ratio) * difference", "difference"),
+    ("V-trace: c not truncated", "np.minimum(c_bar, ratio) * goes_on", "ratio * goes_on"),
+    ("V-trace: reach not weighted", "np.minimum(c_bar, ratio) * goes_on", "goes_on"),
+    (
+        "V-trace: runs on across episodes",
+        "np.minimum(c_bar, ratio) * goes_on",
+        "np.minimum(c_bar, ratio)",
+    ),
+    ("V-trace: advantage looks across episodes", "gae_lambda * goes_on[:-1] *", "gae_lambda *"),
+    ("V-trace: advantage weighted twice", "difference[:-1] + ahead", "delta[:-1] + ahead"),
+    ("V-trace: lambda missing in the advantage", "ahead = gamma * gae_lambda *", "ahead = gamma *"),
+)
+TRAJECTORIES = _in(
+    "ver/collect/trajectories.py",
+    ("Trajectories: old ones are kept", "too_old = ages > max_lag", "too_old = ages > 10**9"),
+    (
+        "Trajectories: bootstrap not copied",
+        "self._copy(chosen[:, -1], ",
+        "self._copy(chosen[:, -2], ",
+    ),
+    ("Trajectories: slots not given back", "self._release(self._learning)", "pass"),
+    ("Trajectories: learner's slots collected into", "self.rollouts[self._learning] = ", ""),
+    ("Trajectories: unfinished steps taken", "own = own[self.sequences[own] < end]", "pass"),
+)
+APPO = _in(
+    "ver/collect/appo.py",
+    ("APPO: weights never renewed", "        self.copy_weights()\n", ""),
+    ("APPO: steps named after the wrong weights", '["version"][0] = version', '["version"][0] = 0'),
+    ("APPO: dropped steps not counted", "(buffer.dropped - dropped) * buffer.length", "0"),
+)
+ROLLOUT = _in(
+    "ver/rollout.py",
     ("Returns lack the value", "        advantages + buffer.values[slots],", "        advantages,"),
     (
         "Importance weights upside down",
@@ -98,8 +135,8 @@ ROLLOUT = _in(
     ),
     (
         "Importance weights given to other environments' steps",
-        "weights[buffer.environments[slots]]",
-        "weights[buffer.environments[: len(slots)]]",
+        "[self.environments[slots]]",
+        "[self.environments[: len(slots)]]",
     ),
     (
         "Sequences run across episodes",
@@ -123,13 +160,14 @@ ROLLOUT = _in(
     ),
     (
         "Stale steps' returns computed anew",
-        "chain, fresh_counts = buffer.fresh_slots()",
-        "chain, fresh_counts = order, np.bincount(buffer.environments)",
+        "chain, counts = buffer.chains()",
+        "chain = np.lexsort((buffer.sequences, buffer.environments))\n"
+        "    counts = np.bincount(buffer.environments)",
     ),
     (
         "The oldest slot left out instead of the newest",
-        "complete[buffer.newest] = False",
-        "complete[order[np.flatnonzero(np.diff(buffer.environments[order], prepend=-1))]] = False",
+        "complete[self.newest] = False",
+        "complete[order[np.flatnonzero(np.diff(self.environments[order], prepend=-1))]] = False",
     ),
 )
 MINI_BATCHES = _in(
@@ -173,13 +211,13 @@ PPO = _in(
     ("Advantages normalised by default", "if self.config.normalise_advantages:", "if True:"),
     (
         "Mask dropped: previous action seen at an episode's start",
-        "column(~buffer.first[rows])",
-        "column(np.ones(len(rows), bool))",
+        "torch.as_tensor(~buffer.first[rows], device=device)",
+        "torch.ones(len(rows), dtype=torch.bool)",
     ),
     (
         "Hidden state shifted by one step",
-        "experience.slots[batch.heads], device",
-        "experience.slots[batch.heads - 1], device",
+        "of[batch.heads], device",
+        "of[batch.heads - 1], device",
     ),
     (
         "Schedule does not step",
@@ -329,7 +367,18 @@ CPCA = _in(
     ),
     ("CPC|A: limits of what is judged ignored", "if config.horizons:", "if False:"),
 )
-MUTATIONS = [*ROLLOUT, *MINI_BATCHES, *PPO, *NETWORKS, *OPTIMISERS, *CPCA]
+MUTATIONS = [
+    *GAE,
+    *VTRACE,
+    *TRAJECTORIES,
+    *APPO,
+    *ROLLOUT,
+    *MINI_BATCHES,
+    *PPO,
+    *NETWORKS,
+    *OPTIMISERS,
+    *CPCA,
+]
 
 
 def apply(mutation: Mutation, root: Path) -> str:

@@ -110,6 +110,17 @@ class CollectConfig:
     overlap: bool = False  # collect the next rollout while learning, with the weights of before
 
 
+@dataclass
+class APPOConfig:
+    """What only system=appo asks for."""
+
+    batch_trajectories: int = 0  # trajectories learned from together; 0: num_environments
+    max_policy_lag: int = 100  # trajectories with a step older than this, in updates, are dropped
+    vtrace: bool = True  # V-trace; without it advantages are as if there were no lag
+    rho_bar: float = 1.0  # V-trace: largest weight of a temporal difference
+    c_bar: float = 1.0  # V-trace: largest weight with which it reaches earlier steps
+
+
 PREEMPTION = ("none", "optimal", "fixed")
 
 
@@ -141,7 +152,14 @@ class TrainerConfig:
     collect: CollectConfig = field(default_factory=CollectConfig)  # collection
     ppo: PPOConfig = field(default_factory=PPOConfig)  # update
     network: NetworkConfig = field(default_factory=NetworkConfig)  # actor-critic
+    appo: APPOConfig = field(default_factory=APPOConfig)  # system=appo
     distributed: DistributedConfig = field(default_factory=DistributedConfig)  # processes
+
+
+def batch_steps(config: TrainerConfig) -> int:
+    """Returns how many steps of one process are learned from together."""
+    batch = config.appo.batch_trajectories if config.system == "appo" else 0
+    return (batch or config.collect.num_environments) * config.collect.rollout_length
 
 
 def merge_config(

@@ -14,14 +14,21 @@ from torch import Tensor
 
 from ver.auxiliary import CPCA
 from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
-from ver.config import PPOConfig
+from ver.config import APPOConfig, PPOConfig
 from ver.distributed import SingleProcess
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
 from ver.mini_batches import GatheredRows, MiniBatch, cut_mini_batches
-from ver.networks.policy import ActorCritic, vector_moments
+from ver.networks.policy import ActorCritic, Evaluation, vector_moments
 from ver.optimisers import make_optimiser, scheduled_rate
-from ver.rollout import Experience, RolloutBuffer, make_experience
+from ver.rollout import (
+    Experience,
+    RolloutBuffer,
+    find_sequences,
+    make_experience,
+    sequence_heads,
+)
+from ver.vtrace import compute_vtrace
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
@@ -40,8 +47,10 @@ class PPO:
             so with it there is one share only.
         batch_size: Steps in one update, over all learners; scales the learning rate if it is to.
         group: The ranks that learn together.
+        vtrace: Bounds of V-trace, which then takes the place of GAE; None leaves GAE.
 
     Attributes:
+        after_update: Called with `updates` after each gradient step.
         cpca: The auxiliary loss's networks, None without it.
         parameters: All that the optimiser moves: the policy's and then CPC|A's.
         updates: Gradient steps taken so far.
@@ -55,8 +64,11 @@ class PPO:
         threads: int = 1,
         batch_size: int = 256,
         group: SingleProcess | None = None,
+        vtrace: APPOConfig | None = None,
     ):
         self.group = group or SingleProcess()
+        self.vtrace = vtrace
+        self.after_update: Callable[[int], None] = lambda updates: None
         self.policy = policy
         self.config = config
         self.batch_size = batch_size
@@ -154,6 +166,9 @@ class PPO:
             config.max_sequence_length,
         )
         self.packing_seconds += time.perf_counter() - begin
+        diagnostics = self._policy_lag(buffer, experience)
+        if self.vtrace is not None:
+            diagnostics |= self._trace(buffer, experience, self.vtrace)
         history: list[dict[str, float]] = []
         for _ in range(config.epochs):
             begin = time.perf_counter()
@@ -167,7 +182,7 @@ class PPO:
         self._update_normaliser(buffer, experience)
         self.packing_seconds += time.perf_counter() - begin
         means = {key: float(np.mean([row[key] for row in history])) for key in (history or [{}])[0]}
-        return means | _return_statistics(buffer, experience)
+        return means | diagnostics | _return_statistics(buffer, experience)
 
     def update(
         self, buffer: RolloutBuffer, experience: Experience, batch: MiniBatch
@@ -200,6 +215,7 @@ class PPO:
         numbers["gradient_norm"] = self._descend(gradients)
         self._adapt_entropy(numbers["entropy"])
         self.updates += 1
+        self.after_update(self.updates)
         return numbers
 
     def _advantage_scale(self, advantages: np.ndarray) -> tuple[float, float]:
@@ -210,6 +226,82 @@ class PPO:
         variance = np.average(variances + (means - mean) ** 2, weights=counts)
         return mean, float(np.sqrt(variance))
 
+    def _policy_lag(self, buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:
+        """By how many updates the weights that acted are older than those that begin to learn."""
+        lags = self.updates - buffer.versions[experience.slots]
+        most = max(self.group.gather(float(lags.max())))
+        return {"policy_lag_mean": float(lags.mean()), "policy_lag_max": most}
+
+    @torch.no_grad()
+    def _trace(
+        self, buffer: RolloutBuffer, experience: Experience, bounds: APPOConfig
+    ) -> dict[str, float]:
+        """Puts V-trace's advantages and value targets in the place of GAE's.
+
+        Ratios and values are those of the weights before the first update. The values of final
+        observations, which are not kept, stay those of the acting weights.
+
+        Returns:
+            Diagnostics of the ratios.
+        """
+        chain, counts = buffer.chains()
+        heads = sequence_heads(buffer, chain)
+        starts, lengths = find_sequences(heads, self.config.max_sequence_length)
+        log_probs, values = np.zeros((2, len(chain)), dtype=np.float32)
+
+        def evaluate(batch: MiniBatch, gathered: GatheredRows) -> None:
+            with torch.no_grad():  # each thread has its own mode
+                result = self._evaluate(buffer, chain, batch, gathered)
+            log_probs[batch.positions] = result.log_probs.cpu().numpy()
+            values[batch.positions] = result.values.cpu().numpy()
+
+        # In parts, as learning does, for the memory's sake; with a generator of its own.
+        parts = cut_mini_batches(
+            starts, lengths, self.config.mini_batches, np.random.default_rng(0)
+        )
+        for part in parts:
+            shards = part.shards(self.threads)
+            list(self._map(evaluate, shards, self._gathered[: len(shards)]))
+        ratios = np.exp(log_probs - buffer.log_probs[chain])
+        targets, advantages = compute_vtrace(
+            buffer.rewards[chain],
+            values,
+            buffer.outcomes[chain],
+            buffer.final_values[chain],
+            ratios,
+            counts,
+            self.config.gamma,
+            self.config.gae_lambda,
+            bounds.rho_bar,
+            bounds.c_bar,
+        )
+        steps = np.ones(len(chain), dtype=bool)
+        steps[np.cumsum(counts) - 1] = False
+        experience.advantages, experience.returns = advantages[steps], targets[steps]
+        rho = np.minimum(ratios[steps], bounds.rho_bar)
+        cut = (ratios[steps] > bounds.rho_bar).mean()
+        return {"mean_rho": float(rho.mean()), "rho_cut_fraction": float(cut)}
+
+    def _evaluate(
+        self, buffer: RolloutBuffer, of: np.ndarray, batch: MiniBatch, gathered: GatheredRows
+    ) -> Evaluation:
+        """Runs the policy over one shard, whose positions are those in the slots `of`."""
+        begin = time.perf_counter()
+        device = buffer.device
+        rows = of[batch.positions]
+        slots = torch.as_tensor(rows, device=device)
+        heads = torch.as_tensor(of[batch.heads], device=device)
+        observations = gathered.take(buffer.observations, slots)
+        self.packing_seconds += (time.perf_counter() - begin) / self.threads
+        return self.policy.evaluate(
+            observations,
+            buffer.states.index_select(0, heads),
+            buffer.previous_actions.index_select(0, slots),
+            torch.as_tensor(~buffer.first[rows], device=device),
+            buffer.actions.index_select(0, slots),
+            torch.as_tensor(batch.batch_sizes),
+        )
+
     def _gradients(
         self,
         buffer: RolloutBuffer,
@@ -219,27 +311,13 @@ class PPO:
         gathered: GatheredRows,
     ) -> tuple[list[Tensor], dict[str, Tensor]]:
         """Computes the loss's gradients on one shard; several threads may do so at once."""
-        begin = time.perf_counter()
         device = buffer.device
         rows = experience.slots[batch.positions]
-        slots = torch.as_tensor(rows, device=device)
-        heads = torch.as_tensor(experience.slots[batch.heads], device=device)
 
         def column(values: np.ndarray) -> Tensor:
             return torch.as_tensor(values, device=device)
 
-        observations = gathered.take(buffer.observations, slots)
-        self.packing_seconds += (time.perf_counter() - begin) / self.threads
-        actions = buffer.actions.index_select(0, slots)
-        batch_sizes = torch.as_tensor(batch.batch_sizes)
-        result = self.policy.evaluate(
-            observations,
-            buffer.states.index_select(0, heads),
-            buffer.previous_actions.index_select(0, slots),
-            column(~buffer.first[rows]),
-            actions,
-            batch_sizes,
-        )
+        result = self._evaluate(buffer, experience.slots, batch, gathered)
         loss, numbers = ppo_loss(
             self.config,
             log_probs=result.log_probs,
@@ -255,7 +333,9 @@ class PPO:
         if self.cpca is not None:
             images = result.images
             assert images is not None  # _make_cpca saw to it
-            extra = self.cpca(result.outputs, images, actions, batch_sizes)
+            actions = buffer.actions.index_select(0, column(rows))
+            sizes = torch.as_tensor(batch.batch_sizes)
+            extra = self.cpca(result.outputs, images, actions, sizes)
             loss = loss + self.config.cpca.scale * extra
             numbers["cpca_loss"] = extra.detach()
         return list(torch.autograd.grad(loss, self.parameters)), numbers

@@ -32,7 +32,8 @@ from gymnasium import spaces
 from ver.action_space import action_dtype, action_width
 from ver.collect.queues import ProcessLock
 from ver.collect.shared_memory import SharedArrays, Spec
-from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
+from ver.collect.transfer import TRUNCATED
+from ver.gae import compute_advantages
 
 
 class RolloutBuffer:
@@ -49,9 +50,10 @@ class RolloutBuffer:
         device: Where the large columns live, shared with other inference processes.
         shared: Whether there are other inference processes; without them the lock is none.
         fixed_length: Whether every environment gets the same number of slots.
+        capacity: C, how many slots there are; (T + 1) x N if it is 0.
 
     Attributes:
-        observations: {key: [C, ...]} with C = (T + 1) x N.
+        observations: {key: [C, ...]}.
         previous_actions: [C, D].
         actions: [C, D].
         states: [C, S], the recurrent state before the step, zero at an episode's start.
@@ -75,10 +77,11 @@ class RolloutBuffer:
         device: torch.device | str = "cpu",
         shared: bool = True,
         fixed_length: bool = False,
+        capacity: int = 0,
     ):
         self.num_environments = num_environments
         self.length = length
-        self.capacity = (length + 1) * num_environments
+        self.capacity = capacity or (length + 1) * num_environments
         self.fixed_length = fixed_length
         self.device = torch.device(device)
         self.columns = SharedArrays(_columns(self.capacity, num_environments))
@@ -206,6 +209,10 @@ class RolloutBuffer:
         self.rollouts[slots] = self.rollout[0]
         return slots
 
+    def holds_back(self, slots: np.ndarray) -> bool:
+        """Whether slots just handed out are a rollout's last, whose actions wait for the next."""
+        return bool(slots[-1] == self.free[self.limit[0] - 1])
+
     def end_early(self) -> bool:
         """Hands out no more slots in this rollout; stale steps fill it up.
 
@@ -231,6 +238,26 @@ class RolloutBuffer:
         owners = self.environments[fresh]
         slots = fresh[np.lexsort((self.sequences[fresh], owners))]
         return slots, np.bincount(owners, minlength=self.num_environments)
+
+    def chains(self) -> tuple[np.ndarray, np.ndarray]:
+        """Finds the slots along which advantages are computed, which bootstrap at each chain's end.
+
+        Returns:
+            Slots [C], one chain after the other, and how many are in each chain.
+        """
+        return self.fresh_slots()
+
+    def complete_slots(self) -> tuple[np.ndarray, np.ndarray]:
+        """Finds the steps to learn from: all slots but the newest ones, which only bootstrap.
+
+        Returns:
+            Slots [M], ordered by environment and time, and of how many slots' environment each is.
+        """
+        order = np.lexsort((self.sequences, self.environments))
+        complete = np.ones(self.capacity, dtype=bool)
+        complete[self.newest] = False
+        slots = order[complete[order]]
+        return slots, np.bincount(self.environments)[self.environments[slots]]
 
     def cut_episodes(self, environments: np.ndarray) -> None:
         """Ends episodes before their newest step, of which nothing more will be known.
@@ -346,83 +373,28 @@ def make_experience(
         max_weight: Truncation of the importance weights; 0 makes them all one.
         max_sequence_length: Longest sequence, 0 for no limit.
     """
-    n = buffer.num_environments
-    order = np.lexsort((buffer.sequences, buffer.environments))
-    chain, fresh_counts = buffer.fresh_slots()
-    rewards, values = buffer.rewards[chain], buffer.values[chain]
-    outcomes, final_values = buffer.outcomes[chain], buffer.final_values[chain]
+    chain, counts = buffer.chains()
     buffer.advantages[chain] = compute_advantages(
-        rewards, values, outcomes, final_values, fresh_counts, gamma, gae_lambda
+        buffer.rewards[chain],
+        buffer.values[chain],
+        buffer.outcomes[chain],
+        buffer.final_values[chain],
+        counts,
+        gamma,
+        gae_lambda,
     )
-    complete = np.ones(buffer.capacity, dtype=bool)
-    complete[buffer.newest] = False
-    slots = order[complete[order]]
-    counts = np.bincount(buffer.environments, minlength=n)
-    weights = importance_weights(counts, buffer.length, max_weight)
+    slots, slot_counts = buffer.complete_slots()
     starts, lengths = find_sequences(sequence_heads(buffer, slots), max_sequence_length)
     advantages = buffer.advantages[slots]
     return Experience(
         slots,
         advantages,
         advantages + buffer.values[slots],
-        weights[buffer.environments[slots]],
+        importance_weights(slot_counts, buffer.length, max_weight),
         buffer.rollouts[slots] < buffer.rollout[0],
         starts,
         lengths,
     )
-
-
-def compute_advantages(
-    rewards: np.ndarray,
-    values: np.ndarray,
-    outcomes: np.ndarray,
-    final_values: np.ndarray,
-    counts: np.ndarray,
-    gamma: float,
-    gae_lambda: float,
-) -> np.ndarray:
-    """Generalised advantage estimation over environments with different numbers of slots.
-
-    After a step that CONTINUES the next slot's value follows; after a TERMINATED one nothing
-    does; after a TRUNCATED one the final observation's value does, and the recursion stops.
-
-    Args:
-        rewards: [C] rewards, ordered by environment and time.
-        values: [C] values of the observations acted on.
-        outcomes: [C] what became of the actions.
-        final_values: [C] values of the final observations, where TRUNCATED.
-        counts: [N] slots of each environment, each at least one; the last one only bootstraps.
-        gamma: Discount.
-        gae_lambda: Mixing.
-
-    Returns:
-        Advantages [C]; those of each environment's last slot are zero.
-    """
-    ends = np.cumsum(counts)
-    starts = ends - counts
-    longest = int(counts.max())
-    # One column per environment, aligned at its last slot, so that one backward loop serves all.
-    position = np.arange(len(rewards)) - np.repeat(starts, counts)
-    row = longest - np.repeat(counts, counts) + position
-    column = np.repeat(np.arange(len(counts)), counts)
-
-    def grid(flat: np.ndarray) -> np.ndarray:
-        table = np.zeros((longest, len(counts)), dtype=np.float64)
-        table[row, column] = flat
-        return table
-
-    value = grid(values)
-    following = np.zeros_like(value)
-    following[:-1] = value[1:]
-    outcome = grid(outcomes)
-    following = np.where(outcome == TERMINATED, 0.0, following)
-    following = np.where(outcome == TRUNCATED, grid(final_values), following)
-    delta = grid(rewards) + gamma * following - value
-    decay = gamma * gae_lambda * (outcome == CONTINUES)
-    result = np.zeros_like(value)
-    for t in range(longest - 2, -1, -1):
-        result[t] = delta[t] + decay[t] * result[t + 1]
-    return result[row, column].astype(np.float32)
 
 
 def importance_weights(counts: np.ndarray, length: int, maximum: float) -> np.ndarray:

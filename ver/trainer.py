@@ -33,7 +33,7 @@ from ver.collect.faults import Fault
 from ver.collect.processes import cores
 from ver.collect.systems import Collector, check_system, make_collector
 from ver.collect.ver import probe_spaces
-from ver.config import TrainerConfig, config_to_dict
+from ver.config import TrainerConfig, batch_steps, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import CorruptFileError, UserError, WorkerCrashError, WriteError
 from ver.logs import Logs, NoLogs, time_shares
@@ -96,14 +96,14 @@ class Trainer:
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        collect = config.collect
-        self._rollout_steps = collect.num_environments * collect.rollout_length * self.group.size
+        self._rollout_steps = batch_steps(config) * self.group.size
         self.ppo = PPO(
             self.policy,
             config.ppo,
             config.learner_threads or max(1, cores() // self.group.local_size),
             max(1, self._rollout_steps // config.ppo.mini_batches),
             self.group,
+            config.appo if config.system == "appo" and config.appo.vtrace else None,
         )
         self.steps = 0
         self.episodes = 0
@@ -183,6 +183,8 @@ class Trainer:
             collector.close()
             self._boundary = {}
             return self._make_collector(logs)
+        # Some take new weights between two gradient steps.
+        self.ppo.after_update = getattr(collector, "publish", self.ppo.after_update)
         counts = collector.faults.counts
         for name in counts:
             counts[name] += self._fault_counts.get(name, 0)

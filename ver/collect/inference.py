@@ -212,7 +212,7 @@ class InferenceEngine:
             large["state"][rows] = state * self._to_device(~first)[:, None]
         # Whose rollout goes on; its last action would be decided by an outdated policy.
         send = buffer.quota[environments] > 0
-        if slots[-1] == buffer.free[buffer.limit[0] - 1]:
+        if buffer.holds_back(slots):
             send[:] = False
         self.held_back[environments[~send]] = 1
         self._decide(environments, slots, first, send)

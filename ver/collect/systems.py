@@ -81,6 +81,7 @@ SYSTEMS = {
     "ddppo": "ver.collect.ddppo:DDPPOCollector",
     "htsrl": "ver.collect.htsrl:HTSRLCollector",
     "batched": "ver.collect.batched:BatchedCollector",
+    "appo": "ver.collect.appo:APPOCollector",
 }
 
 

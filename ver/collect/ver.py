@@ -79,23 +79,12 @@ class VERCollector:
         self._policy = policy
         self.overlaps = collect.overlap or self.always_overlaps
         self._acting = copy.deepcopy(policy) if self.overlaps else policy
-        self._buffers = [
-            RolloutBuffer(
-                policy.observation_space,
-                policy.action_space,
-                n,
-                collect.rollout_length,
-                policy.state_size,
-                config.device,
-                shared=collect.num_inference_workers > 1,
-                fixed_length=self.fixed_length,
-            )
-            for _ in range(2 if self.overlaps else 1)
-        ]
+        self._buffers = self._make_buffers()
         self.buffer = self._buffers[0]
         transfer = make_transfer(
             policy.observation_space, policy.action_space, n, collect.environments_per_worker
         )
+        self._transfer = transfer
         self._control = make_control(n)
         self._held_back = self._control["held_back"]
         limits = self.batch_limits(config)
@@ -136,6 +125,22 @@ class VERCollector:
         except BaseException:
             self.close()
             raise
+
+    def _make_buffers(self) -> list[RolloutBuffer]:
+        collect, policy = self.config.collect, self._policy
+        return [
+            RolloutBuffer(
+                policy.observation_space,
+                policy.action_space,
+                collect.num_environments,
+                collect.rollout_length,
+                policy.state_size,
+                self.config.device,
+                shared=collect.num_inference_workers > 1,
+                fixed_length=self.fixed_length,
+            )
+            for _ in range(2 if self.overlaps else 1)
+        ]
 
     @classmethod
     def check(cls, config: TrainerConfig) -> None:

@@ -48,7 +48,7 @@ def page(summaries: Sequence[dict[str, Any]]) -> str:
     for task in SCENARIOS:
         rows = [summary for summary in summaries if summary["task"] == task]
         if rows:
-            title = task.replace("_", " ").capitalize()
+            title = task.replace("_", " ").title()
             lines += [f"## {title}", "", *_table(rows), "", *map(_details, rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -82,7 +82,7 @@ def _details(summary: dict[str, Any]) -> str:
     """Skills, failures, plans and the command of an evaluation."""
     by_source: dict[str, list[str]] = {}
     for name, source in summary["skills"].items():
-        by_source.setdefault(source, []).append(name)
+        by_source.setdefault(Path(source).name, []).append(name)  # a checkpoint's path is no matter
     skills = "; ".join(f"{', '.join(names)}: {source}" for source, names in by_source.items())
     command = re.sub(r" --json \S+", "", summary["command"])
     failures = ", ".join(f"{count} {name}" for name, count in summary["failures"].items())

@@ -17,7 +17,7 @@ def written(folder, task: str, row: str, rates: list[float], **more) -> str:
         "row": row,
         "split": "val",
         "episodes": 100,
-        "skills": {"navigate": "oracle", "pick": "learned (pick)", "place": "oracle"},
+        "skills": {"navigate": "oracle", "pick": "/somewhere/pick.safetensors", "place": "oracle"},
         "interactions": [
             {"name": name, "success_at_end": rate(value)}
             for name, value in zip(("pick_0", "place_0"), rates, strict=True)
@@ -41,12 +41,12 @@ def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
     ]
     assert main(files) == 0
     page = capsys.readouterr().out
-    tidy, table = page.index("## Tidy house"), page.index("## Set table")
+    tidy, table = page.index("## Tidy House"), page.index("## Set Table")
     assert tidy < table  # in the order of the scenarios
     assert "| | n | `pick_0` | `place_0` | full task |" in page
     assert "| TP-SPA | 100 | 95 | 90 | **90.0 %** (80.0 to 95.0) |" in page[tidy:table]
     assert "| TP-SRL, test | 100 | 80 | 70 | **70.0 %** (60.0 to 75.0) |" in page[tidy:table]
-    assert "(navigate, place: oracle; pick: learned (pick))" in page
+    assert "(navigate, place: oracle; pick: pick.safetensors)" in page
     assert "7 pick: nothing held" in page
     assert "Wrong objects: 1 of 300 picks. Planning: median 10 ms, worst 200 ms." in page
     assert (

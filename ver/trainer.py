@@ -183,8 +183,7 @@ class Trainer:
             collector.close()
             self._boundary = {}
             return self._make_collector(logs)
-        # Some take new weights between two gradient steps.
-        self.ppo.after_update = getattr(collector, "publish", self.ppo.after_update)
+        self.ppo.after_update = collector.publish
         counts = collector.faults.counts
         for name in counts:
             counts[name] += self._fault_counts.get(name, 0)

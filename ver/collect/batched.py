@@ -159,6 +159,9 @@ class BatchedCollector:
     def copy_weights(self) -> None:
         """Has nothing to do: the policy that acts is the one that learns."""
 
+    def publish(self, version: int) -> None:
+        """Has nothing to do: nobody acts meanwhile."""
+
     def capture(self) -> Carried:
         """Returns nothing: a resumed run starts new episodes."""
         return {}

@@ -62,6 +62,9 @@ class Collector(Protocol):
     def copy_weights(self) -> None:
         """Hands the learner's weights to the acting policy, where that is another one."""
 
+    def publish(self, version: int) -> None:
+        """Told after each gradient step, of which there are `version`, while others may still act."""
+
     def capture(self) -> Carried:
         """Copies what is under way after a full rollout; a checkpoint keeps it."""
         ...

@@ -242,6 +242,9 @@ class VERCollector:
         for name, tensor in self._acting.state_dict(keep_vars=True).items():
             tensor.data.copy_(learned[name])
 
+    def publish(self, version: int) -> None:
+        """Has nothing to do: who acts is renewed between rollouts."""
+
     def capture(self) -> Carried:
         """Copies what is under way after a full rollout; a checkpoint keeps it."""
         return {

@@ -3,18 +3,20 @@
 Two thirds of a physics step of a robot that touches nothing go into finding that out: MuJoCo compares
 every link with the apartment's 230 solids, four times per action. Here spheres that enclose the links
 are compared with boxes that enclose everything else, at a twentieth of the cost. Who is clear of those
-touches nothing, so switching MuJoCo's own search off for that substep changes no result. What the
-robot holds is looked at like a part of it.
+touches nothing, so a substep without the apartment has the same result (`free_robot.py`). What the robot
+holds is looked at like a part of it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mujoco
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
 from rearrange.robot import fetch, kinematics
 from rearrange.robot.kinematics import TORSO_LIFT, frames_kernel
 from rearrange.scenes.compile import ARTICULATED_BIT, OBJECT_BODIES, STATIC_BIT
@@ -27,7 +29,7 @@ BASE, CUP = -1, kinematics.JOINT_COUNT
 MATRIX, HALF, BOUNDS, COLUMNS = 3, 12, 15, 21
 LOCAL = 4  # column of a placed sphere where its place in the base frame starts
 
-_KERNEL = {"cache": True, "nogil": True, "error_model": "numpy"}
+_KERNEL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 class Clearance:
@@ -134,7 +136,7 @@ def _object_radius(model: mujoco.MjModel, body_name: str) -> float:
     )
 
 
-@numba.njit(**_KERNEL)
+@cached_njit(kinematics, **_KERNEL)
 def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyped-def]
     """Write the spheres in the world, their radii, and their place in the base frame [>= S, 7]."""
     positions, r = frames_kernel(joints, TORSO_LIFT)
@@ -153,7 +155,7 @@ def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyp
         placed[s, 4], placed[s, 5], placed[s, 6] = a, b, c
 
 
-@numba.njit(**_KERNEL)
+@numba.njit(cache=True, **_KERNEL)
 def _bound(placed, first, last, bounds, part):  # type: ignore[no-untyped-def]
     """Write the bounds of spheres first .. last - 1 along the world's axes into bounds[part, 0:6]."""
     for k in range(3):
@@ -164,7 +166,7 @@ def _bound(placed, first, last, bounds, part):  # type: ignore[no-untyped-def]
         bounds[part, k], bounds[part, 3 + k] = low, high
 
 
-@numba.njit(**_KERNEL)
+@numba.njit(cache=True, **_KERNEL)
 def _apart(a, i, b, j, column):  # type: ignore[no-untyped-def]
     """Whether the bounds a[i, 0:6] and b[j, column : column + 6] do not overlap."""
     return (
@@ -174,7 +176,7 @@ def _apart(a, i, b, j, column):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@numba.njit(**_KERNEL)
+@numba.njit(cache=True, **_KERNEL)
 def _meets_box(placed, first, last, frame, boxes, i):  # type: ignore[no-untyped-def]
     """Whether one of the spheres first .. last - 1 overlaps box i; their places start at column `frame`."""
     for s in range(first, last):
@@ -190,7 +192,7 @@ def _meets_box(placed, first, last, frame, boxes, i):  # type: ignore[no-untyped
     return False
 
 
-@numba.njit(**_KERNEL)
+@numba.njit(cache=True, **_KERNEL)
 def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[no-untyped-def]
     """Whether one of the spheres before `last`, of base and arm, overlaps that of an object but `held`."""
     for o in range(len(objects)):
@@ -212,7 +214,7 @@ def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[n
     return False
 
 
-@numba.njit(**_KERNEL)
+@numba.njit(cache=True, **_KERNEL)
 def _cup_meets_base(spheres, placed, arm, last, base_boxes):  # type: ignore[no-untyped-def]
     """Whether one of the cup's spheres, among arm .. last - 1, overlaps the base: its only self-contact."""
     for s in range(arm, last):
@@ -222,7 +224,7 @@ def _cup_meets_base(spheres, placed, arm, last, base_boxes):  # type: ignore[no-
     return False
 
 
-@numba.njit(**_KERNEL)
+@cached_njit(kinematics, **_KERNEL)
 def is_clear(  # type: ignore[no-untyped-def]
     spheres, boxes, base_boxes, moving_boxes, radii, joints, x, y, yaw, objects, held
 ):  # fmt: skip

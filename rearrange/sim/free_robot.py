@@ -25,8 +25,9 @@ from rearrange.caching import cached_njit
 from rearrange.robot import fetch, kinematics
 from rearrange.robot.kinematics import JOINT_COUNT
 from rearrange.scenes.compile import empty_spec
-from rearrange.sim import clearance
+from rearrange.sim import clearance, kernels
 from rearrange.sim.clearance import is_clear
+from rearrange.sim.kernels import place_base
 
 LOAD = "load"  # name of the body that stands for what is held
 # Fields that the small model's load takes over from the apartment's object.
@@ -117,7 +118,7 @@ def _call(_, function, model, data):  # type: ignore[no-untyped-def]
 _KERNEL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
-@cached_njit(**_KERNEL)
+@cached_njit(kernels, **_KERNEL)
 def teleport(motion, position, rotation, objects, held):  # type: ignore[no-untyped-def]
     """Move the base, and what it holds, by a substep's part of the way.
 
@@ -131,8 +132,7 @@ def teleport(motion, position, rotation, objects, held):  # type: ignore[no-unty
     x, y, dx, dy, turn = motion[0], motion[1], motion[3], motion[4], motion[5]
     new_x, new_y, new_yaw = x + dx, y + dy, motion[2] + turn
     motion[0], motion[1], motion[2] = new_x, new_y, new_yaw
-    position[0], position[1] = new_x, new_y
-    rotation[0], rotation[3] = math.cos(0.5 * new_yaw), math.sin(0.5 * new_yaw)
+    place_base(position, rotation, new_x, new_y, new_yaw)
     if held >= 0 and (dx != 0.0 or dy != 0.0 or turn != 0.0):
         cos, sin = math.cos(turn), math.sin(turn)
         u, v = objects[held, 0] - x, objects[held, 1] - y
@@ -150,7 +150,7 @@ def _copy(source, start, target, first, count):  # type: ignore[no-untyped-def]
         target[first + k] = source[start + k]
 
 
-@cached_njit(clearance, kinematics, **_KERNEL)
+@cached_njit(clearance, kernels, kinematics, **_KERNEL)
 def step_free(  # type: ignore[no-untyped-def]
     call_step, call_kinematics, small_model, small_data, small_qpos, small_qvel, small_warm,
     small_ctrl, small_position, small_rotation,
@@ -170,6 +170,7 @@ def step_free(  # type: ignore[no-untyped-def]
     """
     arm = qpos[arm_qpos : arm_qpos + JOINT_COUNT]
     load_qpos, load_qvel = object_qpos + 7 * held, object_qvel + 6 * held
+    own_qpos, own_qvel = len(small_qpos) - JOINT_COUNT, len(small_qvel) - JOINT_COUNT  # of the arm
     _copy(ctrl, 0, small_ctrl, 0, JOINT_COUNT)
     for taken in range(budget):
         teleport(motion, position, rotation, objects, held)
@@ -182,17 +183,17 @@ def step_free(  # type: ignore[no-untyped-def]
             _call(call_kinematics, apartment_model, apartment_data)  # pyright: ignore
         _copy(position, 0, small_position, 0, 2)
         _copy(rotation, 0, small_rotation, 0, 4)
-        _copy(qpos, arm_qpos, small_qpos, len(small_qpos) - JOINT_COUNT, JOINT_COUNT)
-        _copy(qvel, arm_qvel, small_qvel, len(small_qvel) - JOINT_COUNT, JOINT_COUNT)
-        _copy(warm, arm_qvel, small_warm, len(small_qvel) - JOINT_COUNT, JOINT_COUNT)
+        _copy(qpos, arm_qpos, small_qpos, own_qpos, JOINT_COUNT)
+        _copy(qvel, arm_qvel, small_qvel, own_qvel, JOINT_COUNT)
+        _copy(warm, arm_qvel, small_warm, own_qvel, JOINT_COUNT)
         if held >= 0:
             _copy(qpos, load_qpos, small_qpos, 0, 7)
             _copy(qvel, load_qvel, small_qvel, 0, 6)
             _copy(warm, load_qvel, small_warm, 0, 6)
         _call(call_step, small_model, small_data)  # pyright: ignore
-        _copy(small_qpos, len(small_qpos) - JOINT_COUNT, qpos, arm_qpos, JOINT_COUNT)
-        _copy(small_qvel, len(small_qvel) - JOINT_COUNT, qvel, arm_qvel, JOINT_COUNT)
-        _copy(small_warm, len(small_qvel) - JOINT_COUNT, warm, arm_qvel, JOINT_COUNT)
+        _copy(small_qpos, own_qpos, qpos, arm_qpos, JOINT_COUNT)
+        _copy(small_qvel, own_qvel, qvel, arm_qvel, JOINT_COUNT)
+        _copy(small_warm, own_qvel, warm, arm_qvel, JOINT_COUNT)
         if held >= 0:
             _copy(small_qpos, 0, qpos, load_qpos, 7)
             _copy(small_qvel, 0, qvel, load_qvel, 6)

@@ -56,9 +56,8 @@ def begin_step(  # type: ignore[no-untyped-def]
         targets[i, k] = control[k] = max(min(target, limits[1, k]), limits[0, k])
     pose, forward, turn = worlds[i].base_pose, action[i, 8], action[i, 9]
     x, y, yaw = pose[0], pose[1], pose[2]
-    heading = (
-        yaw + 0.5 * turn
-    )  # HAB turns and drives in one action: the motion follows the mean heading
+    # HAB turns and drives in one action: the motion follows the mean heading.
+    heading = yaw + 0.5 * turn
     dx, dy = forward * math.cos(heading), forward * math.sin(heading)
     new_x, new_y, blocked = clamp_kernel(
         floor, frame[0], frame[1], frame[2], x, y, dx, dy, radius, slide
@@ -96,11 +95,9 @@ def read_world(  # type: ignore[no-untyped-def]
         for m in range(3):
             state.end_effector_rotation[k, m] = hand_rotation[k, m]
         tip[k] = hand_position[k] + _TIP * hand_rotation[k, 0]
-    x, y, yaw = state.base_pose[0], state.base_pose[1], state.base_pose[2]
-    cos, sin, u, v = math.cos(yaw), math.sin(yaw), tip[0] - x, tip[1] - y
-    state.end_effector_in_base[0] = cos * u + sin * v
-    state.end_effector_in_base[1] = cos * v - sin * u
-    state.end_effector_in_base[2] = tip[2]
+    local = geometry.to_base_frame(state.base_pose, tip)
+    for k in range(3):
+        state.end_effector_in_base[k] = local[k]
     for o in range(len(object_position)):
         for k in range(3):
             state.object_position[o, k] = object_position[o, k]

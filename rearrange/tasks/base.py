@@ -21,9 +21,9 @@ from numpy.lib.recfunctions import structured_to_unstructured
 from rearrange.episodes.episode import Episode
 from rearrange.sim.base import SimState
 
-ARM, GRIP, BASE, STOP = slice(0, 7), 7, slice(8, 10), 10  # places in a full action
+GRIP, BASE, STOP = 7, slice(8, 10), 10  # places in a full action
 HOLD, LET_GO = 1.0, -1.0  # grip of an action: from 0 on hold or try to grasp, below let go
-_FORWARD = 8
+_FORWARD, _TURN = BASE.start, BASE.start + 1
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
 
@@ -207,7 +207,7 @@ def as_record(config: Any) -> np.ndarray:
 @numba.njit(cache=True)
 def keep_base(physical: Any) -> None:
     """Take the base's motion out of an action [10]."""
-    physical[_FORWARD], physical[_FORWARD + 1] = 0.0, 0.0
+    physical[_FORWARD], physical[_TURN] = 0.0, 0.0
 
 
 @numba.njit(cache=True)

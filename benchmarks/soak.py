@@ -5,6 +5,10 @@ once for each process that maps them), the memory in files without a name that t
 in /dev/shm, and environment steps per second. At the end: the drift, which is the change from the
 first to the second half of the minutes after a warm-up. Exit status 1 if memory drifts by more than
 2 % or speed by more than 5 %.
+
+Beside them stands how long a fixed piece of work takes at that moment: a shared machine drifts by
+itself. With `--run DIR` the training is a real one, with the skill's own number of steps, whose
+checkpoints stay; without it nothing does.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.calibration import fixed_work_duration
 from benchmarks.faulty_environments import Trails
 from skills.base import SKILL_NAMES
 from skills.command import OneLineParser, machine, run_command, write_json
@@ -44,6 +49,7 @@ class Sample:
         shared_files: Size of what lies in /dev/shm [MB].
         processes: How many workers there are.
         steps_per_second: Environment steps learned from.
+        fixed_work_ms: How long a fixed piece of work takes meanwhile [ms].
     """
 
     minutes: float
@@ -53,6 +59,7 @@ class Sample:
     shared_files: float
     processes: int
     steps_per_second: float
+    fixed_work_ms: float
 
 
 def resident(pid: int) -> tuple[float, float]:
@@ -109,6 +116,7 @@ class Watch:
             shared_files=shared_file_size(),
             processes=len(memory),
             steps_per_second=(trainer.steps - self.steps) / (now - self.sampled_at),
+            fixed_work_ms=fixed_work_duration() * 1e3,
         )
         self.steps, self.sampled_at = trainer.steps, now
         self.samples.append(sample)
@@ -121,7 +129,8 @@ def line(sample: Sample) -> str:
         f"{sample.minutes:6.1f} min | trainer {sample.trainer:7.1f} MB | "
         f"{sample.processes} workers {sample.workers:7.1f} MB "
         f"(private {sample.workers_private:7.1f}) | "
-        f"/dev/shm {sample.shared_files:.1f} MB | {sample.steps_per_second:8,.0f} steps/s"
+        f"/dev/shm {sample.shared_files:.1f} MB | {sample.steps_per_second:8,.0f} steps/s | "
+        f"fixed work {sample.fixed_work_ms:.3f} ms"
     )
 
 
@@ -141,6 +150,7 @@ def drifts(samples: Sequence[Sample]) -> dict[str, float]:
         "memory": drift([sample.trainer + sample.workers for sample in kept]),
         "shared_files": drift([sample.shared_files for sample in kept]),
         "steps_per_second": drift([sample.steps_per_second for sample in kept]),
+        "fixed_work": drift([sample.fixed_work_ms for sample in kept]),
     }
 
 
@@ -154,7 +164,8 @@ def make_trainer(options: Any, folder: str, watch: Watch) -> Trainer:
         )
         return Trainer(config, Trails(), folder, after_update=watch)
     settings = load_settings(options.skill, options.overrides)
-    settings.trainer.total_steps = 10**12
+    if not options.run:
+        settings.trainer.total_steps = 10**12
     environments = SkillEnvironments.from_settings(settings)
     return Trainer(settings.trainer, environments, folder, environments.metadata(), watch)
 
@@ -166,13 +177,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
     parser.add_argument("--minutes", type=float, default=60.0, help="how long")
     parser.add_argument("--interval", type=float, default=60.0, help="seconds between samples")
+    parser.add_argument("--run", metavar="DIR", help="train in earnest, in this run directory")
     parser.add_argument("--json", metavar="PATH", help="write the samples here")
     options = parser.parse_intermixed_args(arguments)
     if options.skill not in (*SKILL_NAMES, "toy"):
         parser.error(f"'{options.skill}' is neither toy nor one of {', '.join(SKILL_NAMES)}")
     watch = Watch(options.minutes, options.interval)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        make_trainer(options, folder, watch).train()
+        make_trainer(options, options.run or folder, watch).train()
     result = drifts(watch.samples) if watch.samples else {}
     if not result:
         parser.error("too short: fewer than two samples after the warm-up")

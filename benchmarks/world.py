@@ -20,6 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.calibration import fixed_work
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv, to_physical
 from rearrange.episodes import Episode
 from rearrange.episodes.generation import check_split
@@ -60,14 +61,6 @@ def timed(function: Callable[[], Any], times: list[float]) -> Any:
     result = function()
     times.append(time.perf_counter() - started)
     return result
-
-
-def calibration() -> int:
-    """A fixed piece of work of about 0.3 ms."""
-    total = 0
-    for i in range(5000):
-        total += i * i
-    return total
 
 
 def few_objects(episode: Episode) -> Episode:
@@ -111,7 +104,7 @@ class Runner:
         env, times = self.env, self.times
         for k in range(BLOCK):
             if k % 25 == 0:
-                timed(calibration, times["calibration"])
+                timed(fixed_work, times["calibration"])
             action = self.actions()
             outcome = timed(lambda action=action: env.step(action), times["step"])
             if outcome[2] or outcome[3]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +60,8 @@ class InferenceEngine:
             their share of it; the next policy decides on the same observation anew.
         observations: {key: [N, ...]} where observations are copied from: the shared rows, unless
             others are put in their place.
-        seconds: Time spent in "wait", "inference" and everything else, "overhead".
+        seconds: Time spent in "inference", in "overhead", which is what this thread computes besides,
+            and in "wait": for requests, or for a core that the kernel gave to a worker.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class InferenceEngine:
         self.limits = limits
         self.held_back = held_back
         self.seconds = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
+        self._inference_cpu_s = 0.0
         self.version = version
         self._rows = transfer.arrays
         self.observations = self._rows.group("observation")
@@ -96,9 +100,8 @@ class InferenceEngine:
         Returns:
             How many requests were answered.
         """
-        begin = time.perf_counter()
-        seconds = self.seconds
-        accounted = seconds["wait"] + seconds["inference"]
+        begin, cpu_begin = time.perf_counter(), time.thread_time()
+        inference, inference_cpu = self.seconds["inference"], self._inference_cpu_s
         environments, slots = self._claim(begin + timeout_s)
         if len(environments):
             started = time.perf_counter()
@@ -113,9 +116,11 @@ class InferenceEngine:
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
-        elapsed = time.perf_counter() - begin
-        accounted = seconds["wait"] + seconds["inference"] - accounted
-        seconds["overhead"] += elapsed - accounted
+        # In this order: the kernel may wait for the next system call to give the core away.
+        overhead = time.thread_time() - cpu_begin - (self._inference_cpu_s - inference_cpu)
+        elapsed = time.perf_counter() - begin - (self.seconds["inference"] - inference)
+        self.seconds["overhead"] += overhead
+        self.seconds["wait"] += max(0.0, elapsed - overhead)
         return len(environments)
 
     def replay(self) -> None:
@@ -149,7 +154,6 @@ class InferenceEngine:
                 return _NOBODY, _NOBODY
             until = min(impatient, give_up) if waiting and now < impatient else give_up
             self.transfer.request_bell.wait(until - now)
-            self.seconds["wait"] += time.perf_counter() - now
 
     def _take(self) -> tuple[np.ndarray, np.ndarray]:
         buffer, ready = self.buffer, self._rows["request_ready"]
@@ -246,17 +250,24 @@ class InferenceEngine:
         if not len(rows):
             return
         state = buffer.large["current_state"][self._to_device(rows)]
-        begin = time.perf_counter()
         final = self._final_observations.items()
-        with torch.inference_mode():
+        with self._inference():
             values = self.policy.value(
                 {key: self._to_tensor(array[rows]) for key, array in final},
                 self._to_tensor(state),
                 self._to_tensor(self._rows["action"][rows]),
                 torch.ones(len(rows), device=buffer.device),
             )
-        buffer.final_values[buffer.newest[rows]] = values.cpu().numpy()
+            values = values.cpu()
+        buffer.final_values[buffer.newest[rows]] = values.numpy()
+
+    @contextmanager
+    def _inference(self) -> Iterator[None]:
+        cpu_begin, begin = time.thread_time(), time.perf_counter()
+        with torch.inference_mode():
+            yield
         self.seconds["inference"] += time.perf_counter() - begin
+        self._inference_cpu_s += time.thread_time() - cpu_begin
 
     def _decide(
         self,
@@ -275,16 +286,14 @@ class InferenceEngine:
         """
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
-        begin = time.perf_counter()
-        with torch.inference_mode():
+        with self._inference():
             output = self.policy.act(
                 {key: self._to_tensor(large[f"observation/{key}"][rows]) for key in self._keys},
                 self._to_tensor(large["state"][rows]),
                 self._to_tensor(large["previous_action"][rows]),
                 self._to_tensor(~first),
             )
-        actions = output.actions.cpu().numpy()  # waits for a GPU to be done
-        self.seconds["inference"] += time.perf_counter() - begin
+            actions = output.actions.cpu().numpy()  # waits for a GPU to be done
         # All that the next request of these environments may read or rewrite, in whatever
         # process, comes before the send.
         if self.policy.state_size:

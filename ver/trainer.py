@@ -211,12 +211,14 @@ class Trainer:
             self._boundary |= generator_tensors()
             steps = self.steps - steps
             busy = {key: value - before[key] for key, value in collector.busy_seconds.items()}
-            learning = self._learning_seconds - (self.ppo.packing_seconds - packing)
+            packing = self.ppo.packing_seconds - packing
+            learning = self._learning_seconds - packing
             row = self._row(collector, losses)
             logs.write_slowly(row)
             wall = time.perf_counter() - begin
             self.seconds += wall
             row |= time_shares(wall, busy["wait"], busy["inference"], learning, self._rank_seconds)
+            row["time/packing"] = packing / wall  # is a part of the overhead
             row["steps_per_second"] = steps / wall
             samples = self._rollout_steps * config.ppo.epochs
             row["loss/samples_per_second"] = samples / self._learning_seconds

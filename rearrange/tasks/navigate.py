@@ -14,6 +14,8 @@ the episode, right or wrong, but is ignored far from the goal.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,10 +29,12 @@ from rearrange.episodes import (
     Target,
     cluttered_scene,
     empty_scene,
+    load_layout,
     sample_arm,
 )
+from rearrange.navigation import DistanceField, distance_field
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
-from rearrange.sim.base import NOTHING
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
@@ -40,6 +44,7 @@ from rearrange.tasks.base import (
     ActionConfig,
     Compiled,
     ForceConfig,
+    Outcome,
     Task,
     feel_force,
 )
@@ -60,6 +65,9 @@ class NavigateConfig:
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 400  # [400] then the episode is truncated
     distance_scale: float = 1.0  # [1] per metre closer to the goal
+    # [False] closer along the floor, to where the robot can stand nearest to the goal, instead of in a
+    # straight line, which runs through walls
+    geodesic: bool = False
     turn_scale: float = 1.0  # [1] per radian turned towards the goal when near
     turn_distance: float = 3.0  # [3.0] near is less than this [m]
     drop_penalty: float = 1.0  # [0] on losing what is held; ends the episode
@@ -82,7 +90,10 @@ class NavigateConfig:
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         distance, bearing = polar(states[i].base_pose, memories[i].goal)
-        memories[i].previous_distance, memories[i].previous_angle = distance, abs(bearing)
+        if not settings[0].geodesic:
+            memories[i].way_left = distance
+        memories[i].previous_way_left = memories[i].way_left
+        memories[i].previous_angle = abs(bearing)
 
 
 @cached_njit(base)
@@ -99,7 +110,9 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         world, memory, outcome = states[i], memories[i], outcomes[i]
         distance, bearing = polar(world.base_pose, memory.goal)
         angle = abs(bearing)
-        near = distance < config.turn_distance
+        if not config.geodesic:
+            memory.way_left = distance
+        near = memory.way_left < config.turn_distance
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
         stop = actions[i, STOP] > 0.0 and distance <= config.stop_distance
         there = distance < config.goal_distance and angle < config.goal_angle
@@ -107,7 +120,8 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         success = there and stop and not dropped
 
         rewards, failures = outcome.rewards, outcome.failures
-        rewards.distance = config.distance_scale * (memory.previous_distance - distance)
+        nearer = memory.previous_way_left - memory.way_left
+        rewards.distance = config.distance_scale * nearer
         rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
         rewards.drop = -config.drop_penalty * dropped
         rewards.force = force_reward
@@ -117,7 +131,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         failures.dropped, failures.force_limit = dropped, exceeded
         outcome.success = success
         outcome.terminated = stop or dropped or exceeded
-        memory.previous_distance, memory.previous_angle = distance, angle
+        memory.previous_way_left, memory.previous_angle = memory.way_left, angle
 
 
 @cached_njit(geometry, sensors)
@@ -147,10 +161,43 @@ class Navigate(Task):
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),
         ("held", "i8"),  # slot that is to be kept in the hand
-        ("previous_distance", "f8"),
+        ("way_left", "f8"),  # to the goal, along the floor if that is asked for
+        ("previous_way_left", "f8"),
         ("previous_angle", "f8"),
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
+
+    def __init__(self, config: NavigateConfig | None = None, world_count: int = 1) -> None:
+        """See Task."""
+        super().__init__(config, world_count)
+        self._floors: list[DistanceField | None] = [None] * world_count
+
+    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
+        """Begin episodes; measures the floor from the goal if distances go along it."""
+        super().start(world_ids, episodes, state)
+        if not self.config.geodesic:
+            return
+        for i, episode in zip(world_ids, episodes, strict=True):
+            _, grid = load_layout(episode.layout, episode.variation)
+            x, y, _ = self.memory["goal"][i]
+            self._floors[i] = distance_field(grid, (float(x), float(y)))
+        self._measure(state, world_ids)
+        self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
+
+    def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
+        """See Task."""
+        if self.config.geodesic:
+            self._measure(state, range(len(state.worlds)))
+        return super().evaluate(state, action)
+
+    def _measure(self, state: SimState, world_ids: Iterable[int]) -> None:
+        """Write the way left; where the robot has none, having been pushed among furniture, it stays."""
+        for i in world_ids:
+            floor = self._floors[i]
+            if floor is not None:
+                way = floor.at(float(state.base_pose[i, 0]), float(state.base_pose[i, 1]))
+                if math.isfinite(way):
+                    self.memory["way_left"][i] = way
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rearrange.episodes import load_layout
+from rearrange.navigation import distance_field
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
 
@@ -200,3 +201,39 @@ def test_sampled_starts_are_far_from_goals_of_every_kind():
     assert kinds["held for the fridge"] > 0
     assert kinds["held"] == pytest.approx(120 * 0.167 * 0.8, abs=11)
     assert kinds["shut in"] == pytest.approx(120 * 0.833 * 0.2, abs=12)
+
+
+def test_the_way_along_the_floor_pays_if_asked_for(make_state, make_episode):
+    """Over a random walk through an apartment, beside the straight distance, which differs."""
+    _, grid = load_layout(0, 0)
+    rng = np.random.default_rng(0)
+    poses = [grid.sample_pose(rng) for _ in range(12)]
+    goal = (*poses[-1][:2], 0.8)
+    field = distance_field(grid, goal[:2])
+    ways = [field.at(x, y) for x, y, _ in poses]
+    straight = [math.dist(pose[:2], goal[:2]) for pose in poses]
+    assert max(way - line for way, line in zip(ways, straight, strict=True)) > 0.5
+    task = Navigate(NavigateConfig(geodesic=True, turn_scale=0.0), 2)
+    states = [make_state(2, base_pose=[(0.0, 0.0, 0.0), pose]) for pose in poses]
+    episode = make_episode((SLOT, goal, goal))
+    task.start([1], [episode], states[0])
+    action = np.full((2, 11), -1.0)
+    for k in range(1, len(poses)):
+        reward = float(task.evaluate(states[k], action).rewards["distance"][1])
+        assert reward == pytest.approx(ways[k - 1] - ways[k], abs=1e-6)
+
+
+def test_a_robot_among_furniture_is_no_nearer_and_no_farther(make_state, make_episode):
+    _, grid = load_layout(0, 0)
+    free = grid.sample_pose(np.random.default_rng(1))
+    blocked = np.argwhere(grid.clearance == grid.clearance.min())[0]
+    x, y = grid.center_of(blocked[None])[0]
+    goal = (*grid.sample_pose(np.random.default_rng(2))[:2], 0.8)
+    assert distance_field(grid, goal[:2]).at(x, y) == math.inf
+    task = Navigate(NavigateConfig(geodesic=True, turn_scale=0.0), 1)
+    state = make_state(1, base_pose=[free])
+    task.start([0], [make_episode((SLOT, goal, goal))], state)
+    action = np.full((1, 11), -1.0)
+    for pose in ((x, y, 0.0), free):
+        outcome = task.evaluate(make_state(1, base_pose=[pose]), action)
+        assert float(outcome.rewards["distance"][0]) == 0.0

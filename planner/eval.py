@@ -22,6 +22,7 @@ from planner.evaluation import (
     worker_count,
 )
 from planner.executive import ExecutiveSettings
+from planner.hand_offs import save_starts
 from planner.planning import plan_episodes
 from planner.report import (
     episode_line,
@@ -56,6 +57,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--dataset",
         metavar="PATH",
         help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
+    )
+    parser.add_argument(
+        "--record-hand-offs",
+        type=Path,
+        metavar="DIR",
+        help="write the states in which skills begin as episodes of theirs, to train and evaluate with",
     )
     parser.add_argument(
         "--no-nav", action="store_true", help="delete navigation from the plans: TP-SRL(NoNav)"
@@ -103,6 +110,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         engine=options.engine,
         validate_plans=options.validate_plans,
         video_directory=output if options.video else None,
+        record_hand_offs=options.record_hand_offs is not None,
         executive=ExecutiveSettings(navigate_timeout_ends=options.navigate_timeout == "end"),
     )
 
@@ -133,6 +141,13 @@ def main(arguments: Sequence[str]) -> int:
         write_json(options.json, summary)
     if settings.video_directory is not None:
         console.print(f"videos: {settings.video_directory}")
+    if options.record_hand_offs is not None:
+        records.sort(key=lambda record: record.index)
+        starts = [start for record in records for start in record.starts]
+        command = _command(arguments)
+        where = (options.record_hand_offs, settings.task, settings.split, settings.seed, command)
+        for path in save_starts(starts, *where):
+            console.print(f"start states: {path}")
     return 0
 
 

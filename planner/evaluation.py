@@ -21,6 +21,7 @@ import numpy as np
 
 from planner import scenarios
 from planner.executive import Execution, Executive, ExecutiveSettings
+from planner.hand_offs import HandOffRecorder, Start
 from planner.interactions import without_navigation
 from planner.problem import build_problem
 from planner.scenarios import SCENARIOS, Scenario
@@ -48,6 +49,7 @@ class EvaluationSettings:
         validate_plans: Check every plan with unified-planning's validator.
         video_directory: Where mp4 files go, or None for no videos.
         dataset: Episode file; None: episodes are sampled.
+        record_hand_offs: Keep the states in which skills begin.
         executive: Time-outs and masks.
     """
 
@@ -62,6 +64,7 @@ class EvaluationSettings:
     validate_plans: bool = False
     video_directory: Path | None = None
     dataset: Path | None = None
+    record_hand_offs: bool = False
     executive: ExecutiveSettings = field(default_factory=ExecutiveSettings)
 
     @property
@@ -87,6 +90,7 @@ class EpisodeRecord:
         wall_seconds: The whole episode, video included.
         skills: Skill -> its source.
         video: File, or None.
+        starts: States in which skills began, if they were asked for.
     """
 
     index: int
@@ -99,6 +103,7 @@ class EpisodeRecord:
     wall_seconds: float
     skills: dict[str, str]
     video: str | None = None
+    starts: tuple[Start, ...] = ()
 
 
 class EpisodeRunner:
@@ -127,10 +132,12 @@ class EpisodeRunner:
         plan = find_plan(task.problem, settings.engine, validate=settings.validate_plans)
         if not settings.navigate:
             plan = without_navigation(plan)
+        recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index) as video:
-            execution = self._executive.run(
-                self._stage.world, plan, task.arguments, None if video is None else video.observe
-            )
+            observers = [] if video is None else [video.observe]
+            if settings.record_hand_offs:
+                observers.append(recorder.observe)
+            execution = self._executive.run(self._stage.world, plan, task.arguments, observers)
             if video is not None:
                 video.finish(execution)
         return EpisodeRecord(
@@ -144,6 +151,7 @@ class EpisodeRunner:
             wall_seconds=time.perf_counter() - started,
             skills={name: skill.source for name, skill in self._stage.skills.items()},
             video=None if video is None else str(video.path),
+            starts=tuple(recorder.starts),
         )
 
     def close(self) -> None:

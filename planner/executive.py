@@ -12,7 +12,7 @@ the calls of its plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -179,7 +179,7 @@ class Executive:
         world: RearrangeEnv,
         plan: Plan,
         arguments: dict[str, SkillArgument],
-        observer: Observer | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Execution:
         """Runs a plan in a world that was just reset to the plan's episode.
 
@@ -187,10 +187,10 @@ class Executive:
             world: The environment.
             plan: What to do.
             arguments: Names in the plan -> what skills are told.
-            observer: Called after every step.
+            observers: Called after every step.
         """
         calls = tuple(bind(step, arguments) for step in plan.steps)
-        run = _Run(world, self._skills, self._settings, calls, observer)
+        run = _Run(world, self._skills, self._settings, calls, observers)
         last = len(calls) - 1
         stopped = False
         for index, call in enumerate(calls):
@@ -213,13 +213,13 @@ class _Run:
         skills: Mapping[str, Skill],
         settings: ExecutiveSettings,
         calls: tuple[SkillCall, ...],
-        observer: Observer | None,
+        observers: Sequence[Observer],
     ) -> None:
         self._world = world
         self._skills = skills
         self._settings = settings
         self._calls = calls
-        self._observer = observer
+        self._observers = observers
         self._tracker = InteractionTracker(calls)
         self._first_handles = np.array(world.state.handle_position[0], dtype=float)
         self._hand_offs: list[HandOff] = []
@@ -299,8 +299,8 @@ class _Run:
         _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._tracker.update(self._world.state)
-        if self._observer is not None:
-            self._observer(self._world, moment)
+        for observe in self._observers:
+            observe(self._world, moment)
         return info.get("metrics", {}).get("failure/force_limit", 0.0) > 0.0
 
     def _masked(self, name: str, action: np.ndarray, rule: SkillRule) -> np.ndarray:

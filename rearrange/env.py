@@ -13,7 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.episodes import Episode, check_episode, load_layout
+from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment
@@ -117,9 +117,12 @@ class _Worlds:
         split: str,
         simulator: SimulatorConfig | Simulator | None,
         world_count: int,
+        starts: RecordedStarts | None,
     ) -> None:
         self.split = check_split(split)
         self.task = make_task(task, config, world_count)
+        self.starts = starts or RecordedStarts()
+        self.starts.check(task, split)
         self.action_scale = self.task.action.scale()
         if not isinstance(simulator, Simulator):
             simulator = MujocoSimulator(world_count, simulator)
@@ -144,7 +147,11 @@ class _Worlds:
         )
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
-        """Put world i into a new episode whose robot touches nothing."""
+        """Put world i into a new episode whose robot touches nothing, or a recorded one, as it was."""
+        recorded = self.starts.draw(self.task.name, self.split, rng)
+        if recorded is not None:
+            self.simulator.reset([i], [recorded])
+            return self.begin(i, recorded)
         for _ in range(START_ATTEMPTS):
             episode = self.task.sample_episode(self.split, rng)
             self.simulator.reset([i], [episode])
@@ -207,6 +214,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         split: str = "train",
         simulator: SimulatorConfig | Simulator | None = None,
         seed: int | None = None,
+        starts: RecordedStarts | None = None,
     ) -> None:
         """Build the environment.
 
@@ -216,11 +224,12 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             split: "train", "val" or "test": which apartments.
             simulator: Settings of the default simulator, or any simulator with one world.
             seed: Seeds episodes until `reset(seed=...)` does.
+            starts: Recorded start states that are mixed into those that the task samples.
 
         Raises:
-            UserError: Unknown task or split.
+            UserError: Unknown task or split, or recorded starts that cannot be read.
         """
-        self._worlds = _Worlds(task, config, split, simulator, world_count=1)
+        self._worlds = _Worlds(task, config, split, simulator, 1, starts)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
         self.state = self._worlds.state
@@ -325,10 +334,11 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         config: Any = None,
         split: str = "train",
         simulator: SimulatorConfig | Simulator | None = None,
+        starts: RecordedStarts | None = None,
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv."""
         self.num_envs = num_envs
-        self._worlds = _Worlds(task, config, split, simulator, num_envs)
+        self._worlds = _Worlds(task, config, split, simulator, num_envs, starts)
         self.task = self._worlds.task
         self.single_observation_space = self._worlds.observation_space
         self.single_action_space = self._worlds.action_space

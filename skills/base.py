@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
 from rearrange.env import RearrangeEnv
+from rearrange.episodes import Episode
+from rearrange.sim.base import NOTHING
 
 SKILL_NAMES = (
     "navigate",
@@ -71,3 +73,16 @@ class Skill(Protocol):
     def done(self, world: RearrangeEnv) -> bool:
         """Whether the skill's own end condition holds, as far as it can observe."""
         ...
+
+
+def as_episode(world: RearrangeEnv, argument: SkillArgument) -> Episode:
+    """The world's episode as a skill's own task would have it: one target, beginning now."""
+    target = world.episode.targets[argument.target_index]
+    place = {"start" if argument.kind == "object" else "goal": argument.position}
+    held = int(world.state.held_object[0])
+    return replace(
+        world.episode,
+        targets=(replace(target, slot=argument.slot, **place),),
+        held_slot=None if held == NOTHING else held,
+        target_joint=argument.joint,
+    )

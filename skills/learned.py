@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,12 @@ import numpy as np
 import torch
 
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, seen_depth, to_physical
-from rearrange.episodes import Episode
 from rearrange.geometry import norm
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
 from rearrange.tasks.sensors import from_rest
-from skills.base import SkillArgument
+from skills.base import SkillArgument, as_episode
 from skills.settings import SkillEnvironments
 from ver import UserError, load_policy, to_environment_action
 
@@ -183,16 +181,3 @@ LEARNED: dict[str, type[LearnedSkill]] = {
         LearnedCloseFridge,
     )
 }
-
-
-def as_episode(world: RearrangeEnv, argument: SkillArgument) -> Episode:
-    """The world's episode as a skill's own task would have it: one target, beginning now."""
-    target = world.episode.targets[argument.target_index]
-    place = {"start" if argument.kind == "object" else "goal": argument.position}
-    held = int(world.state.held_object[0])
-    return replace(
-        world.episode,
-        targets=(replace(target, slot=argument.slot, **place),),
-        held_slot=None if held == NOTHING else held,
-        target_joint=argument.joint,
-    )

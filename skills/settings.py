@@ -13,6 +13,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
+from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
@@ -35,6 +36,7 @@ class TrainingSettings:
     camera_size: int = 64  # height and width of the depth image [pixels]
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
+    starts: RecordedStarts = field(default_factory=RecordedStarts)  # that are mixed in
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
 
@@ -67,6 +69,7 @@ class SkillEnvironments:
         camera_size: Depth image [pixels].
         slide: Whether the base slides.
         randomise: How far the worlds differ from the nominal one; what is left out is off.
+        starts: Recorded start states that are mixed in, as plain values.
     """
 
     skill: str
@@ -75,11 +78,13 @@ class SkillEnvironments:
     camera_size: int
     slide: bool
     randomise: dict[str, float] = field(default_factory=dict)
+    starts: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
+        settings.starts.check(settings.skill, split or settings.split)
         return cls(
             settings.skill,
             asdict(settings.task),
@@ -87,13 +92,14 @@ class SkillEnvironments:
             settings.camera_size,
             settings.slide,
             asdict(settings.randomise),
+            asdict(settings.starts),
         )
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
         """The environments in which a checkpoint was trained, in another split's apartments.
 
-        Nothing is randomised there: policies are judged in the nominal world.
+        Nothing is randomised or mixed in there: policies are judged in the nominal world.
         """
         names = ("skill", "task", "camera_size", "slide")
         return cls(split=split, **{name: metadata[name] for name in names})
@@ -118,12 +124,14 @@ class SkillEnvironments:
     def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
         """One environment."""
         return RearrangeEnv(
-            self.skill, self.task_config(), self.split, self.simulator_config(), seed=seed
-        )
+            self.skill, self.task_config(), self.split, self.simulator_config(), seed=seed,
+            starts=RecordedStarts(**self.starts),
+        )  # fmt: skip
 
     def make_vector(self, count: int, seed: int) -> RearrangeVectorEnv:
         """All environments in one process; `reset` seeds them, so `seed` is not needed."""
         del seed
         return RearrangeVectorEnv(
-            count, self.skill, self.task_config(), self.split, self.simulator_config()
-        )
+            count, self.skill, self.task_config(), self.split, self.simulator_config(),
+            RecordedStarts(**self.starts),
+        )  # fmt: skip

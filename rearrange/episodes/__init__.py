@@ -10,10 +10,12 @@ from rearrange.episodes.generation import (
     load_layout,
     sample_arm,
 )
+from rearrange.episodes.recorded import RecordedStarts
 
 __all__ = [
     "Episode",
     "EpisodeSet",
+    "RecordedStarts",
     "Scene",
     "Target",
     "check_episode",

@@ -10,7 +10,7 @@ import numpy as np
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.fields import FieldChecker
 from rearrange.episodes.generation import load_layout
-from rearrange.episodes.schema import EPISODE_FIELDS, TARGET_FIELDS, decode_episode
+from rearrange.episodes.schema import EPISODE_FIELDS, OPTIONAL_FIELDS, TARGET_FIELDS, decode_episode
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, VARIATION_COUNT
 
@@ -31,7 +31,8 @@ def check_episode(episode: Any, target_count: int | None) -> None:
     if not isinstance(episode, Episode):
         raise UserError(f"{WHERE}: expected an Episode, found {type(episode).__name__}")
     fields = FieldChecker(WHERE)
-    raw = {name: _plain(getattr(episode, name)) for name in EPISODE_FIELDS}
+    names = (*EPISODE_FIELDS, *OPTIONAL_FIELDS)
+    raw = {name: _plain(getattr(episode, name)) for name in names}
     raw["episode_id"] = raw["episode_id"] or "unnamed"  # sampled episodes have none
     raw["objects"] = _object_rows(episode.objects, fields)
     raw["targets"] = _target_records(raw["targets"], fields)

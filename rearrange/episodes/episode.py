@@ -38,6 +38,8 @@ class Episode:
         arm_joints: Start of the arm [rad], seven values.
         articulated: Joint name -> start value, 0 where absent.
         held_slot: Object in the gripper at the start, or None.
+        grasp: Pose of the held object in the end effector's frame (x, y, z, qw, qx, qy, qz); None: held
+            from above, by the middle of its top face.
         target_joint: Joint that a skill shall open or close (one of ARTICULATED_JOINTS), or None.
         seed: Seeds everything that is random within the episode.
     """
@@ -53,3 +55,4 @@ class Episode:
     held_slot: int | None = None
     target_joint: str | None = None
     seed: int = 0
+    grasp: tuple[float, ...] | None = None

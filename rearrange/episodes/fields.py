@@ -37,17 +37,22 @@ class FieldChecker:
 
     def fail(self, field: str, expected: str, found: Any) -> NoReturn:
         """Raise: a field holds something else than expected."""
-        raise UserError(f"{self.where}: {field}: expected {expected}, found {reprlib.repr(found)}")
+        told = " ".join(reprlib.repr(found).split())  # arrays have several lines
+        raise UserError(f"{self.where}: {field}: expected {expected}, found {told}")
 
-    def record(self, field: str, value: Any, names: Collection[str]) -> dict[str, Any]:
-        """A JSON object with exactly these fields."""
+    def record(
+        self, field: str, value: Any, names: Collection[str], optional: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """A JSON object with exactly these fields, and perhaps optional ones."""
         if not isinstance(value, dict):
             self.fail(field, "an object with fields", value)
         if value.keys() != set(names):
-            unknown, missing = sorted(value.keys() - set(names)), sorted(set(names) - value.keys())
+            missing = sorted(set(names) - value.keys())
             if missing:
                 self.fail(field, f"a field '{missing[0]}'", sorted(value))
-            self.fail(field, f"only the fields {', '.join(names)}", unknown)
+            unknown = sorted(value.keys() - {*names, *optional})
+            if unknown:
+                self.fail(field, f"only the fields {', '.join([*names, *optional])}", unknown)
         return value
 
     def rows(self, field: str, value: Any, low: int, high: int) -> list[Any]:

@@ -37,6 +37,7 @@ EPISODE_FIELDS = (
     "target_joint",
     "seed",
 )
+OPTIONAL_FIELDS = ("grasp",)
 TARGET_FIELDS = ("slot", "start", "goal", "start_receptacle", "goal_receptacle")
 APARTMENT_FIELDS = ("layout", "variation", "size", "fingerprint")
 RECEPTACLES = (*OPEN_RECEPTACLES, *CLOSED_RECEPTACLES)
@@ -48,6 +49,7 @@ ROUNDING = 1e-3  # by which rounding may carry a joint over its limit [rad] or [
 NORM_TOLERANCE = 2e-3  # of quaternions, whose parts are rounded too
 TALLEST = 3.0  # nothing stands higher [m]
 WIDEST = 50.0  # no apartment is longer [m]
+REACH = 0.15  # of the centre of what is held from the suction tip [m]: beyond, the grasp breaks
 MOST_TARGETS = len(SLOT_KINDS)
 _TURN = (-2 * math.pi, 2 * math.pi)
 _ARM = Limits.of(
@@ -113,7 +115,10 @@ def decode_apartment(value: Any, fields: FieldChecker, split: str) -> ApartmentR
 
 def encode_episode(episode: Episode) -> dict[str, Any]:
     """An episode as JSON values, positions and angles rounded."""
-    return {
+    optional = {}
+    if episode.grasp is not None:
+        optional["grasp"] = _short(episode.grasp[:3]) + _short(episode.grasp[3:], QUATERNION_DIGITS)
+    return optional | {
         "episode_id": episode.episode_id,
         "layout": episode.layout,
         "variation": episode.variation,
@@ -156,7 +161,7 @@ def decode_episode(
     Raises:
         UserError: A field is missing, unknown or wrong.
     """
-    raw = fields.record("episode", value, EPISODE_FIELDS)
+    raw = fields.record("episode", value, EPISODE_FIELDS, OPTIONAL_FIELDS)
     name = fields.text("episode_id", raw["episode_id"], 100)
     fields = FieldChecker(f"{fields.where}: episode '{name}'")
     layout = _layout(raw["layout"], fields, split)
@@ -185,6 +190,7 @@ def decode_episode(
         if joint is None
         else fields.choice("target_joint", joint, ARTICULATED_JOINTS),
         seed=fields.integer("seed", raw["seed"], 0, 2**63 - 1),
+        grasp=_grasp(raw.get("grasp"), held, fields),
     )
 
 
@@ -209,11 +215,26 @@ def _objects(
         if slot in objects:
             fields.fail(f"{field} slot", "a slot that is not yet taken", slot)
         pose = fields.numbers(f"{field} pose", row[1:], limits)
-        norm = math.hypot(*pose[3:])
-        if abs(norm - 1.0) > NORM_TOLERANCE:
-            fields.fail(f"{field} quaternion", "a norm of 1", round(norm, 6))
+        _check_norm(field, pose, fields)
         objects[slot] = pose
     return objects
+
+
+def _grasp(value: Any, held: int | None, fields: FieldChecker) -> tuple[float, ...] | None:
+    """Pose of what is held in the hand, or None."""
+    if value is None:
+        return None
+    if held is None:
+        fields.fail("grasp", "none, since nothing is held", value)
+    pose = fields.numbers("grasp", value, Limits.of(*((-REACH, REACH),) * 3, *_UNIT))
+    _check_norm("grasp", pose, fields)
+    return pose
+
+
+def _check_norm(field: str, pose: tuple[float, ...], fields: FieldChecker) -> None:
+    norm = math.hypot(*pose[3:])
+    if abs(norm - 1.0) > NORM_TOLERANCE:
+        fields.fail(f"{field} quaternion", "a norm of 1", round(norm, 6))
 
 
 def _targets(

@@ -28,8 +28,9 @@ from rearrange.episodes.schema import (
 from rearrange.navigation.occupancy import ROBOT_RADIUS
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import TIMESTEP
+from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.base import OBJECT_SLOT_COUNT
-from rearrange.sim.mujoco import ApartmentModel, MujocoSimulator, SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 
 SETTLING_TIME = 2.0  # [s], at most; ends when everything has fallen asleep

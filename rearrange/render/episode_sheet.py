@@ -39,7 +39,8 @@ from rearrange.render import (
 from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
-from rearrange.sim.mujoco import ApartmentModel, MujocoSimulator
+from rearrange.sim.apartment_model import ApartmentModel
+from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks.base import STOP
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)

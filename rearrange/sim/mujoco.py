@@ -9,26 +9,25 @@ are randomised, a world steps a copy of its own.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import mujoco
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.episodes.generation import load_layout
-from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
-from rearrange.render import Camera, GeomTable, look_at
+from rearrange.navigation import ROBOT_RADIUS
+from rearrange.render import Camera, look_at
 from rearrange.render.caster import cast, scratch_image
 from rearrange.render.projection import WORK_SHAPE
 from rearrange.robot import fetch, kinematics
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
-from rearrange.scenes.compile import OBJECT_BODIES, ROBOT_BIT, build_spec
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.compile import ROBOT_BIT
 from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.sim.apartment_model import ApartmentModel, load_apartment
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
-from rearrange.sim.clearance import Clearance
-from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
+from rearrange.sim.contacts import scan_contacts
 from rearrange.sim.free_robot import FreeRobot, step_free, teleport
 from rearrange.sim.kernels import (
     LET_GO,
@@ -45,6 +44,7 @@ from rearrange.sim.randomisation import Drawn, Randomisation
 SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
+_UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object held from above
 
 
 @dataclass(frozen=True)
@@ -67,88 +67,10 @@ class SimulatorConfig:
     randomise: Randomisation = field(default_factory=Randomisation)
 
 
-@dataclass(frozen=True)
-class ApartmentModel:
-    """A compiled apartment and the indices into it; the same indices for every apartment."""
-
-    apartment: Apartment
-    model: mujoco.MjModel
-    geoms: GeomTable
-    grid: OccupancyGrid
-    floor_frame: np.ndarray  # x and y of the grid's origin and its cell size [3], m
-    clearance: Clearance
-    roles: np.ndarray  # what each geom is, see contacts.py [G]
-    first_object_body: int
-    object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
-    object_qvel: int
-    object_geoms: list[slice]  # of each slot
-    arm_qpos: int
-    arm_qvel: int
-    joint_qpos: np.ndarray  # qpos of the articulated joints
-    handle_geoms: np.ndarray
-    gripper_body: int
-    weld_rows: np.ndarray  # equality of each object slot
-    connect_rows: np.ndarray  # equality of each handle
-    resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
-
-
-@lru_cache(maxsize=128)
-def load_apartment(layout: int, variation: int) -> ApartmentModel:
-    """Generate and compile an apartment with the robot in it (cached per process)."""
-    apartment, grid = load_layout(layout, variation)
-    spec = build_spec(apartment)
-    fetch.add_fetch(spec, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
-    model = spec.compile()
-    object_body = model.body(OBJECT_BODIES[0]).id
-    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
-    joints = [model.joint(name) for name in ARTICULATED_JOINTS]
-    trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
-    trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
-    return ApartmentModel(
-        apartment=apartment,
-        model=model,
-        # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
-        geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
-        grid=grid,
-        floor_frame=np.array([*grid.origin, grid.cell], dtype=float),
-        clearance=Clearance(model),
-        roles=_geom_roles(model, object_body, handle_geoms),
-        first_object_body=object_body,
-        object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
-        object_qvel=int(model.jnt_dofadr[model.body_jntadr[object_body]]),
-        object_geoms=[_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
-        arm_qpos=int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
-        arm_qvel=int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
-        joint_qpos=np.array([joint.qposadr[0] for joint in joints]),
-        handle_geoms=handle_geoms,
-        gripper_body=model.body(fetch.GRIPPER_BODY).id,
-        weld_rows=np.array(
-            [model.equality(fetch.object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
-        ),
-        connect_rows=np.array(
-            [model.equality(fetch.handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
-        ),
-        resting_trees=np.array(trees),
-    )
-
-
-def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
-    first = int(model.body_geomadr[body])
-    return slice(first, first + int(model.body_geomnum[body]))
-
-
-def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarray) -> np.ndarray:
-    """Role of every geom for `scan_contacts` [G]."""
-    roles = np.full(model.ngeom, OTHER, dtype=np.int32)
-    for geom in range(model.ngeom):
-        body = int(model.geom_bodyid[geom])
-        if object_body <= body < object_body + OBJECT_SLOT_COUNT:
-            roles[geom] = body - object_body
-        elif model.body(body).name.startswith("fetch_"):
-            roles[geom] = ROBOT
-    roles[handle_geoms] = HANDLE + np.arange(len(handle_geoms))
-    roles[model.geom(fetch.SUCTION_GEOM).id] = SUCTION
-    return roles
+def top_grasp(slot: int) -> tuple[float, ...]:
+    """Pose of an object under the suction tip, by its top face, in the end effector's frame [7]."""
+    # The object's z axis looks against the gripper's x axis.
+    return (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0, *_UPSIDE)
 
 
 class WorldViews:
@@ -314,7 +236,7 @@ class MujocoSimulator:
         self.state.held_handle[i] = NOTHING
         place_base(views.base_position, views.base_rotation, *episode.base_pose)
         if episode.held_slot is not None:
-            self._snap_into_hand(i, world, data, episode.held_slot)
+            self._put_into_hand(i, world, data, episode.held_slot, episode.grasp)
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
         views.doors_known = False
         self._write_grasp(i, world)
@@ -401,12 +323,15 @@ class MujocoSimulator:
         else:
             self._attach_handle(i, world, data, handle)
 
-    def _attach_object(self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int) -> None:
-        """Weld the object to the gripper where it is."""
+    def _attach_object(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int,
+        gap: float = SUCTION_GAP,
+    ) -> None:  # fmt: skip
+        """Weld the object to the gripper where it is, but for the gap [m]."""
         body = world.first_object_body + slot
         rotation = data.xmat[world.gripper_body].reshape(3, 3)
         offset = rotation.T @ (data.xpos[body] - data.xpos[world.gripper_body])
-        offset[0] += SUCTION_GAP
+        offset[0] += gap
         inverse = np.empty(4)
         relative = np.empty(4)
         mujoco.mju_negQuat(inverse, data.xquat[world.gripper_body])
@@ -447,22 +372,22 @@ class MujocoSimulator:
             row = world.connect_rows[self.state.held_handle[i]]
             world.model.eq_data[row, :6] = self._grasps[i, :6]
 
-    def _snap_into_hand(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int
-    ) -> None:
-        """Put the object under the suction tip by its top face and hold it."""
+    def _put_into_hand(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int,
+        grasp: tuple[float, ...] | None,
+    ) -> None:  # fmt: skip
+        """Hold an object in this pose in the end effector's frame; None holds it by its top face."""
         mujoco.mj_kinematics(world.model, data)
-        rotation = data.xmat[world.gripper_body].reshape(3, 3)
-        reach = kinematics.END_EFFECTOR_OFFSET[0] + half_height(SLOT_KINDS[slot]) + SUCTION_GAP
+        pose = np.array(top_grasp(slot) if grasp is None else grasp, dtype=float)
+        hand, rotation = data.xpos[world.gripper_body], data.xmat[world.gripper_body].reshape(3, 3)
         start = world.object_qpos + 7 * slot
-        data.qpos[start : start + 3] = data.xpos[world.gripper_body] + reach * rotation[:, 0]
-        # The object's z axis looks against the gripper's x axis.
-        up = np.stack([rotation[:, 2], rotation[:, 1], -rotation[:, 0]], axis=1)
-        quaternion = np.empty(4)
-        mujoco.mju_mat2Quat(quaternion, up.ravel())
-        data.qpos[start + 3 : start + 7] = quaternion
+        reach = kinematics.END_EFFECTOR_OFFSET + pose[:3]
+        data.qpos[start : start + 3] = hand + rotation @ reach
+        turn = np.empty(4)
+        mujoco.mju_mulQuat(turn, data.xquat[world.gripper_body], pose[3:])
+        data.qpos[start + 3 : start + 7] = turn / np.linalg.norm(turn)
         mujoco.mj_kinematics(world.model, data)
-        self._attach_object(i, world, data, slot)
+        self._attach_object(i, world, data, slot, SUCTION_GAP if grasp is None else 0.0)
 
     # --- reading ---------------------------------------------------------------------------------------
 

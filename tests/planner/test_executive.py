@@ -229,7 +229,7 @@ def test_observer_sees_every_step(world, skills, task_and_plan):
     task, plan = task_and_plan
     seen = []
     execution = Executive(skills).run(
-        world, plan, task.arguments, lambda world, moment: seen.append(moment)
+        world, plan, task.arguments, [lambda world, moment: seen.append(moment)]
     )
     assert len(seen) == execution.steps
     assert (seen[0].skill, seen[0].plan_index, seen[0].skill_step) == ("navigate", 0, 1)

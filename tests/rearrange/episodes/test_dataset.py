@@ -33,18 +33,20 @@ def test_what_is_saved_comes_back_rounded(episode_set, saved):
 
 def test_every_field_of_an_episode_is_written(episode_set, saved, raw, tmp_path):
     names = {field.name for field in dataclasses.fields(Episode)}
-    assert set(raw["episodes"][0]) == names
+    assert set(raw["episodes"][0]) == names - {"grasp"}  # which only a few have
     full = dataclasses.replace(
         episode_set.episodes[0],
         articulated={"fridge_door": 1.5, "drawer_right_top": 0.45},
         held_slot=3,
         target_joint="fridge_door",
+        grasp=(0.05, 0.01, -0.02, 0.6, 0.0, -0.8, 0.0),
     )
     path = tmp_path / "full.json.gz"
     dataclasses.replace(episode_set, episodes=(full,)).save(path)
     (found,) = EpisodeSet.load(path).episodes
     assert found.articulated == full.articulated
     assert (found.held_slot, found.target_joint) == (3, "fridge_door")
+    assert found.grasp == full.grasp
 
 
 def test_the_same_episodes_give_the_same_bytes(saved, tmp_path):
@@ -150,6 +152,10 @@ WRONG = {
     "joint range": (put((*EPISODE, "articulated"), {"drawer_bottom": 0.6}), ["0.451", "0.6"]),
     "joints": (put((*EPISODE, "articulated"), []), ["articulated", "[]"]),
     "held": (put((*EPISODE, "held_slot"), 30), ["held_slot", "30"]),
+    "grasp of nothing": (
+        put((*EPISODE, "grasp"), [0.1, 0, 0, 1, 0, 0, 0]),
+        ["grasp: expected none", "nothing is held"],
+    ),
     "target joint": (put((*EPISODE, "target_joint"), "oven"), ["target_joint", "'oven'"]),
     "target slot": (put((*EPISODE, "objects"), []), ["targets[0].slot", "there or held"]),
     "receptacle": (
@@ -177,6 +183,22 @@ def test_wrong_fields_are_named_in_one_line(raw, write_raw, case):
 def test_the_same_target_twice_is_refused(raw, write_raw):
     raw["episodes"][0]["targets"] *= 2
     with pytest.raises(UserError, match=r"val/0': targets\[1\].slot: .*no other target"):
+        EpisodeSet.load(write_raw(raw))
+
+
+@pytest.mark.parametrize(
+    ("grasp", "words"),
+    [
+        ([0.2, 0, 0, 1, 0, 0, 0], r"grasp\[0\]: .*0.15, found 0.2"),
+        ([0.1, 0, 0, 0.9, 0, 0, 0], "grasp quaternion: expected a norm of 1, found 0.9"),
+        ([0.1, 0, 0], "grasp: expected a list of 7 numbers"),
+    ],
+)
+def test_a_grasp_is_a_pose_within_reach(raw, write_raw, grasp, words):
+    episode = raw["episodes"][0]
+    episode["held_slot"] = episode["targets"][0]["slot"]
+    episode["grasp"] = grasp
+    with pytest.raises(UserError, match=words):
         EpisodeSet.load(write_raw(raw))
 
 

@@ -10,7 +10,7 @@ import pytest
 from rearrange.episodes.settling import EpisodeFactory
 from rearrange.scenes.compile import TIMESTEP
 from rearrange.sim import OBJECT_SLOT_COUNT, MujocoSimulator, SimulatorConfig
-from rearrange.sim.mujoco import load_apartment
+from rearrange.sim.apartment_model import load_apartment
 
 SECONDS = 2.0
 STILL = 0.002  # what lies still moves less [m]

@@ -6,7 +6,7 @@ import pytest
 
 from rearrange.robot import fetch, kinematics
 from rearrange.sim import MujocoSimulator, SimulatorConfig
-from rearrange.sim.mujoco import load_apartment
+from rearrange.sim.apartment_model import load_apartment
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 
 from rearrange.sim import mujoco as simulation
+from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
 from rearrange.sim.clearance import Clearance, is_clear
-from rearrange.sim.mujoco import load_apartment
 
 
 def test_who_is_clear_has_no_contact():

@@ -7,6 +7,7 @@ import pytest
 from rearrange.robot import kinematics
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
+from rearrange.sim.apartment_model import ApartmentModel, load_apartment
 from rearrange.sim.conformance_tools import (
     in_the_open,
     object_in_hand,
@@ -16,7 +17,7 @@ from rearrange.sim.conformance_tools import (
 )
 from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
 from rearrange.sim.free_robot import teleport
-from rearrange.sim.mujoco import SUCTION_GAP, ApartmentModel, load_apartment
+from rearrange.sim.mujoco import SUCTION_GAP
 
 SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "neq", "nmocap", "ntree", "nexclude")
 SMALL = SimulatorConfig(camera_size=8)

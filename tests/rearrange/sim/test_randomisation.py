@@ -13,8 +13,8 @@ from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot import fetch
 from rearrange.sim import MujocoSimulator, Randomisation, SimulatorConfig, check_simulator
+from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.conformance_tools import one_action, random_actions, snapshot
-from rearrange.sim.mujoco import load_apartment
 
 ALL = Randomisation(
     object_shift=0.01,

@@ -1,0 +1,125 @@
+"""What a skill finds when its turn comes, recorded while plans are followed: start states for training.
+
+A skill that was trained from starts that a task samples meets others in a plan: the load hangs askew,
+the arm is not quite at rest, the base stands where the last skill has left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from planner.executive import REARM, Moment
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import Episode, EpisodeSet, load_layout
+from rearrange.episodes.schema import JOINT_RANGES, record_of
+from rearrange.robot.kinematics import JOINT_LIMITS
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.sim.base import NOTHING, SimState
+from skills.base import SkillArgument, as_episode
+
+Start = tuple[str, Episode]  # a skill, and the state in which it began
+
+
+class HandOffRecorder:
+    """An observer of an execution that keeps the state in which every skill begins.
+
+    Attributes:
+        starts: In the order of the plan, but those that no skill could do anything with: nothing to
+            place in the hand, for example.
+    """
+
+    def __init__(self, name: str) -> None:
+        """`name` begins the ids of what is recorded, e.g. "val/3"."""
+        self.starts: list[Start] = []
+        self._name = name
+
+    def observe(self, world: RearrangeEnv, moment: Moment) -> None:
+        """Look at the world after a step: the first of a skill, a thirtieth of a second in, counts."""
+        argument = moment.argument
+        if moment.skill_step != 1 or moment.skill == REARM or argument is None:
+            return
+        if _makes_sense(moment.skill, argument, world.state):
+            name = f"{self._name}/{moment.plan_index}"
+            self.starts.append((moment.skill, snapshot(world, argument, name)))
+
+
+def _makes_sense(skill: str, argument: SkillArgument, state: SimState) -> bool:
+    carries = skill == "place" or (skill == "navigate" and argument.kind == "goal")
+    expected = argument.slot if carries else NOTHING
+    return int(state.held_object[0]) == expected and int(state.held_handle[0]) == NOTHING
+
+
+def snapshot(world: RearrangeEnv, argument: SkillArgument, episode_id: str) -> Episode:
+    """The present state of a world as an episode of the skill that is told `argument`.
+
+    Speeds are lost: everything begins at rest.
+    """
+    state = world.state
+    held = int(state.held_object[0])
+    lowest, highest = np.array(JOINT_LIMITS).T
+    joints = zip(ARTICULATED_JOINTS, state.articulated_joints[0].tolist(), strict=True)
+    x, y, yaw = state.base_pose[0].tolist()
+    return replace(
+        as_episode(world, argument),
+        episode_id=episode_id,
+        objects={slot: object_pose(state, slot) for slot in world.episode.objects},
+        base_pose=(x, y, yaw),
+        arm_joints=tuple(np.clip(state.arm_joints[0], lowest, highest).tolist()),
+        articulated={name: float(np.clip(value, *JOINT_RANGES[name])) for name, value in joints},
+        grasp=None if held == NOTHING else grasp_of(state, held),
+    )
+
+
+def object_pose(state: SimState, slot: int) -> tuple[float, ...]:
+    """Pose of an object of world 0, world frame: x, y, z [m], qw, qx, qy, qz."""
+    x, y, z = state.object_position[0, slot].tolist()
+    return (x, y, max(z, 0.0), *_unit(state.object_rotation[0, slot]))
+
+
+def grasp_of(state: SimState, slot: int) -> tuple[float, ...]:
+    """Pose of an object of world 0 in the end effector's frame: x, y, z [m], qw, qx, qy, qz."""
+    hand = Rotation.from_matrix(state.end_effector_rotation[0])
+    turn = Rotation.from_quat(state.object_rotation[0, slot], scalar_first=True)
+    offset = state.object_position[0, slot] - state.end_effector_position[0]
+    rotation = (hand.inv() * turn).as_quat(scalar_first=True)
+    return (*hand.inv().apply(offset).tolist(), *_unit(rotation))
+
+
+def _unit(quaternion: np.ndarray) -> list[float]:
+    """Normalised, and of the two that mean the same the one whose first part is not negative."""
+    norm = float(np.linalg.norm(quaternion))
+    return (quaternion / (norm if quaternion[0] >= 0.0 else -norm)).tolist()
+
+
+def save_starts(
+    starts: Iterable[Start], directory: Path, task: str, split: str, seed: int, generator: str
+) -> list[Path]:
+    """Write `directory/<skill>/<task>_<split>.json.gz`, an episode file of each skill.
+
+    Args:
+        starts: What was recorded.
+        directory: Where the files go.
+        task: Household task in which it was recorded.
+        split: Whose apartments.
+        seed: Seed of the evaluation.
+        generator: Command that makes the files again.
+
+    Returns:
+        The files.
+    """
+    of_skill: dict[str, list[Episode]] = {}
+    for skill, episode in starts:
+        of_skill.setdefault(skill, []).append(episode)
+    paths = []
+    for skill, episodes in sorted(of_skill.items()):
+        places = {(episode.layout, episode.variation) for episode in episodes}
+        apartments = {place: record_of(load_layout(*place)[0]) for place in sorted(places)}
+        found = EpisodeSet(skill, split, seed, generator, apartments, tuple(episodes))
+        paths.append(directory / skill / f"{task}_{split}.json.gz")
+        found.save(paths[-1])
+    return paths

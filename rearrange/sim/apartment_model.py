@@ -1,0 +1,103 @@
+"""Apartments compiled for MuJoCo, with the robot and all objects in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+
+from rearrange.episodes.generation import load_layout
+from rearrange.navigation import OccupancyGrid
+from rearrange.render import GeomTable
+from rearrange.robot import fetch, kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
+from rearrange.scenes.compile import OBJECT_BODIES, build_spec
+from rearrange.sim.base import OBJECT_SLOT_COUNT
+from rearrange.sim.clearance import Clearance
+from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION
+
+
+@dataclass(frozen=True)
+class ApartmentModel:
+    """A compiled apartment and the indices into it; the same indices for every apartment."""
+
+    apartment: Apartment
+    model: mujoco.MjModel
+    geoms: GeomTable
+    grid: OccupancyGrid
+    floor_frame: np.ndarray  # x and y of the grid's origin and its cell size [3], m
+    clearance: Clearance
+    roles: np.ndarray  # what each geom is, see contacts.py [G]
+    first_object_body: int
+    object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
+    object_qvel: int
+    object_geoms: list[slice]  # of each slot
+    arm_qpos: int
+    arm_qvel: int
+    joint_qpos: np.ndarray  # qpos of the articulated joints
+    handle_geoms: np.ndarray
+    gripper_body: int
+    weld_rows: np.ndarray  # equality of each object slot
+    connect_rows: np.ndarray  # equality of each handle
+    resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
+
+
+@lru_cache(maxsize=128)
+def load_apartment(layout: int, variation: int) -> ApartmentModel:
+    """Generate and compile an apartment with the robot in it (cached per process)."""
+    apartment, grid = load_layout(layout, variation)
+    spec = build_spec(apartment)
+    fetch.add_fetch(spec, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
+    model = spec.compile()
+    object_body = model.body(OBJECT_BODIES[0]).id
+    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
+    joints = [model.joint(name) for name in ARTICULATED_JOINTS]
+    trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
+    trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
+    return ApartmentModel(
+        apartment=apartment,
+        model=model,
+        # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
+        geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
+        grid=grid,
+        floor_frame=np.array([*grid.origin, grid.cell], dtype=float),
+        clearance=Clearance(model),
+        roles=_geom_roles(model, object_body, handle_geoms),
+        first_object_body=object_body,
+        object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
+        object_qvel=int(model.jnt_dofadr[model.body_jntadr[object_body]]),
+        object_geoms=[_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
+        arm_qpos=int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
+        arm_qvel=int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
+        joint_qpos=np.array([joint.qposadr[0] for joint in joints]),
+        handle_geoms=handle_geoms,
+        gripper_body=model.body(fetch.GRIPPER_BODY).id,
+        weld_rows=np.array(
+            [model.equality(fetch.object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
+        ),
+        connect_rows=np.array(
+            [model.equality(fetch.handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
+        ),
+        resting_trees=np.array(trees),
+    )
+
+
+def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
+    first = int(model.body_geomadr[body])
+    return slice(first, first + int(model.body_geomnum[body]))
+
+
+def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarray) -> np.ndarray:
+    """Role of every geom for `scan_contacts` [G]."""
+    roles = np.full(model.ngeom, OTHER, dtype=np.int32)
+    for geom in range(model.ngeom):
+        body = int(model.geom_bodyid[geom])
+        if object_body <= body < object_body + OBJECT_SLOT_COUNT:
+            roles[geom] = body - object_body
+        elif model.body(body).name.startswith("fetch_"):
+            roles[geom] = ROBOT
+    roles[handle_geoms] = HANDLE + np.arange(len(handle_geoms))
+    roles[model.geom(fetch.SUCTION_GEOM).id] = SUCTION
+    return roles

@@ -1,0 +1,138 @@
+"""Recorded hand-offs: what is kept, and that a world set up from it is the one that was recorded."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from planner import hand_offs
+from planner.executive import Executive
+from planner.hand_offs import HandOffRecorder, grasp_of, save_starts, snapshot
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import EpisodeSet, RecordedStarts
+from rearrange.errors import UserError
+from rearrange.sim.base import NOTHING
+from rearrange.sim.mujoco import SimulatorConfig
+from skills.base import SkillArgument
+
+SMALL = SimulatorConfig(camera_size=8)
+
+
+def make_env(task="place", starts=None):
+    return RearrangeEnv(task, split="val", simulator=SMALL, seed=0, starts=starts)
+
+
+@pytest.fixture(scope="module")
+def met():
+    """A world in which Place was driven about, and what the skill would be told then."""
+    env = make_env()
+    env.reset(seed=3)
+    target = env.episode.targets[0]
+    # A tilted grasp, as a learned Pick leaves it: about the hand's y axis by 0.3 rad.
+    nominal = grasp_of(env.state, target.slot)
+    tilted = (nominal[0], 0.01, -0.01, *np.array([0.8, 0.1, -0.58, 0.05]))
+    norm = np.linalg.norm(tilted[3:])
+    grasp = (*tilted[:3], *(value / norm for value in tilted[3:]))
+    env.reset(options={"episode": dataclasses.replace(env.episode, grasp=grasp)})
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        action = np.append(0.5 * rng.uniform(-1, 1, 7), [1.0, *rng.uniform(-1, 1, 2)])
+        env.step(action)
+    assert env.state.held_object[0] == target.slot
+    argument = SkillArgument("goal", target.slot, 0, target.goal)
+    return env, argument
+
+
+def compare(first, second, tolerance):
+    for name in ("base_pose", "arm_joints", "articulated_joints", "end_effector_position"):
+        np.testing.assert_allclose(
+            getattr(first, name), getattr(second, name), atol=tolerance, err_msg=name
+        )
+    assert first.held_object[0] == second.held_object[0]
+    np.testing.assert_allclose(first.object_position, second.object_position, atol=2 * tolerance)
+    held = int(first.held_object[0])
+    if held != NOTHING:
+        np.testing.assert_allclose(grasp_of(first, held), grasp_of(second, held), atol=tolerance)
+
+
+def test_a_world_set_up_from_a_snapshot_is_the_one_recorded(met):
+    env, argument = met
+    episode = snapshot(env, argument, "val/0/3")
+    again = make_env()
+    again.reset(options={"episode": episode})
+    compare(env.state, again.state, 3e-3)  # the arm comes to rest a little lower
+    assert again.episode.targets[0].goal == argument.position
+    before = np.array(grasp_of(again.state, argument.slot))
+    for _ in range(15):
+        again.step(np.append(np.zeros(7), [1.0, 0.0, 0.0]))
+    np.testing.assert_allclose(grasp_of(again.state, argument.slot), before, atol=5e-3)
+
+
+def test_what_is_held_from_above_is_held_as_ever():
+    env = make_env()
+    env.reset(seed=5)
+    slot = env.episode.held_slot
+    position = np.array(grasp_of(env.state, slot))
+    assert position[1:3] == pytest.approx([0.0, 0.0], abs=1e-3)
+    np.testing.assert_allclose(position[3:], [np.sqrt(0.5), 0, -np.sqrt(0.5), 0], atol=1e-3)
+
+
+def test_files_of_starts_are_episode_files_from_which_worlds_begin(met, tmp_path):
+    env, argument = met
+    episodes = [snapshot(env, argument, f"val/{k}/3") for k in range(2)]
+    starts = [("place", episode) for episode in episodes]
+    (path,) = save_starts(starts, tmp_path, "tidy_house", "val", 0, "python -m planner.eval")
+    assert path == tmp_path / "place" / "tidy_house_val.json.gz"
+    assert len(EpisodeSet.load(path, "place", "val")) == 2
+    mixed = make_env(starts=RecordedStarts([str(path)], share=1.0))
+    mixed.reset(seed=9)
+    compare(env.state, mixed.state, 3e-3)
+    seeds = {mixed.reset() and mixed.episode.seed for _ in range(4)}
+    assert len(seeds) == 4  # what is random within episodes is not always the same
+
+
+def test_the_share_says_how_often(met, tmp_path):
+    env, argument = met
+    starts = [("place", snapshot(env, argument, "val/0/3"))]
+    (path,) = save_starts(starts, tmp_path, "tidy_house", "val", 0, "python -m planner.eval")
+    rng = np.random.default_rng(0)
+    mixed = RecordedStarts([str(path)], share=0.25)
+    drawn = [mixed.draw("place", "val", rng) is not None for _ in range(1000)]
+    assert 200 < sum(drawn) < 300
+
+
+@pytest.mark.parametrize(
+    ("paths", "share", "complaint"),
+    [
+        (["nowhere.json.gz"], 0.5, "nowhere.json.gz: No such file"),
+        ([], 1.5, "starts.share must be from 0 to 1, found 1.5"),
+    ],
+)
+def test_wrong_starts_are_refused_at_once(paths, share, complaint):
+    with pytest.raises(UserError, match=complaint):
+        make_env(starts=RecordedStarts(paths, share))
+
+
+def test_starts_of_another_skill_are_refused(met, tmp_path):
+    env, argument = met
+    starts = [("place", snapshot(env, argument, "val/0/3"))]
+    (path,) = save_starts(starts, tmp_path, "tidy_house", "val", 0, "python -m planner.eval")
+    with pytest.raises(UserError, match="expected 'pick', found 'place'"):
+        make_env("pick", RecordedStarts([str(path)]))
+
+
+def test_every_skill_of_a_plan_is_recorded_but_those_with_nothing_to_do(
+    world, skills, task_and_plan, monkeypatch
+):
+    monkeypatch.setattr(hand_offs, "snapshot", lambda world, argument, name: name)
+    task, plan = task_and_plan
+    skills["pick"].misses = (1,)  # so there is nothing to carry and to place the second time
+    recorder = HandOffRecorder("val/7")
+    Executive(skills).run(world, plan, task.arguments, [recorder.observe])
+    assert [skill for skill, _ in recorder.starts] == (
+        ["navigate", "pick", "navigate", "place"]
+        + ["navigate", "pick"]
+        + ["navigate", "pick", "navigate", "place"] * 3
+    )
+    indices = [int(name.removeprefix("val/7/")) for _, name in recorder.starts]
+    assert indices == [*range(6), *range(8, 20)]

@@ -109,6 +109,9 @@ class ProcessGroup(SingleProcess):
         self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
         self._stop_wanted = self._stop_agreed = self._stop_told = False
         self._listened_at = 0.0
+        # What was last exchanged. Gloo's thread lets go of a message a moment after it has arrived; the
+        # last owner of a tensor needs the GIL, and a process that ends meanwhile would abort.
+        self._kept: Any = None
         timeout = timedelta(seconds=timeout_s)
         with self._or_lost():
             store, _, _ = next(rendezvous("env://", timeout=timeout))
@@ -134,6 +137,7 @@ class ProcessGroup(SingleProcess):
         first = gradients[0]
         extra = first.new_tensor([*numbers.values(), float(self._stop_wanted)])
         flat = torch.cat([*(gradient.reshape(-1) for gradient in gradients), extra])
+        self._kept = flat
         with self._or_lost():
             dist.all_reduce(flat, group=self._gradients)
         flat /= self.size
@@ -148,12 +152,14 @@ class ProcessGroup(SingleProcess):
         """Returns the JSON-able values of all ranks, by rank."""
         data = torch.frombuffer(bytearray(json.dumps(value), "utf-8"), dtype=torch.uint8)
         sizes = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
+        size = torch.tensor([len(data)])
         with self._or_lost():
-            dist.all_gather(sizes, torch.tensor([len(data)]))
+            dist.all_gather(sizes, size)
             lengths = [int(size) for size in sizes]
             padded = torch.zeros(max(lengths), dtype=torch.uint8)
             padded[: len(data)] = data
             rows = [torch.empty_like(padded) for _ in range(self.size)]
+            self._kept = [*sizes, size, *rows, padded]
             dist.all_gather(rows, padded)
         return [
             json.loads(row[:length].numpy().tobytes())
@@ -164,13 +170,13 @@ class ProcessGroup(SingleProcess):
         """Overwrites tensors with rank 0's, in place."""
         with self._or_lost():
             for tensor in tensors:
-                dense = tensor.detach().contiguous()
+                dense = self._kept = tensor.detach().contiguous()
                 dist.broadcast(dense, 0)
                 tensor.detach().copy_(dense)
 
     def any(self, flag: bool) -> bool:
         """Returns whether the flag is up on any rank."""
-        raised = torch.tensor([int(flag)])
+        raised = self._kept = torch.tensor([int(flag)])
         with self._or_lost():
             dist.all_reduce(raised, dist.ReduceOp.MAX)
         return bool(raised)

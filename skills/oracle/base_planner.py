@@ -15,6 +15,7 @@ from rearrange.caching import cached_njit
 from rearrange.navigation import occupancy
 from rearrange.navigation.geodesic import distance_field
 from rearrange.navigation.occupancy import OccupancyGrid, _clearance_field, interpolate
+from skills.oracle import collision
 from skills.oracle.collision import place_spheres
 from skills.oracle.obstacles import Obstacles
 
@@ -31,6 +32,8 @@ BODY = (
 BODY_MARGIN = 0.02  # [m]
 ESCAPE = 0.025  # [m], part of ARM_MARGIN that a way out of a tight spot may use up
 SHORT = 1.0  # [m], straight drives that are tried both forwards and in reverse
+EXACT_MARGIN = 0.015  # [m], of arm and load, measured between bodies and not from above
+EXACT_LIMIT = 10_000  # nodes of a search that measures so
 GREED = 1.3  # weight of the distance that is left
 
 
@@ -77,6 +80,10 @@ class Floor(NamedTuple):
         discs: Arm and load seen from above: x, y in the base frame, radius [S, 3], m.
         opened: Distance to open doors and drawers, per layer of BODY [L, nx, ny], m.
         body: Base and torso: layer, x, y, radius [D, 4], m; none where nothing stands open.
+        joints: Arm posture during the drive [7], rad.
+        spheres: Arm and load [S, 5], see collision.py; none: seen from above is seen well enough.
+        boxes: Where it is not: all that is solid, as in Obstacles [B, 8].
+        cylinders: Likewise [C, 5].
     """
 
     clearance: np.ndarray
@@ -87,6 +94,10 @@ class Floor(NamedTuple):
     discs: np.ndarray
     opened: np.ndarray
     body: np.ndarray
+    joints: np.ndarray = np.zeros(7)
+    spheres: np.ndarray = np.zeros((0, 5))
+    boxes: np.ndarray = np.zeros((0, 8))
+    cylinders: np.ndarray = np.zeros((0, 5))
 
 
 class BasePlanner:
@@ -95,7 +106,10 @@ class BasePlanner:
     Attributes:
         grid: Floor of the apartment.
         floor: What the search needs.
+        exact: What it needs where arm and load stand over something, as seen from above, or None.
     """
+
+    exact: Floor | None = None
 
     def __init__(
         self, grid: OccupancyGrid, obstacles: Obstacles, joints: np.ndarray, spheres: np.ndarray
@@ -120,6 +134,12 @@ class BasePlanner:
             opened = np.stack(layers)
             body = np.array([(k, *disc) for k, (*_, discs) in enumerate(BODY) for disc in discs])
         self.floor = Floor(grid.clearance, band, *grid.origin, grid.cell, discs, opened, body)
+        self.exact = self.floor._replace(
+            joints=np.asarray(joints, float),
+            spheres=np.asarray(spheres, float),
+            boxes=obstacles.boxes,
+            cylinders=obstacles.cylinders,
+        )
 
     def _field(self, footprints: np.ndarray) -> np.ndarray:
         """Distance to footprints [M, 6] everywhere on the grid [nx, ny], m."""
@@ -145,14 +165,20 @@ class BasePlanner:
         """
         field = distance_field(self.grid, (float(goal[0]), float(goal[1])))
         start, goal = np.asarray(start, float).copy(), np.asarray(goal, float).copy()
-        for lattice in LATTICES:
-            actions = _search(self.floor, field.distance, start, goal, limit, lattice)
-            if actions is not None:
-                return actions
+        attempts = [(self.floor, limit)]
+        if self.exact is not None and self.slack(start)[1] < 0.0:
+            # A skill may leave the hand over a table's edge, from which no way leads for one who
+            # looks from above only.
+            attempts.append((self.exact, EXACT_LIMIT))
+        for floor, nodes in attempts:
+            for lattice in LATTICES:
+                actions = _search(floor, field.distance, start, goal, nodes, lattice)
+                if actions is not None:
+                    return actions
         return None
 
 
-@cached_njit(occupancy)
+@cached_njit(collision, occupancy)
 def _slack(
     floor: Floor,
     x: float,
@@ -174,7 +200,12 @@ def _slack(
         py = y + sine * discs[s, 0] + cosine * discs[s, 1]
         room = interpolate(floor.band, *geometry, px, py)
         arm = min(arm, room - discs[s, 2])
-    return base, arm - ARM_MARGIN
+    arm -= ARM_MARGIN
+    if arm < 0.0 and len(floor.spheres) > 0:
+        world = (floor.spheres, floor.boxes, floor.cylinders)
+        pose = np.array((x, y, yaw))
+        arm = max(arm, collision._clearance(floor.joints, pose, *world, -1.0) - EXACT_MARGIN)
+    return base, arm
 
 
 @numba.njit(cache=True)
@@ -213,7 +244,7 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
     return actions
 
 
-@cached_njit(occupancy)
+@cached_njit(collision, occupancy)
 def _drivable(
     floor: Floor,
     pose: np.ndarray,
@@ -302,7 +333,7 @@ def _remaining(floor: Floor, distance: np.ndarray, pose: np.ndarray, goal: np.nd
     return left if np.isfinite(left) else 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
-@cached_njit(occupancy)
+@cached_njit(collision, occupancy)
 def _connect(
     floor: Floor, here: np.ndarray, goal: np.ndarray, base_least: float, arm_least: float
 ) -> tuple[bool, np.ndarray]:
@@ -318,7 +349,7 @@ def _connect(
     return False, second
 
 
-@cached_njit(occupancy)
+@cached_njit(collision, occupancy)
 def _search(
     floor: Floor,
     distance: np.ndarray,

@@ -33,7 +33,7 @@ from ver.collect.faults import Fault
 from ver.collect.processes import cores
 from ver.collect.systems import Collector, check_system, make_collector
 from ver.collect.ver import probe_spaces
-from ver.config import TrainerConfig, batch_steps, config_to_dict
+from ver.config import TrainerConfig, batch_steps, check_counts, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import CorruptFileError, UserError, WorkerCrashError, WriteError
 from ver.logs import Logs, NoLogs, time_shares
@@ -321,8 +321,9 @@ class Trainer:
             return
         config = config_to_dict(self.config)
         state = self.ppo.state() | (self._boundary or generator_tensors())
-        path = self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
-        save_training(path, self.policy, state, self._values(), config, self.metadata)
+        save_training(
+            self._checkpoint_path(), self.policy, state, self._values(), config, self.metadata
+        )
         save_policy(
             self.run_directory / "policy.safetensors",
             self.policy,
@@ -380,6 +381,32 @@ class Trainer:
         self._fault_counts = values.get("faults", {})
         kept = ("carried/", "rng/")
         self._boundary = {n: tensor for n, tensor in tensors.items() if n.startswith(kept)}
+
+    def adopt(self, path: str | Path) -> None:
+        """Goes on from another run's checkpoint, with random numbers and episodes of its own.
+
+        What this run had learned is dropped. Saves at once.
+
+        Raises:
+            UserError: If the checkpoint is foreign or does not fit the configuration.
+        """
+        self._window.clear()
+        self.load(path)
+        self._boundary = {}
+        self._seed_generators(self.config.seed + 7919 * self.resumes)
+        old = self._checkpoints()
+        self.save()
+        for checkpoint in old:
+            if checkpoint != self._checkpoint_path():
+                checkpoint.unlink(missing_ok=True)
+
+    def episode_mean(self, metric: str) -> float:
+        """Returns the mean of a metric over the last episodes, NaN if none has it."""
+        values = [episode[metric] for episode in self._window if metric in episode]
+        return float(np.mean(values)) if values else math.nan
+
+    def _checkpoint_path(self) -> Path:
+        return self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
 
     def _checkpoints(self) -> list[Path]:
         return sorted(self.checkpoint_directory.glob("training_*.safetensors"))
@@ -467,15 +494,7 @@ class Trainer:
 
 
 def _check(config: TrainerConfig) -> None:
-    collect = config.collect
-    for name in ("num_environments", "environments_per_worker", "rollout_length"):
-        if getattr(collect, name) < 1:
-            raise UserError(f"collect.{name} must be at least 1, found {getattr(collect, name)}.")
-    for name in ("epochs", "mini_batches", "base_batch_size"):
-        if getattr(config.ppo, name) < 1:
-            raise UserError(f"ppo.{name} must be at least 1, found {getattr(config.ppo, name)}.")
-    if collect.num_inference_workers < 1:
-        raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
+    check_counts(config)
     check_system(config)
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")

@@ -32,6 +32,9 @@ class NetworkConfig:
     previous_action_features: int = 32  # width of the previous action's embedding; 0 leaves it out
     log_std: str = "free"  # Gaussian spread: free (one per action dimension) or state (a head)
     initial_log_std: float = 0.0  # log standard deviation at the start, in half-ranges of the Box
+    # Mean of each action dimension at the start, in half-ranges of the Box, within (-1, 1); empty: zeros.
+    # Keeps a switch, such as one that ends the episode, from being thrown before anything is learned.
+    initial_mean: list[float] = field(default_factory=list)
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
 

@@ -151,7 +151,8 @@ class GaussianHead(nn.Module):
         self.register_buffer("half_range", (high - low) / 2)
         self.mean = nn.Linear(inputs, size)
         nn.init.orthogonal_(self.mean.weight, 0.01)
-        nn.init.zeros_(self.mean.bias)
+        with torch.no_grad():
+            self.mean.bias.copy_(torch.atanh(_initial_mean(config.initial_mean, size)))
         self.log_std_head: nn.Linear | None = None
         if config.log_std == "state":
             spread = nn.Linear(inputs, size)
@@ -169,6 +170,18 @@ class GaussianHead(nn.Module):
         log_std = log_std.clamp(*LOG_STD_BOUNDS)
         mean = torch.tanh(self.mean(x))
         return Gaussian(mean, log_std, self.centre, self.half_range)  # pyright: ignore
+
+
+def _initial_mean(values: list[float], size: int) -> Tensor:
+    """The mean actions [D] with which a Box's head begins, in scaled units."""
+    if values and len(values) != size:
+        raise UserError(
+            f"network.initial_mean must have one number for each of the Box's {size} actions, "
+            f"found {len(values)}."
+        )
+    if not all(-1.0 < value < 1.0 for value in values):
+        raise UserError(f"network.initial_mean must lie between -1 and 1, found {values}.")
+    return torch.tensor(values or [0.0] * size)
 
 
 class CategoricalHead(nn.Module):

@@ -65,6 +65,24 @@ def test_spread_starts_where_it_is_told_and_keeps_its_bounds(log_std):
     assert policy.head(torch.zeros(1, 8)).log_std.max() == -5.0
 
 
+def test_means_start_where_they_are_told():
+    box = spaces.Box(np.float32([-2, 0]), np.float32([2, 1]))
+    config = NetworkConfig(hidden_size=8, initial_mean=[0.5, -0.9])
+    mode = ActorCritic(VECTOR, box, config).head(torch.zeros(1, 8)).mode()
+    torch.testing.assert_close(mode, torch.tensor([[1.0, 0.05]]))
+    mode = ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8)).head(torch.zeros(1, 8)).mode()
+    torch.testing.assert_close(mode, torch.tensor([[0.0, 0.5]]))
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [([0.5], "each of the Box's 2 actions, found 1"), ([0.0, 1.0], "between -1 and 1")],
+)
+def test_impossible_initial_means_are_refused(values, complaint):
+    with pytest.raises(UserError, match=complaint):
+        ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, initial_mean=values))
+
+
 def test_discrete_policy_acts_and_evaluates_alike():
     torch.manual_seed(0)
     policy = ActorCritic(VECTOR, spaces.MultiDiscrete([3, 5]), NetworkConfig(hidden_size=8))

@@ -23,6 +23,7 @@ from planner.evaluation import (
 )
 from planner.executive import ExecutiveSettings
 from planner.hand_offs import save_starts
+from planner.page import page
 from planner.planning import plan_episodes
 from planner.report import (
     episode_line,
@@ -38,7 +39,7 @@ from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
 from skills import MODES
-from skills.command import OneLineParser, run_command, write_json
+from skills.command import OneLineParser, run_command, write_json, write_text
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -51,6 +52,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
+    parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
     parser.add_argument("--video", action="store_true", help="one mp4 per episode")
     parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
     parser.add_argument(
@@ -139,6 +141,9 @@ def main(arguments: Sequence[str]) -> int:
     print_summary(summary, console)
     if options.json is not None:
         write_json(options.json, summary)
+    if options.page is not None:
+        write_text(options.page, page([summary]))
+        console.print(f"page: {options.page}")
     if settings.video_directory is not None:
         console.print(f"videos: {settings.video_directory}")
     if options.record_hand_offs is not None:

@@ -38,13 +38,17 @@ def run_command(main: Callable[[Sequence[str]], int | None]) -> NoReturn:
 
 def write_json(path: str | Path, value: Any) -> None:
     """Write JSON atomically, making the folder if needed."""
+    write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file atomically, making the folder if needed."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:

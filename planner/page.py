@@ -1,0 +1,244 @@
+"""`python -m planner.page RESULT.json ... --output report.html`: an evaluation as one web page.
+
+The page holds everything itself, films included, and opens from a file without a network. Several
+results of one task stand side by side in the first chart; the rest is about each of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from planner import charts
+from planner.charts import Rate, Segment, Series, Start
+from planner.executive import REARM
+from rearrange.errors import UserError
+from skills.command import OneLineParser, run_command, write_text
+
+SUCCESSES, FAILURES = 2, 4  # films shown
+LARGEST_FILM = 6 * 2**20  # bytes
+TIMELINES = 40  # shown at once; the rest is folded away
+RINGS = {"navigate": (2.0, 4.0, 6.0, 9.0, 15.0)}  # [m]
+NEAR_RINGS = (0.5, 1.0, 1.5, 2.0, 3.0)  # [m]
+STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;color:#0f172a;max-width:920px;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.7rem;margin-bottom:.2rem}h2{margin-top:2.4rem;border-bottom:1px solid #e2e8f0}
+h3{margin:1.4rem 0 .4rem;font-size:1rem}svg{width:100%;height:auto;display:block}
+svg text{font-size:11px;fill:#334155}svg .small{font-size:9px}svg .faint{fill:#94a3b8;font-size:9px}
+svg .grid{stroke:#e2e8f0}svg .cell{stroke:#cbd5e1;stroke-width:.7}
+.cards{display:flex;gap:1rem;flex-wrap:wrap}.card{border:1px solid #e2e8f0;border-radius:8px;
+padding:.7rem 1rem;min-width:12rem}.card b{font-size:1.5rem;display:block}.muted{color:#64748b}
+.key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}
+.maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:1rem}
+.films{display:grid;grid-template-columns:repeat(auto-fill,minmax(400px,1fr));gap:1rem}
+video{width:100%;background:#000}figure{margin:0}figcaption{font-size:.85rem;color:#475569}
+code{background:#f1f5f9;padding:.1em .3em;border-radius:3px;overflow-wrap:anywhere}
+.row{display:grid;grid-template-columns:9rem 1fr;align-items:center;font-size:.8rem}
+"""
+
+
+def load_result(path: Path) -> dict[str, Any]:
+    """A result that `planner.eval --json` wrote; UserError where it is none."""
+    try:
+        result = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read as a result: {error}") from None
+    needed = ("task", "row", "interactions", "full_task", "failures", "records")
+    missing = [name for name in needed if not isinstance(result, dict) or name not in result]
+    if missing:
+        raise UserError(
+            f"{path} is no result of an evaluation, it has no '{missing[0]}': make one with "
+            "python -m planner.eval TASK --json PATH"
+        )
+    return result
+
+
+def page(results: Sequence[dict[str, Any]], folder: Path = Path()) -> str:
+    """The page as HTML.
+
+    Args:
+        results: Of one task, from `planner.eval --json`.
+        folder: Where relative paths of films begin.
+
+    Raises:
+        UserError: The results are of different tasks.
+    """
+    tasks = sorted({result["task"] for result in results})
+    if len(tasks) > 1:
+        raise UserError(f"the results are of different tasks: {', '.join(tasks)}; give one's only")
+    title = tasks[0].replace("_", " ").title()
+    body = [f"<h1>{escape(title)}</h1>", _cards(results), _comparison(results)]
+    for result in results:
+        body += [f"<h2>{escape(_name(result))}</h2>", _failures(result), _maps(result)]
+        body += [_timelines(result), _films(result, folder), _origin(result)]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
+        + "\n".join(part for part in body if part)
+        + "</body></html>\n"
+    )
+
+
+def _name(result: dict[str, Any]) -> str:
+    return f"{result['row']}, {result['episodes']} {result['split']} episodes"
+
+
+def _rate(values: dict[str, float]) -> Rate:
+    return Rate(values["mean"], values["low"], values["high"])
+
+
+def _cards(results: Sequence[dict[str, Any]]) -> str:
+    cards = []
+    for result in results:
+        rate = _rate(result["full_task"]["success_at_end"])
+        once = result["full_task"]["success_once"]["mean"]
+        cards.append(
+            f'<div class="card">{escape(result["row"])}<b>{rate.mean:.1%}</b>'
+            f'<span class="muted">{100 * rate.low:.1f} to {100 * rate.high:.1f} % of '
+            f"{result['episodes']} episodes in full at the end; {once:.1%} once</span></div>"
+        )
+    return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _comparison(results: Sequence[dict[str, Any]]) -> str:
+    places = [
+        each["name"] for each in max(results, key=lambda r: len(r["interactions"]))["interactions"]
+    ]
+    lines = [
+        Series(_name(result), tuple(_rate(each["success"]) for each in result["interactions"]))
+        for result in results
+    ]
+    keys = "".join(
+        f'<span class="key" style="background:{charts.COLORS[k % len(charts.COLORS)]}"></span>'
+        f"{escape(line.name)}"
+        for k, line in enumerate(lines)
+    )
+    chart = charts.line_chart(places, lines, "success after every interaction")
+    return (
+        "<h2>Success after every interaction</h2><p class='muted'>An interaction counts if it and all "
+        f"before it succeeded. Bars: 95 % intervals.</p>{chart}<p>{keys}</p>"
+    )
+
+
+def _failures(result: dict[str, Any]) -> str:
+    if not result["failures"]:
+        return "<p>No episode failed.</p>"
+    chart = charts.bar_chart(result["failures"], result["episodes"], "failures")
+    return f"<h3>What went wrong first</h3>{chart}"
+
+
+def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:
+    """Where each skill that interacts began, as the navigation before it left the robot."""
+    starts: dict[str, list[Start]] = {}
+    for record in result["records"]:
+        before: dict[str, Any] | None = None
+        for hand_off in record["hand_offs"]:
+            if hand_off["skill"] == REARM:
+                continue
+            follows = before is not None and before["skill"] == "navigate"
+            if follows and hand_off["skill"] != "navigate":
+                assert before is not None
+                starts.setdefault(hand_off["skill"], []).append(
+                    Start(before["distance"], before["heading"], hand_off["deviation"] is None)
+                )
+            before = hand_off
+    return starts
+
+
+def _maps(result: dict[str, Any]) -> str:
+    figures = []
+    for skill, starts in starts_of(result).items():
+        share = sum(start.success for start in starts) / len(starts)
+        chart = charts.hand_off_map(starts, f"hand-offs to {skill}", RINGS.get(skill, NEAR_RINGS))
+        figures.append(
+            f"<figure>{chart}<figcaption>{escape(skill)}: {share:.0%} of {len(starts)} without a "
+            "fault</figcaption></figure>"
+        )
+    if not figures:
+        return ""
+    return (
+        "<h3>Hand-offs</h3><p class='muted'>Where the target was when navigation handed over, seen from "
+        "above; the robot stands in the middle and looks up. Green: the next skill went without a "
+        f"fault; numbers: how often.</p><div class='maps'>{''.join(figures)}</div>"
+    )
+
+
+def _timelines(result: dict[str, Any]) -> str:
+    longest = max(record["steps"] for record in result["records"])
+    rows = []
+    for record in result["records"]:
+        segments = [
+            Segment(h["skill"], h["steps"], h["deviation"], h["label"]) for h in record["hand_offs"]
+        ]
+        said = f"{record['index']}: {record['failure'] or 'done'}"
+        chart = charts.timeline(segments, longest, f"episode {said}")
+        rows.append(f'<div class="row"><span>{escape(said)}</span>{chart}</div>')
+    used = {h["skill"] for record in result["records"] for h in record["hand_offs"]}
+    keys = "".join(
+        f'<span class="key" style="background:{color}"></span>{skill.replace("_", " ")}'
+        for skill, color in charts.SKILL_COLORS.items()
+        if skill in used
+    )
+    rest = "".join(rows[TIMELINES:])
+    folded = (
+        f"<details><summary>{len(rows) - TIMELINES} more</summary>{rest}</details>" if rest else ""
+    )
+    return (
+        f"<h3>Episodes</h3><p>{keys}<span class='key' style='background:{charts.FAULT}'></span>"
+        f"a fault</p>{''.join(rows[:TIMELINES])}{folded}"
+    )
+
+
+def _films(result: dict[str, Any], folder: Path) -> str:
+    wanted = {True: SUCCESSES, False: FAILURES}
+    figures = []
+    for record in result["records"]:
+        success = bool(record["success_at_end"])
+        path = folder / record["video"] if record.get("video") else None
+        if path is None or not wanted[success] or not path.is_file():
+            continue
+        if path.stat().st_size > LARGEST_FILM:
+            continue
+        wanted[success] -= 1
+        film = base64.b64encode(path.read_bytes()).decode()
+        caption = f"Episode {record['index']}: {record['failure'] or 'everything in its place'}"
+        figures.append(
+            f'<figure><video controls preload="metadata" src="data:video/mp4;base64,{film}"></video>'
+            f"<figcaption>{escape(caption)}</figcaption></figure>"
+        )
+    return f"<h3>Films</h3><div class='films'>{''.join(figures)}</div>" if figures else ""
+
+
+def _origin(result: dict[str, Any]) -> str:
+    skills = ", ".join(f"{name}: {source}" for name, source in result.get("skills", {}).items())
+    machine = result.get("machine", {})
+    return (
+        f"<h3>How to repeat it</h3><p><code>{escape(result.get('command', ''))}</code></p>"
+        f"<p class='muted'>Skills: {escape(skills)}. Episodes: {escape(str(result.get('dataset')))}, "
+        f"seed {result.get('seed')}. Machine: {escape(str(machine.get('cpu')))}, "
+        f"{machine.get('cores')} cores. The apartments are generated; they are not ReplicaCAD's.</p>"
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write a page."""
+    parser = OneLineParser(prog="planner.page", description=__doc__)
+    parser.add_argument(
+        "results", nargs="+", type=Path, help="files that planner.eval --json wrote"
+    )
+    parser.add_argument("--output", type=Path, help="default: report.html beside the first result")
+    options = parser.parse_args(arguments)
+    output = options.output or options.results[0].with_name("report.html")
+    write_text(output, page([load_result(path) for path in options.results]))
+    print(f"page: {output}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,152 @@
+"""The web page of an evaluation: what stands on it, and that a browser shows it."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from planner import charts, page, scenarios
+from planner import eval as command
+from planner.charts import Rate, Segment, Series, Start
+from rearrange.errors import UserError
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture
+def result(monkeypatch, stage_factory, tmp_path):
+    """Two episodes in a world without physics; the second pick is of a wrong object."""
+    stage = stage_factory()
+    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+
+    def take_another(world, argument):
+        world.state.held_object[0] = argument.slot + 1
+
+    stage.skills["pick"].misses, stage.skills["pick"].wrong = (1,), take_another
+    path = tmp_path / "result.json"
+    page_path = tmp_path / "report.html"
+    arguments = ["tidy_house", "--workers", "1", "--episodes", "2", "--json", str(path)]
+    assert command.main([*arguments, "--page", str(page_path)]) == 0
+    found = json.loads(path.read_text())
+    assert page_path.read_text() == page.page([found])
+    return found
+
+
+def pictures(html):
+    """All SVG pictures, parsed as strictly as XML is."""
+    found = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    return [ElementTree.fromstring(each) for each in found]
+
+
+def test_the_page_says_what_was_found(result):
+    html = page.page([result])
+    assert "<h1>Tidy House</h1>" in html
+    assert f"{result['full_task']['success_at_end']['mean']:.1%}</b>" in html
+    assert "pick: wrong object" in html
+    assert result["command"] in html
+    labels = [each.get("aria-label") for each in pictures(html)]
+    assert labels[:2] == ["success after every interaction", "failures"]
+    assert {"hand-offs to pick", "hand-offs to place"} <= set(labels)
+    assert [label for label in labels if label.startswith("episode ")] == [
+        "episode 0: pick: wrong object",
+        "episode 1: pick: wrong object",
+    ]
+    assert "http" not in html.replace("http-equiv", "")  # nothing is fetched
+
+
+def test_hand_offs_are_those_from_navigation(result):
+    starts = page.starts_of(result)
+    assert {skill: len(each) for skill, each in starts.items()} == {"pick": 10, "place": 10}
+    assert sum(start.success for start in starts["pick"]) < 10
+    first = result["records"][0]["hand_offs"][0]
+    assert (starts["pick"][0].distance, starts["pick"][0].heading) == (
+        first["distance"],
+        first["heading"],
+    )
+
+
+def test_names_cannot_break_the_page(result):
+    result["row"] = "<script>alert(1)</script>"
+    result["failures"] = {'pick: "<b>': 2}
+    html = page.page([result])
+    assert "<script" not in html
+    pictures(html)
+
+
+def test_films_are_in_the_page(result, tmp_path):
+    film = tmp_path / "a.mp4"
+    film.write_bytes(b"film")
+    result["records"][0]["video"] = "a.mp4"
+    result["records"][1]["video"] = "missing.mp4"
+    html = page.page([result], tmp_path)
+    assert html.count("<video") == 1
+    assert "data:video/mp4;base64,ZmlsbQ==" in html
+
+
+def test_results_stand_side_by_side(result, tmp_path):
+    other = result | {"row": "oracle"}
+    html = page.page([result, other])
+    (chart, *_) = pictures(html)
+    assert len(chart.findall("polyline")) == 2
+    with pytest.raises(UserError, match="different tasks: set_table, tidy_house"):
+        page.page([result, result | {"task": "set_table"}])
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [("{", "cannot be read as a result"), ("[]", "no 'task'"), ('{"task": "a"}', "no 'row'")],
+)
+def test_what_is_no_result_is_refused(tmp_path, content, complaint):
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match=complaint):
+        page.main([str(path)])
+
+
+def test_rates_lie_where_they_belong():
+    line = Series("a", (Rate(0.5, 0.25, 0.75), Rate(1.0, 0.9, 1.0)))
+    picture = ElementTree.fromstring(charts.line_chart(["x", "y"], [line], "t"))
+    heights = [float(dot.get("cy", "")) for dot in picture.iter("circle")]
+    lines = {float(each.get("y1", "")): each.get("class") for each in picture.findall("line")}
+    middle, top = sorted(lines)[2], sorted(lines)[0]
+    assert heights == [middle, top]
+
+
+def test_a_target_to_the_left_is_drawn_to_the_left():
+    starts = [Start(0.9, math.pi / 2, True), Start(0.9, math.pi / 2, True)]
+    picture = ElementTree.fromstring(charts.hand_off_map(starts, "t", (0.5, 1.0)))
+    (count,) = [each for each in picture.findall("text") if each.text == "2"]
+    width = float(picture.get("viewBox", "").split()[2])
+    assert float(count.get("x", "")) < 0.35 * width
+    assert float(count.get("y", "")) == pytest.approx(width / 2 + 3.5, abs=1)
+    filled = [cell for cell in picture.findall("path") if cell.get("fill") != "none"]
+    (title,) = filled[0]
+    assert (len(filled), title.text) == (1, "0.5 to 1 m: 100% of 2")
+
+
+def test_a_fault_has_a_red_foot():
+    segments = [Segment("pick", 10, None, "a"), Segment("place", 30, "dropped", "b")]
+    picture = ElementTree.fromstring(charts.timeline(segments, 80, "t"))
+    widths = [float(each.get("width", "")) for each in picture.iter("rect")]
+    assert widths == pytest.approx([107.5, 322.5, 322.5])
+    assert [each.get("fill") for each in picture.iter("rect")][-1] == charts.FAULT
+
+
+@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
+def test_a_browser_shows_it(result, tmp_path):
+    path, picture = tmp_path / "report.html", tmp_path / "page.png"
+    path.write_text(page.page([result]))
+    command_line = [
+        str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+        "--disable-background-networking", f"--user-data-dir={tmp_path / 'profile'}",
+        "--window-size=1000,2400", f"--screenshot={picture}", "--enable-logging=stderr",
+        path.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command_line, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert picture.stat().st_size > 20_000
+    assert "CONSOLE" not in done.stderr  # no complaints of the page's own

@@ -32,7 +32,7 @@ h3{margin:1.4rem 0 .4rem;font-size:1rem}svg{width:100%;height:auto;display:block
 svg text{font-size:11px;fill:#334155}svg .small{font-size:9px}svg .faint{fill:#94a3b8;font-size:9px}
 svg .grid{stroke:#e2e8f0}svg .cell{stroke:#cbd5e1;stroke-width:.7}
 .cards{display:flex;gap:1rem;flex-wrap:wrap}.card{border:1px solid #e2e8f0;border-radius:8px;
-padding:.7rem 1rem;min-width:12rem}.card b{font-size:1.5rem;display:block}.muted{color:#64748b}
+padding:.7rem 1rem;flex:1 1 14rem;max-width:20rem}.card b{font-size:1.5rem;display:block}.muted{color:#64748b}
 .key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}
 .maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:1rem}
 .films{display:grid;grid-template-columns:repeat(auto-fill,minmax(400px,1fr));gap:1rem}

@@ -140,6 +140,46 @@ class Straggler(gymnasium.Env):
         return {"x": self.x}
 
 
+class Steering(Straggler):
+    """Sleeps through its steps; a point is to be steered to a target that is shown turned.
+
+    The observation holds the way to the target, the point's place, and the angle by which the
+    action is turned before it moves the point: what to do is a product of what is seen. An episode
+    ends in success at the target and in failure after MOST_MOVES.
+    """
+
+    MOST_MOVES = 40
+    STEP, NEAR = 0.1, 0.08  # largest motion per step and axis, and distance that counts as there
+
+    def reset(self, *, seed=None, options=None):
+        """Draw a target, an angle and the durations."""
+        observation, info = super().reset(seed=seed)
+        self.moves = 0
+        return observation, info
+
+    def step(self, action):
+        """Sleep and move."""
+        time.sleep(self.durations[self.t])
+        self.t, self.moves = self.t + 1, self.moves + 1
+        before = float(np.hypot(*self.way))
+        self.way = self.way - self.STEP * self.turn @ np.clip(np.asarray(action, float), -1.0, 1.0)
+        left = float(np.hypot(*self.way))
+        success, late = left < self.NEAR, self.moves >= self.MOST_MOVES
+        reward = before - left + success - 0.01
+        info = {"metrics": {"success": float(success)}} if success or late else {}
+        self.x = np.concatenate([self.way, self.x[2:]]).astype(np.float32)
+        return {"x": self.x}, reward, success, late and not success, info
+
+    def _observe(self) -> dict[str, np.ndarray]:
+        self.way = self.np_random.uniform(-1, 1, 2)
+        angle = self.np_random.uniform(-np.pi, np.pi)
+        c, s = np.cos(angle), np.sin(angle)
+        self.turn = np.array([[c, -s], [s, c]])
+        noise = self.np_random.uniform(-1, 1, 4)
+        self.x = np.array([*self.way, c, s, *noise], np.float32)
+        return {"x": self.x}
+
+
 @dataclass(frozen=True)
 class Stragglers:
     """Makes `Straggler` environments; picklable.
@@ -147,14 +187,16 @@ class Stragglers:
     Attributes:
         times: How long steps take.
         environments: How many there will be, over which the first episodes' ends are spread.
+        kind: What there is to do.
     """
 
     times: StepTimes
     environments: int
+    kind: type[Straggler] = Straggler
 
     def __call__(self, index: int, seed: int) -> Straggler:
         """One environment."""
-        return Straggler(self.times, index * EPISODE_LENGTH // self.environments)
+        return self.kind(self.times, index * EPISODE_LENGTH // self.environments)
 
 
 class Timed(gymnasium.Wrapper):

@@ -159,7 +159,7 @@ class Steering(Straggler):
 
     def step(self, action):
         """Sleep and move."""
-        time.sleep(self.durations[self.t])
+        time.sleep(self.durations[self.t % EPISODE_LENGTH])
         self.t, self.moves = self.t + 1, self.moves + 1
         before = float(np.hypot(*self.way))
         self.way = self.way - self.STEP * self.turn @ np.clip(np.asarray(action, float), -1.0, 1.0)

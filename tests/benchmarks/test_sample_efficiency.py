@@ -55,8 +55,9 @@ def test_steering_is_a_matter_of_turning():
     assert np.mean(successes) == 1.0
 
 
-def test_standing_still_fails_in_time():
-    env = Steering(StepTimes(0.0), 0)
+@pytest.mark.parametrize("offset", [0, 190])
+def test_standing_still_fails_in_time(offset):
+    env = Steering(StepTimes(0.0), offset)
     env.reset(seed=1)
     for k in range(Steering.MOST_MOVES):
         _, _, terminated, truncated, info = env.step(np.zeros(2))

@@ -385,7 +385,7 @@ class Trainer:
     def adopt(self, path: str | Path) -> None:
         """Goes on from another run's checkpoint, with random numbers and episodes of its own.
 
-        What this run had learned is dropped. Saves at once.
+        What this run had learned is dropped, its checkpoints first; then it saves at once.
 
         Raises:
             UserError: If the checkpoint is foreign or does not fit the configuration.
@@ -394,11 +394,9 @@ class Trainer:
         self.load(path)
         self._boundary = {}
         self._seed_generators(self.config.seed + 7919 * self.resumes)
-        old = self._checkpoints()
+        for old in self._checkpoints():
+            old.unlink(missing_ok=True)
         self.save()
-        for checkpoint in old:
-            if checkpoint != self._checkpoint_path():
-                checkpoint.unlink(missing_ok=True)
 
     def episode_mean(self, metric: str) -> float:
         """Returns the mean of a metric over the last episodes, NaN if none has it."""

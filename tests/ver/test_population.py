@@ -199,18 +199,18 @@ def test_a_run_adopts_weights_but_not_luck(tmp_path):
     parent = make_trainer(0, {}, tmp_path / "parent", None)
     parent.train()
     (newest, *_) = sorted(parent.checkpoint_directory.glob("*"), reverse=True)
-    child = make_trainer(1, {"total_steps": 96}, tmp_path / "child", None)
+    child = make_trainer(1, {"total_steps": 192}, tmp_path / "child", None)
     child.train()
-    assert child.steps == 96
+    assert child.steps == 192
     child.adopt(newest)
     assert child.steps == 64
     for name, value in parent.policy.state_dict().items():
         assert torch.equal(child.policy.state_dict()[name], value)
     assert child.rng.random() != parent.rng.random()
-    again = make_trainer(1, {"total_steps": 96}, tmp_path / "child", None)
-    assert again.steps == 64  # its own, later checkpoint is gone
+    again = make_trainer(1, {"total_steps": 192}, tmp_path / "child", None)
+    assert again.steps == 64  # its own, later checkpoints are gone
     again.train()
-    assert again.steps == 96
+    assert again.steps == 192
     assert not math.isnan(again.episode_mean("episode_length"))
     assert math.isnan(again.episode_mean("nothing"))
 

@@ -41,7 +41,7 @@ SETTINGS = {
     "network.core": "none",
     "network.hidden_size": "64",
     "network.initial_log_std": "-0.5",
-    "ppo.learning_rate": "1e-3",
+    "ppo.learning_rate": "2e-3",
     "ppo.schedule": "constant",
     "ppo.epochs": "3",
     "ppo.mini_batches": "4",
@@ -181,7 +181,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="which, with commas")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
-    parser.add_argument("--steps", type=int, default=200_000, help="of each run")
+    parser.add_argument("--steps", type=int, default=100_000, help="of each run")
     parser.add_argument("--step-ms", type=float, default=8.0, help="mean duration of a step")
     parser.add_argument("--output", type=Path, help="PNG to write")
     parser.add_argument("--json", default="", help="also write the figures to this file")

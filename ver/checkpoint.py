@@ -49,7 +49,7 @@ def save_policy(
     tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
     write_file(path, tensors, header, POLICY_FORMAT)
     text = json.dumps(header, indent=2)
-    _write_atomically(Path(path).with_suffix(".json"), text.encode())
+    write_atomically(Path(path).with_suffix(".json"), text.encode())
 
 
 def load_policy(path: str | Path, device: str | torch.device = "cpu") -> ActorCritic:
@@ -159,7 +159,7 @@ def write_file(
     # safetensors wants contiguous tensors that do not share memory.
     clean = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     outer = {"format": kind, "json": json.dumps(header), "checksum": _checksum(clean)}
-    _write_atomically(Path(path), save(clean, outer))
+    write_atomically(Path(path), save(clean, outer))
 
 
 def _checksum(tensors: dict[str, Tensor]) -> str:
@@ -254,7 +254,7 @@ def remove_unfinished(directory: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the target, syncs, and renames: readers see the old file or the new one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from ver.checkpoint import write_atomically
 from ver.errors import UserError
 from ver.trainer import Trainer
 
@@ -176,9 +176,7 @@ class Population:
                 newest = sorted(
                     self.run_directory(parent).glob("checkpoints/training_*.safetensors")
                 )
-                unfinished = self.run_directory(index) / f".{ADOPTED}.tmp"
-                shutil.copyfile(newest[-1], unfinished)
-                unfinished.replace(self.run_directory(index) / ADOPTED)
+                write_atomically(self.run_directory(index) / ADOPTED, newest[-1].read_bytes())
         for member, new, parent in zip(self.members, values, parents, strict=True):
             member.values = new
             member.parents.append(parent)
@@ -187,9 +185,7 @@ class Population:
     def _save(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         state = {"config": asdict(self.config), "members": [asdict(m) for m in self.members]}
-        unfinished = self.directory / f".{STATE}.tmp"
-        unfinished.write_text(json.dumps(state, indent=1) + "\n")
-        unfinished.replace(self.directory / STATE)
+        write_atomically(self.directory / STATE, (json.dumps(state, indent=1) + "\n").encode())
 
     def _load(self) -> None:
         path = self.directory / STATE

@@ -9,8 +9,8 @@ Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far 
 once the object has been let go, nothing is taken again.
 Start: the object in the hand, the robot within 2 m of the goal and roughly facing it. Goals lie on open
 receptacles, some in the open fridge.
-Success: nothing is held, the object is within 0.15 m of its goal and the hand within 0.15 m of its resting
-place; ends the episode.
+Success: nothing is held, the object lies still within 0.15 m of its goal and the hand is within 0.15 m of its
+resting place; ends the episode.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ class PlaceConfig:
     slack: float = 0.005  # [0.005] taken off every step
     goal_threshold: float = 0.15  # [0.15] object to goal [m]
     rest_threshold: float = 0.15  # [0.15] hand to resting place [m]
+    # [inf] the object's motion in a step, less than this at success [m]: one that still falls or rolls by
+    # more than this often ended outside its goal, up to a metre away, after the skill had succeeded
+    still_threshold: float = 0.001
     # [inf] letting go is ignored while the hand is farther than this from the goal [m]: a random policy of
     # standard deviation 1 lets go in its first steps, which ends the episode
     release_distance: float = 0.3
@@ -81,6 +84,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         memory.was_holding = world.held_object == memory.slot
         to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
         memory.previous_distance = _distance(world, to_goal, memory.was_holding)
+        memory.previous_position[:] = world.object_position[memory.slot]
 
 
 @cached_njit(base, geometry, kinematics, sensors)
@@ -90,7 +94,9 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         world, memory, outcome = states[i], memories[i], outcomes[i]
         holding = world.held_object == memory.slot
         released = memory.was_holding and not holding
-        to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
+        position = world.object_position[memory.slot]
+        to_goal = geometry.distance(position, memory.goal)
+        still = geometry.distance(position, memory.previous_position) < config.still_threshold
         at_goal = to_goal < config.goal_threshold
         distance = _distance(world, to_goal, holding)
         # Carrying the object about near its goal is not rewarded, and letting go changes what is measured.
@@ -98,8 +104,9 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         progress = memory.previous_distance - distance if counts else 0.0
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
         placed, lost = released and at_goal, released and not at_goal
-        success = not holding and at_goal and distance < config.rest_threshold
+        success = not holding and at_goal and still and distance < config.rest_threshold
         memory.previous_distance, memory.was_holding = distance, holding
+        memory.previous_position[:] = position
 
         rewards, failures = outcome.rewards, outcome.failures
         rewards.distance = config.distance_scale * progress
@@ -164,6 +171,7 @@ class Place(Task):
         ("goal", "f8", 3),  # of its centre
         ("was_holding", "?"),
         ("previous_distance", "f8"),
+        ("previous_position", "f8", 3),  # of the object
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 

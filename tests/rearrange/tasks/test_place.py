@@ -100,7 +100,18 @@ def test_an_object_that_moves_off_its_goal_again_is_no_success(begin, step, fail
     assert not bool(outcome.success[0])
     assert not bool(outcome.terminated[0])
     assert failures_of(outcome) == {"displaced"}
+    step(task, where=(2.0, 0.14, 0.8), held=NOTHING)
     assert bool(step(task, where=(2.0, 0.14, 0.8), held=NOTHING).success[0])
+
+
+@pytest.mark.parametrize(("moved", "succeeds"), [(0.0012, False), (0.0008, True)])
+def test_success_needs_an_object_that_lies_still(begin, step, moved, succeeds):
+    task = begin()
+    step(task, where=GOAL, held=NOTHING)
+    assert bool(step(task, where=GOAL, held=NOTHING).success[0])
+    outcome = step(task, where=(2.0, moved, 0.8), held=NOTHING)
+    assert bool(outcome.success[0]) == succeeds
+    assert bool(step(task, where=(2.0, moved, 0.8), held=NOTHING).success[0])
 
 
 @pytest.mark.parametrize("given", [{"held": SLOT}, {"hand": (0.5, 0.16, 1.0)}])

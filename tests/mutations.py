@@ -300,6 +300,11 @@ NETWORKS = [
             "scaled = actions - self.centre",
         ),
         (
+            "Switch: ends swapped in the probability",
+            "signs = torch.where(actions > self.gaussian.centre, 1.0, -1.0)",
+            "signs = torch.where(actions > self.gaussian.centre, -1.0, 1.0)",
+        ),
+        (
             "Composite: entropy averaged",
             "torch.stack([part.entropy() for part in self.parts]).sum(0)",
             "torch.stack([part.entropy() for part in self.parts]).mean(0)",

@@ -35,6 +35,8 @@ class NetworkConfig:
     # Mean of each action dimension at the start, in half-ranges of the Box, within (-1, 1); empty: zeros.
     # Keeps a switch, such as one that ends the episode, from being thrown before anything is learned.
     initial_mean: list[float] = field(default_factory=list)
+    # Dimensions of the Box that are on or off, such as a grip or a stop: they take either end
+    switches: list[int] = field(default_factory=list)
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
 

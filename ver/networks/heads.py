@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ver.action_space import action_parts, action_widths, discrete_choices, is_composite
 from ver.config import NetworkConfig
@@ -53,13 +54,65 @@ class Gaussian:
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """Returns the log-densities [N] of actions [N, D]."""
+        return self.log_probs(actions).sum(-1)
+
+    def log_probs(self, actions: Tensor) -> Tensor:
+        """Returns the log-density of every number of actions [N, D]."""
         scaled = (actions - self.centre) / self.half_range
         deviation = (scaled - self.mean) * (-self.log_std).exp()
-        return (-0.5 * deviation.square() - self.log_std - _HALF_LOG_2PI).sum(-1)
+        return -0.5 * deviation.square() - self.log_std - _HALF_LOG_2PI
 
     def entropy(self) -> Tensor:
         """Returns the entropies [N] in nats."""
-        return (self.log_std + 0.5 + _HALF_LOG_2PI).expand_as(self.mean).sum(-1)
+        return self.entropies().sum(-1)
+
+    def entropies(self) -> Tensor:
+        """Returns the entropy of every dimension [N, D] in nats."""
+        return (self.log_std + 0.5 + _HALF_LOG_2PI).expand_as(self.mean)
+
+
+@dataclass
+class Switched:
+    """A Gaussian of which some dimensions are on or off: they take an end of the Box, nothing between.
+
+    A Gaussian whose mean cannot leave the Box errs for ever: with a deviation of 0.4 a stop that is
+    never meant still comes once in a hundred steps. Sums mix densities and probabilities, as
+    Composite's do.
+
+    Attributes:
+        gaussian: Of all dimensions; those that are switches are ignored.
+        logits: [N, D] of the upper end.
+        switches: [D] bool.
+    """
+
+    gaussian: Gaussian
+    logits: Tensor
+    switches: Tensor
+
+    def sample(self) -> Tensor:
+        """Draws actions [N, D] in the Box's units; what is no switch is not clipped."""
+        upper = torch.rand_like(self.logits) < self.logits.sigmoid()
+        return torch.where(self.switches, self._ends(upper), self.gaussian.sample())
+
+    def mode(self) -> Tensor:
+        """Returns the most likely actions [N, D]."""
+        return torch.where(self.switches, self._ends(self.logits > 0.0), self.gaussian.mode())
+
+    def log_prob(self, actions: Tensor) -> Tensor:
+        """Returns the log-densities [N] of actions [N, D]."""
+        signs = torch.where(actions > self.gaussian.centre, 1.0, -1.0)
+        chosen = functional.logsigmoid(signs * self.logits)
+        return torch.where(self.switches, chosen, self.gaussian.log_probs(actions)).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Returns the entropies [N] in nats."""
+        upper, logits = self.logits.sigmoid(), self.logits
+        entropies = functional.softplus(-logits) + (1.0 - upper) * logits
+        return torch.where(self.switches, entropies, self.gaussian.entropies()).sum(-1)
+
+    def _ends(self, upper: Tensor) -> Tensor:
+        signs = torch.where(upper, 1.0, -1.0)
+        return self.gaussian.centre + self.gaussian.half_range * signs
 
 
 @dataclass
@@ -105,7 +158,7 @@ class Composite:
         widths: How many numbers of the action row each of them owns.
     """
 
-    parts: list[Gaussian | Categorical]
+    parts: list[Gaussian | Switched | Categorical]
     widths: list[int]
 
     def sample(self) -> Tensor:
@@ -127,11 +180,13 @@ class Composite:
         return torch.stack([part.entropy() for part in self.parts]).sum(0)
 
 
-Distribution = Gaussian | Categorical | Composite
+Distribution = Gaussian | Switched | Categorical | Composite
 
 
 class GaussianHead(nn.Module):
     """A tanh mean, and a spread that is free or depends on the state.
+
+    The dimensions in `network.switches` take an end of the Box; their tanh mean is the expectation of that.
 
     Args:
         inputs: Width of the core's output.
@@ -141,6 +196,7 @@ class GaussianHead(nn.Module):
 
     def __init__(self, inputs: int, space: spaces.Box, config: NetworkConfig):
         super().__init__()
+        self.config = config
         bounded = np.isfinite(space.low).all() and np.isfinite(space.high).all()
         if not (bounded and (space.low < space.high).all()):
             raise UserError("The action Box must have finite bounds, low < high; give both.")
@@ -149,6 +205,7 @@ class GaussianHead(nn.Module):
         high = torch.as_tensor(space.high.reshape(-1), dtype=torch.float32)
         self.register_buffer("centre", (high + low) / 2)
         self.register_buffer("half_range", (high - low) / 2)
+        self.register_buffer("switches", _switches(config.switches, size), persistent=False)
         self.mean = nn.Linear(inputs, size)
         nn.init.orthogonal_(self.mean.weight, 0.01)
         with torch.no_grad():
@@ -164,12 +221,16 @@ class GaussianHead(nn.Module):
         else:
             raise UserError(f"Unknown network.log_std '{config.log_std}'; valid: free, state.")
 
-    def forward(self, x: Tensor) -> Gaussian:
+    def forward(self, x: Tensor) -> Gaussian | Switched:
         """Maps core outputs [N, inputs] to a distribution."""
         log_std = self.log_std if self.log_std_head is None else self.log_std_head(x)
         log_std = log_std.clamp(*LOG_STD_BOUNDS)
-        mean = torch.tanh(self.mean(x))
-        return Gaussian(mean, log_std, self.centre, self.half_range)  # pyright: ignore
+        raw = self.mean(x)
+        gaussian = Gaussian(torch.tanh(raw), log_std, self.centre, self.half_range)  # pyright: ignore
+        if not self.config.switches:
+            return gaussian
+        # sigmoid(2 raw) of the upper end and the rest of the lower one have the mean tanh(raw)
+        return Switched(gaussian, 2.0 * raw, self.switches)  # pyright: ignore
 
 
 def _initial_mean(values: list[float], size: int) -> Tensor:
@@ -182,6 +243,17 @@ def _initial_mean(values: list[float], size: int) -> Tensor:
     if not all(-1.0 < value < 1.0 for value in values):
         raise UserError(f"network.initial_mean must lie between -1 and 1, found {values}.")
     return torch.tensor(values or [0.0] * size)
+
+
+def _switches(indices: list[int], size: int) -> Tensor:
+    """Which dimensions of a Box [D] are switches, bool."""
+    if len(set(indices)) < len(indices) or not all(0 <= index < size for index in indices):
+        raise UserError(
+            f"network.switches must be different numbers from 0 to {size - 1}, found {indices}."
+        )
+    switches = torch.zeros(size, dtype=torch.bool)
+    switches[indices] = True
+    return switches
 
 
 class CategoricalHead(nn.Module):

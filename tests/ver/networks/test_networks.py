@@ -83,6 +83,56 @@ def test_impossible_initial_means_are_refused(values, complaint):
         ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, initial_mean=values))
 
 
+def make_switched_box():
+    """A policy over Box dimensions in [-2, 2], [0, 1] (a switch) and [-1, 1], and its distribution."""
+    torch.manual_seed(0)
+    box = spaces.Box(np.float32([-2, 0, -1]), np.float32([2, 1, 1]))
+    config = NetworkConfig(hidden_size=8, initial_mean=[0.0, 0.6, 0.0], switches=[1])
+    policy = ActorCritic(VECTOR, box, config)
+    with torch.no_grad():
+        return policy, policy.head(torch.zeros(20_000, 8))
+
+
+def test_a_switch_takes_either_end_as_often_as_its_mean_says():
+    actions = make_switched_box()[1].sample()
+    assert set(actions[:, 1].tolist()) == {0.0, 1.0}
+    assert actions[:, 1].mean() == pytest.approx(0.8, abs=0.01)  # 0.6 between -1 and 1
+    assert len(set(actions[:, 0].tolist())) > 10_000  # the others stay Gaussian
+
+
+def test_a_switch_has_the_probabilities_of_a_bernoulli():
+    distribution = make_switched_box()[1]
+    bernoulli = torch.distributions.Bernoulli(torch.tensor(0.8))
+    normal = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
+    for upper in (0.0, 1.0):
+        actions = torch.tensor([[1.0, upper, -0.3]]).expand(20_000, 3)
+        expected = normal.log_prob(torch.tensor([0.5, -0.3])).sum()
+        expected = expected + bernoulli.log_prob(torch.tensor(upper))
+        torch.testing.assert_close(distribution.log_prob(actions)[0], expected)
+    entropy = normal.entropy().sum() + bernoulli.entropy()
+    torch.testing.assert_close(distribution.entropy()[0], entropy)
+    torch.testing.assert_close(distribution.mode()[0], torch.tensor([0.0, 1.0, 0.0]))
+
+
+def test_a_policy_with_switches_evaluates_as_it_acted():
+    policy, _ = make_switched_box()
+    x = {"x": torch.randn(6, 3)}
+    state, previous = policy.initial_state(6), policy.initial_actions(6)
+    acted = policy.act(x, state, previous, torch.zeros(6))
+    evaluated = policy.evaluate(
+        x, state, previous, torch.zeros(6), acted.actions, torch.tensor([6])
+    )
+    torch.testing.assert_close(evaluated.log_probs, acted.log_probs)
+    (gradient,) = torch.autograd.grad(evaluated.log_probs.sum(), [policy.head.mean.weight])
+    assert (gradient.abs().sum(1) > 0).all()
+
+
+@pytest.mark.parametrize("indices", [[2], [-1], [0, 0]])
+def test_impossible_switches_are_refused(indices):
+    with pytest.raises(UserError, match="different numbers from 0 to 1"):
+        ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, switches=indices))
+
+
 def test_discrete_policy_acts_and_evaluates_alike():
     torch.manual_seed(0)
     policy = ActorCritic(VECTOR, spaces.MultiDiscrete([3, 5]), NetworkConfig(hidden_size=8))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,12 @@ class PolicyPlayer:
     """Plays a skill's task with a policy."""
 
     def __init__(
-        self, checkpoint: str, deterministic: bool, split: str, swapped: bool = False
+        self,
+        checkpoint: str,
+        deterministic: bool,
+        split: str,
+        swapped: bool = False,
+        changes: Mapping[str, Any] | None = None,
     ) -> None:
         """Load the policy and make the environment in which it was trained, in this split.
 
@@ -37,9 +44,11 @@ class PolicyPlayer:
             split: Which apartments.
             swapped: Show the policy another world's depth image at every step: what it then still
                 achieves, it achieves without looking.
+            changes: Numbers of the task that shall not be as in training, by name.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = SkillEnvironments.from_metadata(self.runner.policy.metadata, split)
+        environments = replace(environments, task={**environments.task, **(changes or {})})
         self.environment: Any = environments(0, 0)
         self.other = None
         if swapped:

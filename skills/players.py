@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -54,8 +54,22 @@ class PolicyPlayer:
         if swapped:
             self.other = _OtherWorld(environments(1, 0), PolicyRunner(checkpoint, deterministic))
 
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
-        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
+    def play(
+        self,
+        seed: int,
+        options: dict[str, Any] | None,
+        observe: Callable[[RearrangeEnv], None] | None = None,
+    ) -> dict[str, float]:
+        """Play one episode.
+
+        Args:
+            seed: As for `reset`; sampled actions depend on it, too.
+            options: As for `reset`.
+            observe: Called after every step.
+
+        Returns:
+            The episode's metrics.
+        """
         torch.manual_seed(seed)
         observation, info = self.environment.reset(seed=seed, options=options)
         detour = needs_detour(self.environment)
@@ -69,6 +83,8 @@ class PolicyPlayer:
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
+            if observe is not None:
+                observe(self.environment)
         return info["metrics"] | {"detour": float(detour)}
 
 

@@ -27,11 +27,12 @@ from skills.command import OneLineParser, run_command
 from skills.settings import CHECKPOINTS
 
 LARGEST = 5_000_000  # bytes of a film
+REAL_TIME = 1  # a stride: a skill alone is over in seconds
 ORACLE_DRIVES = ("navigate",)  # needs no checkpoint in plans whose skills are mixed
 
 
 @dataclass(frozen=True)
-class Plot:
+class Chore:
     """A household task that is filmed.
 
     Attributes:
@@ -45,13 +46,13 @@ class Plot:
     skills: tuple[str, ...]
 
 
-PLOTS = {
-    "tidy_house_no_nav": Plot("tidy_house", False, ("pick", "place")),
-    "tidy_house": Plot("tidy_house", True, ("navigate", "pick", "place")),
-    "prepare_groceries": Plot("prepare_groceries", True, ("navigate", "pick", "place")),
-    "set_table": Plot("set_table", True, ("navigate", "pick", "place", "open_cab", "open_fridge")),
+CHORES = {
+    "tidy_house_no_nav": Chore("tidy_house", False, ("pick", "place")),
+    "tidy_house": Chore("tidy_house", True, ("navigate", "pick", "place")),
+    "prepare_groceries": Chore("prepare_groceries", True, ("navigate", "pick", "place")),
+    "set_table": Chore("set_table", True, ("navigate", "pick", "place", "open_cab", "open_fridge")),
 }
-NAMES = (*PLOTS, *SKILL_NAMES)  # a skill's name: its own task, as it was trained in
+NAMES = (*CHORES, *SKILL_NAMES)  # a skill's name: its own task, as it was trained in
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ class Take:
     told: str
 
 
-class Set(Protocol):
-    """Where one film's episodes are played."""
+class Player(Protocol):
+    """Plays the episodes of one film."""
 
     def play(self, index: int, path: Path | None) -> Take:
         """Play episode `index` of the validation file and film it where a path is given."""
@@ -92,27 +93,27 @@ def episodes_of(task: str, count: int) -> EpisodeSet:
     return found
 
 
-class HouseholdSet:
+class HouseholdPlayer:
     """A household task whose plans are followed by skills."""
 
-    def __init__(self, plot: Plot, mode: str, seed: int, episodes: int) -> None:
+    def __init__(self, chore: Chore, mode: str, seed: int, episodes: int) -> None:
         """Open the world and load the skills; UserError where one lacks its checkpoint."""
         if mode == "mixed":
-            check_checkpoints([name for name in plot.skills if name not in ORACLE_DRIVES])
-        episodes_of(plot.task, episodes)
+            check_checkpoints([name for name in chore.skills if name not in ORACLE_DRIVES])
+        episodes_of(chore.task, episodes)
         self._runner = EpisodeRunner(
             EvaluationSettings(
-                plot.task,
+                chore.task,
                 episodes=episodes,
                 seed=seed,
                 skills=mode,
-                navigate=plot.navigate,
-                dataset=default_path(plot.task, "val"),
+                navigate=chore.navigate,
+                dataset=default_path(chore.task, "val"),
             )
         )
 
     def play(self, index: int, path: Path | None) -> Take:
-        """See Set."""
+        """See Player."""
         execution = self._runner.run(index, path).execution
         done = sum(result.once for result in execution.interactions)
         told = f"{done} of {len(execution.interactions)} interactions, {execution.steps} steps"
@@ -121,7 +122,7 @@ class HouseholdSet:
         return Take(execution.success_at_end, told)
 
 
-class TrainingSet:
+class SkillPlayer:
     """A skill's own task, played by its policy with mean actions, as in plans."""
 
     def __init__(self, skill: str, seed: int, episodes: int) -> None:
@@ -135,7 +136,7 @@ class TrainingSet:
         self._episodes = episodes_of(skill, episodes)
 
     def play(self, index: int, path: Path | None) -> Take:
-        """See Set."""
+        """See Player."""
         options = {"episode": self._episodes.episode(index, self._seed)}
         if path is None:
             return self._take(self._player.play(index, options))
@@ -144,8 +145,9 @@ class TrainingSet:
         world = self._player.environment
         world.reset(options=options)
         call = only_call(self._skill, world)
-        title = f"{self._skill.replace('_', ' ').capitalize()}, its own task"
-        with EpisodeVideo(path, world, title, {self._skill: self._source}) as video:
+        title = self._skill.replace("_", " ").capitalize()
+        sources = {self._skill: self._source}
+        with EpisodeVideo(path, world, title, sources, REAL_TIME) as video:
 
             def observe(world: RearrangeEnv) -> None:
                 step = world.elapsed_steps
@@ -198,14 +200,14 @@ def _execution(skill: str, metrics: dict[str, float]) -> Execution:
     return Execution(success, once, (interaction,), failure, int(metrics["length"]), ())
 
 
-def open_set(name: str, mode: str, seed: int, episodes: int) -> Set:
-    """Where a name's episodes are played; UserError where it lacks a checkpoint."""
-    if name in PLOTS:
-        return HouseholdSet(PLOTS[name], mode, seed, episodes)
-    return TrainingSet(name, seed, episodes)
+def open_player(name: str, mode: str, seed: int, episodes: int) -> Player:
+    """Who plays a name's episodes; UserError where a checkpoint is missing."""
+    if name in CHORES:
+        return HouseholdPlayer(CHORES[name], mode, seed, episodes)
+    return SkillPlayer(name, seed, episodes)
 
 
-def film(name: str, scene: Set, output: Path, episodes: int) -> list[Path]:
+def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
     """Films one success and one failure, as far as there are any; returns the files.
 
     Raises:
@@ -214,7 +216,7 @@ def film(name: str, scene: Set, output: Path, episodes: int) -> list[Path]:
     found: dict[bool, int] = {}
     takes: list[Take] = []
     for index in range(episodes):
-        takes.append(scene.play(index, None))
+        takes.append(player.play(index, None))
         found.setdefault(takes[-1].success, index)
         print(f"{name}: episode {index}: {takes[-1].told}", flush=True)
         if len(found) == 2:
@@ -227,7 +229,7 @@ def film(name: str, scene: Set, output: Path, episodes: int) -> list[Path]:
             print(f"{name}: no {word} in {len(takes)} episodes", flush=True)
             continue
         index = found[success]
-        if scene.play(index, path) != takes[index]:
+        if player.play(index, path) != takes[index]:
             raise RuntimeError(f"{name}: episode {index} ended otherwise when it was filmed")
         size = path.stat().st_size
         print(f"{path}: episode {index}, {size / 1e6:.1f} MB", flush=True)
@@ -260,11 +262,11 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError("--episodes must be at least 1")
     for name in dict.fromkeys(options.names or NAMES):
         try:
-            scene = open_set(name, options.skills, options.seed, options.episodes)
+            player = open_player(name, options.skills, options.seed, options.episodes)
         except UserError as error:
             print(f"{name}: left out: {error}", flush=True)
             continue
-        made = film(name, scene, options.output, options.episodes)
+        made = film(name, player, options.output, options.episodes)
         success = options.output / "tidy_house_success.mp4"
         if options.gif is not None and success in made:
             from rearrange.render.video import write_gif

@@ -50,7 +50,7 @@ from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import MujocoSimulator
 
 FPS = 30
-STRIDE = 3  # every third step is drawn: three times real time
+STRIDE = 3  # every third step of a plan is drawn: three times real time
 SCENE = Camera(height=540, width=680, horizontal_fov=62.0)
 PANEL_WIDTH = 280
 MARGIN = 10
@@ -85,6 +85,7 @@ class EpisodeVideo:
         world: RearrangeEnv,
         title: str,
         sources: Mapping[str, str] | None = None,
+        stride: int = STRIDE,
     ) -> None:
         """Prepare the video of the episode that the world was just reset to.
 
@@ -93,12 +94,14 @@ class EpisodeVideo:
             world: The world.
             title: Name of the task, for people.
             sources: Skill -> `Skill.source`, for the captions; what is left out is not told.
+            stride: Steps between two pictures, so many times real time.
         """
         if not isinstance(world.simulator, MujocoSimulator) or world.simulator.worlds[0] is None:
             raise ValueError("videos are drawn from the MuJoCo simulator after a reset")
         self.path = path
         self._title = title
         self._sources = sources or {}
+        self._stride = stride
         apartment = world.simulator.worlds[0]
         self._writer = VideoWriter(path, FPS, quality=26)
         self._chase = ChaseCamera()
@@ -119,9 +122,9 @@ class EpisodeVideo:
         self._writer.__exit__(kind, error, trace)
 
     def observe(self, world: RearrangeEnv, moment: Moment) -> None:
-        """Draws every STRIDE-th step."""
+        """Draws the first step and every `stride`-th after it."""
         self._last = (world, moment)
-        if world.elapsed_steps % STRIDE == 1:
+        if (world.elapsed_steps - 1) % self._stride == 0:
             self._writer.write(self.frame(world, moment))
 
     def finish(self, execution: Execution) -> None:
@@ -191,16 +194,17 @@ class EpisodeVideo:
         if execution is not None:
             done = sum(result.once for result in execution.interactions)
             count = len(execution.interactions)
-            text, colour = f"Success: {done} of {count} interactions", DONE
+            text, colour = "Success", DONE
             if execution.failure is not None:
-                text = f"Failed, {execution.failure}: {done} of {count} interactions"
-                colour = FAILED
+                text, colour = f"Failed, {execution.failure}", FAILED
+            if count > 1:
+                text += f": {done} of {count} interactions"
         draw.text((16, row), text, font=font(19), fill=colour)
         if execution is None and moment.skill in self._sources:
             end = 16 + font(19).getlength(text) + 12
             kind = kind_of(self._sources[moment.skill])
             draw.text((end, row + 3), kind, font=font(14), fill=FAINT)
-        clock = f"step {world.elapsed_steps}, {STRIDE}x speed"
+        clock = f"step {world.elapsed_steps}, {self._stride}x speed"
         draw.text((SCENE.width - 16, row + 3), clock, font=font(14), fill=FAINT, anchor="ra")
 
     def _panel(
@@ -214,7 +218,8 @@ class EpisodeVideo:
         canvas.paste(Image.fromarray(depth), (left + (right - left - DEPTH_SIZE) // 2, 34))
         target = world.episode.targets[_target_index(moment)]
         x, y, yaw = (float(v) for v in world.state.base_pose[0])
-        chart = Image.fromarray(self._map.draw((x, y, yaw), target.start, target.goal))
+        goal = target.goal if target.goal != target.start else None
+        chart = Image.fromarray(self._map.draw((x, y, yaw), target.start, goal))
         top = 34 + DEPTH_SIZE + MARGIN
         canvas.paste(chart, (left + (right - left - chart.width) // 2, top))
         ended = execution is not None and execution.failure is None

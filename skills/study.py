@@ -362,6 +362,8 @@ def main(arguments: Sequence[str]) -> int:
         for result in play_all(settings, distances, options.episodes, options.workers):
             results.append(result)
             progress.update(task, advance=1)
+            if not progress.console.is_terminal and 10 * len(results) % total < 10:
+                print(f"{len(results)} of {total} episodes", flush=True)
     record = {
         "study": options.study,
         "split": options.split,

@@ -17,7 +17,7 @@ from rearrange.errors import UserError
 WON, LOST = Take(True, "10 steps"), Take(False, "20 steps, pick: time-out")
 
 
-class FakeSet:
+class FakePlayer:
     """Episodes with known ends; a film is a file that names its episode."""
 
     def __init__(self, takes, filmed=None):
@@ -33,11 +33,11 @@ class FakeSet:
 
 
 def test_the_first_success_and_the_first_failure_are_filmed(tmp_path, capsys):
-    scene = FakeSet([WON, WON, LOST, LOST])
-    made = film.film("pick", scene, tmp_path / "new", 4)
+    player = FakePlayer([WON, WON, LOST, LOST])
+    made = film.film("pick", player, tmp_path / "new", 4)
     assert [path.name for path in made] == ["pick_success.mp4", "pick_failure.mp4"]
     assert [path.read_text() for path in made] == ["0", "2"]
-    assert scene.played == [
+    assert player.played == [
         (0, None), (1, None), (2, None), (0, "pick_success.mp4"), (2, "pick_failure.mp4"),
     ]  # fmt: skip
     assert "pick: episode 2: 20 steps, pick: time-out" in capsys.readouterr().out
@@ -46,21 +46,21 @@ def test_the_first_success_and_the_first_failure_are_filmed(tmp_path, capsys):
 def test_what_there_is_none_of_is_told_and_old_films_go(tmp_path, capsys):
     old = tmp_path / "place_success.mp4"
     old.touch()
-    made = film.film("place", FakeSet([LOST, LOST]), tmp_path, 2)
+    made = film.film("place", FakePlayer([LOST, LOST]), tmp_path, 2)
     assert [path.name for path in made] == ["place_failure.mp4"]
     assert not old.exists()
     assert "place: no success in 2 episodes" in capsys.readouterr().out
 
 
 def test_a_film_must_show_what_was_played(tmp_path):
-    scene = FakeSet([WON, LOST], [WON, WON])
+    player = FakePlayer([WON, LOST], [WON, WON])
     with pytest.raises(RuntimeError, match="episode 1 ended otherwise when it was filmed"):
-        film.film("pick", scene, tmp_path, 2)
+        film.film("pick", player, tmp_path, 2)
 
 
 def test_films_too_large_are_told(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(film, "LARGEST", 0)
-    film.film("pick", FakeSet([WON]), tmp_path, 1)
+    film.film("pick", FakePlayer([WON]), tmp_path, 1)
     assert "pick_success.mp4: more than 0 MB" in capsys.readouterr().err
 
 
@@ -90,13 +90,13 @@ def test_mistakes_are_told(arguments, told):
         film.main(arguments)
 
 
-@pytest.mark.parametrize("name", film.PLOTS)
-def test_plots_name_the_skills_of_their_plans(name):
-    plot = film.PLOTS[name]
-    episode = EpisodeSet.load(default_path(plot.task, "val")).episodes[0]
+@pytest.mark.parametrize("name", film.CHORES)
+def test_chores_name_the_skills_of_their_plans(name):
+    chore = film.CHORES[name]
+    episode = EpisodeSet.load(default_path(chore.task, "val")).episodes[0]
     task = build_problem(episode)
     used = {bind(step, task.arguments).skill for step in find_plan(task.problem).steps}
-    assert set(plot.skills) == used - (set() if plot.navigate else {"navigate"})
+    assert set(chore.skills) == used - (set() if chore.navigate else {"navigate"})
 
 
 def test_a_skills_own_task_is_a_plan_of_one_step():
@@ -126,11 +126,11 @@ def test_metrics_become_the_record_of_a_plan():
 
 @pytest.mark.slow
 def test_a_training_task_is_filmed_as_it_is_played(tmp_path):
-    scene = film.TrainingSet("pick", 0, 1)
+    player = film.SkillPlayer("pick", 0, 1)
     path = tmp_path / "pick.mp4"
-    take = scene.play(0, None)
-    assert scene.play(0, path) == take
+    take = player.play(0, None)
+    assert player.play(0, path) == take
     frames = imageio.v3.imread(path)
     steps = int(take.told.split()[0])
-    assert frames.shape == (-(-steps // video.STRIDE) + video.LAST_FRAMES, 540, 960, 3)
+    assert frames.shape == (steps + video.LAST_FRAMES, 540, 960, 3)  # every step, then the result
     assert np.std(frames[0, :, :680]) > 20  # a picture, not a plain colour

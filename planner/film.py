@@ -260,6 +260,9 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"unknown skills '{options.skills}': choose one of {', '.join(MODES)}")
     if options.episodes < 1:
         raise UserError("--episodes must be at least 1")
+    import torch
+
+    torch.set_num_threads(1)  # more only wait for each other on so small a network
     for name in dict.fromkeys(options.names or NAMES):
         try:
             player = open_player(name, options.skills, options.seed, options.episodes)

@@ -9,7 +9,7 @@ stand, as Navigate measures it. As in the paper's NavPick, the first interaction
 the robot faces anywhere; `--heading object` turns it to the object, as Pick's own starts do up to noise.
 Every distance has the same time limit, longer than Pick's own 300 steps, so that the distance alone
 changes. Episode k is the same at every distance for every checkpoint, but for where the robot stands,
-as long as its apartment is large enough.
+unless its apartment is too small for that or the robot would touch something there.
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ class Studio:
 
     def __init__(self, settings: Settings) -> None:
         """Load nothing yet."""
+        torch.set_num_threads(1)  # more only wait for each other on so small a network
         self.settings = settings
         self._label: str | None = None
         self._player: PolicyPlayer | None = None
@@ -177,7 +178,6 @@ _studio: Studio
 
 def _start_worker(settings: Settings) -> None:
     global _studio
-    torch.set_num_threads(1)
     _studio = Studio(settings)
 
 

@@ -37,21 +37,21 @@ def way_of(episode) -> float:
 def test_starts_are_as_far_as_asked_and_face_anywhere(distance):
     rng, yaws = np.random.default_rng(0), []
     for _ in range(12):
-        found = study.start_at(Pick(), "val", distance, "random", rng)
-        assert found is not None
-        episode, own_way = found
+        own = Pick().sample_episode("val", rng)
+        episode = study.start_at(own, study.floor_of(own), distance, "random", rng)
         grid = load_layout(episode.layout, episode.variation)[1]
         assert grid.on_island(*episode.base_pose[:2])
         # The path is found by other means than the field: it may lie a cell's width beside it.
         assert way_of(episode) == pytest.approx(distance, abs=study.TOLERANCE + 0.1)
-        assert 0.0 <= own_way < 20.0
         yaws.append(episode.base_pose[2])
     assert min(yaws) < -0.5 < 0.5 < max(yaws)
 
 
 @pytest.mark.usefixtures("one_variation")
 def test_the_robot_may_face_the_object():
-    episode, _ = study.start_at(Pick(), "val", 3.0, "object", np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    own = Pick().sample_episode("val", rng)
+    episode = study.start_at(own, study.floor_of(own), 3.0, "object", rng)
     (x, y, yaw), goal = episode.base_pose, episode.targets[0].start
     ahead = math.dist((x, y), goal[:2])
     np.testing.assert_allclose(
@@ -70,11 +70,13 @@ def test_an_episode_differs_by_the_base_alone():
     assert near.objects == far.objects != other.objects
     assert (near.targets, near.arm_joints, own_near) == (far.targets, far.arm_joints, own_far)
     assert near.base_pose != far.base_pose
+    own = Pick().sample_episode("val", np.random.default_rng([3, 1]))
+    assert own_near == pytest.approx(way_of(own), abs=0.1)
 
 
 @pytest.mark.usefixtures("one_variation")
 def test_a_distance_that_no_apartment_has_is_told(monkeypatch):
-    monkeypatch.setattr(study, "START_ATTEMPTS", 3)
+    monkeypatch.setattr(study, "EPISODE_ATTEMPTS", 3)
     world = RearrangeEnv("pick", None, "val", SimulatorConfig(camera_size=8))
     settings = study.Settings("val", 0, "mean", "random", 10, {})
     with pytest.raises(UserError, match=r"no free start 90 m .* leave 90 out of --distances"):

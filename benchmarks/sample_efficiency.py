@@ -24,8 +24,8 @@ from scipy.stats import trim_mean
 
 from benchmarks.straggling_environments import Steering, StepTimes, Stragglers, load_step_times
 from skills.command import OneLineParser, machine, run_command, write_json
-from skills.plot import read_rows
-from ver import Trainer, TrainerConfig, UserError, merge_config
+from skills.plot import load_pyplot, read_rows
+from ver import Trainer, TrainerConfig, merge_config
 from ver.collect.systems import SYSTEMS
 
 N, LENGTH = 16, 64
@@ -154,13 +154,7 @@ def show(systems: dict[str, Any]) -> None:
 
 def plot(systems: dict[str, Any], path: Path) -> None:
     """Two panels: success against steps and against time."""
-    try:
-        import matplotlib  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise UserError("plots need matplotlib: pip install rearrange[docs]") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
-
+    pyplot = load_pyplot()
     figure, panels = pyplot.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")
     for panel, axis, label in zip(panels, AXES, ("environment steps", "seconds"), strict=True):
         for name, each in systems.items():

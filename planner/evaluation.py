@@ -114,8 +114,13 @@ class EpisodeRunner:
         self._stage = scenarios.open_stage(settings.scenario, settings.split, settings.skills)
         self._executive = Executive(self._stage.skills, settings.executive)
 
-    def run(self, index: int) -> EpisodeRecord:
-        """Runs one episode from its beginning to its end."""
+    def run(self, index: int, video_path: Path | None = None) -> EpisodeRecord:
+        """Runs one episode from its beginning to its end.
+
+        Args:
+            index: Position in the evaluation.
+            video_path: Also films it there; None: only where the settings ask for videos.
+        """
         settings = self._settings
         started = time.perf_counter()
         seed = int(np.random.SeedSequence([settings.seed, index]).generate_state(1)[0])
@@ -133,7 +138,7 @@ class EpisodeRunner:
         if not settings.navigate:
             plan = without_navigation(plan)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
-        with self._video(index) as video:
+        with self._video(index, video_path) as video:
             observers = [] if video is None else [video.observe]
             if settings.record_hand_offs:
                 observers.append(recorder.observe)
@@ -158,14 +163,19 @@ class EpisodeRunner:
         """Frees the world."""
         self._stage.world.close()
 
-    def _video(self, index: int) -> AbstractContextManager[EpisodeVideo | None]:
+    def _video(self, index: int, path: Path | None) -> AbstractContextManager[EpisodeVideo | None]:
         directory = self._settings.video_directory
-        if directory is None:
+        if path is None and directory is not None:
+            path = directory / f"{self._settings.task}_{index:03d}.mp4"
+        if path is None:
             return nullcontext()
         from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
 
-        path = directory / f"{self._settings.task}_{index:03d}.mp4"
-        return EpisodeVideo(path, self._stage.world, self._settings.scenario.title)
+        title = self._settings.scenario.title
+        if not self._settings.navigate:
+            title += ", NoNav"
+        sources = {name: skill.source for name, skill in self._stage.skills.items()}
+        return EpisodeVideo(path, self._stage.world, title, sources)
 
 
 def run_episodes(settings: EvaluationSettings, workers: int) -> Iterator[EpisodeRecord]:

@@ -128,13 +128,23 @@ class HandOff:
 
 @dataclass(frozen=True)
 class Moment:
-    """What an observer (the video, a progress display) sees after each step."""
+    """What an observer (the video, a progress display) sees after each step.
+
+    Attributes:
+        calls: The plan.
+        plan_index: Its step that is being done.
+        skill: What acts now.
+        argument: What it is told, None where that is nothing.
+        skill_step: Steps since it began.
+        missed: Steps of the plan that ended otherwise than the plan assumes, for the record only.
+    """
 
     calls: tuple[SkillCall, ...]
     plan_index: int
     skill: str
     argument: SkillArgument | None
     skill_step: int
+    missed: frozenset[int] = frozenset()
 
 
 Observer = Callable[[RearrangeEnv, Moment], None]
@@ -163,6 +173,11 @@ class Execution:
     def as_json(self) -> dict[str, Any]:
         """Plain data for the report."""
         return asdict(self)
+
+
+def missed_steps(hand_offs: Sequence[HandOff]) -> frozenset[int]:
+    """Steps of the plan after which something was not as the plan assumes."""
+    return frozenset(each.plan_index for each in hand_offs if each.deviation is not None)
 
 
 class Executive:
@@ -262,9 +277,10 @@ class _Run:
         self, index: int, name: str, skill: Skill, argument: SkillArgument, rule: SkillRule
     ) -> tuple[Ending, int]:
         timeout = self._settings.timeouts.get(name, skill.timeout)
+        missed = missed_steps(self._hand_offs)
         for step in range(1, timeout + 1):
             action = self._masked(name, skill.act(self._world), rule)
-            exceeded = self._step(action, Moment(self._calls, index, name, argument, step))
+            exceeded = self._step(action, Moment(self._calls, index, name, argument, step, missed))
             if exceeded:
                 return "force limit", step
             if skill.done(self._world) and not self._stop_masked(name, argument):
@@ -275,11 +291,12 @@ class _Run:
 
     def wait(self, index: int) -> None:
         """Stands still before the stop, so that what was let go has come to rest."""
+        missed = missed_steps(self._hand_offs)
         for step in range(1, self._settings.wait_steps + 1):
             if self._steps >= self._settings.max_steps:
                 return
             action = self._masked("wait", np.zeros(ACTION_SIZE), RULES[REARM])
-            self._step(action, Moment(self._calls, index, "wait", None, step))
+            self._step(action, Moment(self._calls, index, "wait", None, step, missed))
 
     def execution(self, stopped: bool) -> Execution:
         """Closes the record."""

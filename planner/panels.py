@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +123,7 @@ def draw_plan(
     calls: Sequence[SkillCall],
     plan_index: int,
     failed: bool,
+    missed: Collection[int],
     top: int,
     left: int,
     right: int,
@@ -135,6 +136,7 @@ def draw_plan(
         calls: The plan.
         plan_index: The step that is being done; len(calls) once all are done.
         failed: The step `plan_index` ended the episode.
+        missed: Steps that ended otherwise than the plan assumes.
         top: Row of the first line [pixels].
         left: Left edge [pixels].
         right: Right edge [pixels].
@@ -142,15 +144,20 @@ def draw_plan(
     for line, (target, steps) in enumerate(_steps_of_targets(calls).items()):
         row = top + 22 * line
         current = plan_index in steps
-        colour = TEXT if current else DONE if plan_index > steps[-1] else FAINT
+        past = FAILED if any(step in missed for step in steps) else DONE
+        colour = TEXT if current else past if plan_index > steps[-1] else FAINT
         what = episode.targets[target]
-        name = f"{object_title(what.slot)} to {receptacle_title(what.goal_receptacle)}"
+        name = object_title(what.slot)
+        if what.goal != what.start:
+            name += f" to {receptacle_title(what.goal_receptacle)}"
         draw.text((left, row), name, font=font(12), fill=colour)
         for dot, step in enumerate(steps):
             x = right - 11 * (len(steps) - dot) + 2
             fill = DONE if step < plan_index else None
             if step == plan_index:
                 fill = FAILED if failed else NOW
+            elif step in missed:
+                fill = FAILED
             draw.ellipse((x, row + 4, x + 7, row + 11), fill=fill, outline=fill or FAINT)
 
 

@@ -8,6 +8,7 @@ is to be used next is boxed in amber, and a grey sphere marks where Navigate is 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from planner.chase import ChaseCamera, Cutaway
-from planner.executive import REARM, Execution, Moment
+from planner.executive import REARM, Execution, Moment, missed_steps
 from planner.interactions import OBJECT_AT_DISTANCE, held_slot
 from planner.panels import (
     BACKGROUND,
+    DONE,
     FAILED,
     FAINT,
     NOW,
@@ -48,7 +50,7 @@ from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import MujocoSimulator
 
 FPS = 30
-STRIDE = 3  # every third step is drawn: three times real time
+STRIDE = 3  # every third step of a plan is drawn: three times real time
 SCENE = Camera(height=540, width=680, horizontal_fov=62.0)
 PANEL_WIDTH = 280
 MARGIN = 10
@@ -77,18 +79,29 @@ VERBS = {
 class EpisodeVideo:
     """Writes one episode to an mp4, as an observer of the executive and a context manager."""
 
-    def __init__(self, path: Path, world: RearrangeEnv, title: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        world: RearrangeEnv,
+        title: str,
+        sources: Mapping[str, str] | None = None,
+        stride: int = STRIDE,
+    ) -> None:
         """Prepare the video of the episode that the world was just reset to.
 
         Args:
             path: The mp4; it appears once it is complete.
             world: The world.
             title: Name of the task, for people.
+            sources: Skill -> `Skill.source`, for the captions; what is left out is not told.
+            stride: Steps between two pictures, so many times real time.
         """
         if not isinstance(world.simulator, MujocoSimulator) or world.simulator.worlds[0] is None:
             raise ValueError("videos are drawn from the MuJoCo simulator after a reset")
         self.path = path
         self._title = title
+        self._sources = sources or {}
+        self._stride = stride
         apartment = world.simulator.worlds[0]
         self._writer = VideoWriter(path, FPS, quality=26)
         self._chase = ChaseCamera()
@@ -109,9 +122,9 @@ class EpisodeVideo:
         self._writer.__exit__(kind, error, trace)
 
     def observe(self, world: RearrangeEnv, moment: Moment) -> None:
-        """Draws every STRIDE-th step."""
+        """Draws the first step and every `stride`-th after it."""
         self._last = (world, moment)
-        if world.elapsed_steps % STRIDE == 1:
+        if (world.elapsed_steps - 1) % self._stride == 0:
             self._writer.write(self.frame(world, moment))
 
     def finish(self, execution: Execution) -> None:
@@ -155,7 +168,8 @@ class EpisodeVideo:
         kind = SLOT_KINDS[target.slot]
         radius, height = footprint_radius(kind), half_height(kind)
         state = world.state
-        draw_ghost_box(picture, view, target.goal, (radius, radius, height), None, GHOST, 0.5)
+        if target.goal != target.start:
+            draw_ghost_box(picture, view, target.goal, (radius, radius, height), None, GHOST, 0.5)
         handle = handle_of(world, moment)
         if handle is not None:
             draw_box(picture, view, handle, HANDLE_BOX, None, NOW, hidden=0.35)
@@ -163,7 +177,9 @@ class EpisodeVideo:
             above = np.add(moment.argument.position, (0.0, 0.0, 0.35))
             draw_ghost_sphere(picture, view, above if handle is None else handle, 0.12, SPHERE, 0.8)
         center = state.object_position[0, target.slot]
-        placed = math.dist(center, target.goal) < OBJECT_AT_DISTANCE
+        placed = target.goal != target.start and (
+            math.dist(center, target.goal) < OBJECT_AT_DISTANCE
+        )
         if held_slot(state) != target.slot and not placed:
             draw_box(picture, view, center, (radius + 0.02, radius + 0.02, height + 0.02), None,
                      hidden=0.35)  # fmt: skip
@@ -178,12 +194,17 @@ class EpisodeVideo:
         if execution is not None:
             done = sum(result.once for result in execution.interactions)
             count = len(execution.interactions)
-            text = f"Done: {done} of {count} interactions"
+            text, colour = "Success", DONE
             if execution.failure is not None:
-                text = f"Failed, {execution.failure}: {done} of {count} interactions"
-                colour = FAILED
+                text, colour = f"Failed, {execution.failure}", FAILED
+            if count > 1:
+                text += f": {done} of {count} interactions"
         draw.text((16, row), text, font=font(19), fill=colour)
-        clock = f"step {world.elapsed_steps}, {STRIDE}x speed"
+        if execution is None and moment.skill in self._sources:
+            end = 16 + font(19).getlength(text) + 12
+            kind = kind_of(self._sources[moment.skill])
+            draw.text((end, row + 3), kind, font=font(14), fill=FAINT)
+        clock = f"step {world.elapsed_steps}, {self._stride}x speed"
         draw.text((SCENE.width - 16, row + 3), clock, font=font(14), fill=FAINT, anchor="ra")
 
     def _panel(
@@ -197,7 +218,8 @@ class EpisodeVideo:
         canvas.paste(Image.fromarray(depth), (left + (right - left - DEPTH_SIZE) // 2, 34))
         target = world.episode.targets[_target_index(moment)]
         x, y, yaw = (float(v) for v in world.state.base_pose[0])
-        chart = Image.fromarray(self._map.draw((x, y, yaw), target.start, target.goal))
+        goal = target.goal if target.goal != target.start else None
+        chart = Image.fromarray(self._map.draw((x, y, yaw), target.start, goal))
         top = 34 + DEPTH_SIZE + MARGIN
         canvas.paste(chart, (left + (right - left - chart.width) // 2, top))
         ended = execution is not None and execution.failure is None
@@ -207,6 +229,7 @@ class EpisodeVideo:
             moment.calls,
             len(moment.calls) if ended else moment.plan_index,
             failed=execution is not None and not ended,
+            missed=moment.missed if execution is None else missed_steps(execution.hand_offs),
             top=top + MAP_HEIGHT + MARGIN + 6,
             left=left,
             right=right,
@@ -215,6 +238,11 @@ class EpisodeVideo:
 
 def _target_index(moment: Moment) -> int:
     return moment.calls[moment.plan_index].argument.target_index
+
+
+def kind_of(source: str) -> str:
+    """What a skill's source is called in captions: a checkpoint is "learned", the rest is as it is."""
+    return "learned" if source.endswith(".safetensors") else source
 
 
 def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,12 @@ class PolicyPlayer:
     """Plays a skill's task with a policy."""
 
     def __init__(
-        self, checkpoint: str, deterministic: bool, split: str, swapped: bool = False
+        self,
+        checkpoint: str,
+        deterministic: bool,
+        split: str,
+        swapped: bool = False,
+        changes: Mapping[str, Any] | None = None,
     ) -> None:
         """Load the policy and make the environment in which it was trained, in this split.
 
@@ -37,16 +44,32 @@ class PolicyPlayer:
             split: Which apartments.
             swapped: Show the policy another world's depth image at every step: what it then still
                 achieves, it achieves without looking.
+            changes: Numbers of the task that shall not be as in training, by name.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = SkillEnvironments.from_metadata(self.runner.policy.metadata, split)
+        environments = replace(environments, task={**environments.task, **(changes or {})})
         self.environment: Any = environments(0, 0)
         self.other = None
         if swapped:
             self.other = _OtherWorld(environments(1, 0), PolicyRunner(checkpoint, deterministic))
 
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
-        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
+    def play(
+        self,
+        seed: int,
+        options: dict[str, Any] | None,
+        observe: Callable[[RearrangeEnv], None] | None = None,
+    ) -> dict[str, float]:
+        """Play one episode.
+
+        Args:
+            seed: As for `reset`; sampled actions depend on it, too.
+            options: As for `reset`.
+            observe: Called after every step.
+
+        Returns:
+            The episode's metrics.
+        """
         torch.manual_seed(seed)
         observation, info = self.environment.reset(seed=seed, options=options)
         detour = needs_detour(self.environment)
@@ -60,6 +83,8 @@ class PolicyPlayer:
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
+            if observe is not None:
+                observe(self.environment)
         return info["metrics"] | {"detour": float(detour)}
 
 

@@ -24,8 +24,12 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def plot(runs: Sequence[Path], output: Path) -> None:
-    """Success and causes of failure against steps, with minutes on top."""
+def load_pyplot() -> Any:
+    """Matplotlib's pyplot, drawing to files.
+
+    Raises:
+        UserError: matplotlib is not installed.
+    """
     try:
         import matplotlib  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -33,6 +37,12 @@ def plot(runs: Sequence[Path], output: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
+    return pyplot
+
+
+def plot(runs: Sequence[Path], output: Path) -> None:
+    """Success and causes of failure against steps, with minutes on top."""
+    pyplot = load_pyplot()
     figure, (success, failures) = pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")
     for run in runs:
         rows = [row for row in read_rows(run) if "episode/success" in row]

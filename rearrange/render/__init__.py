@@ -14,7 +14,7 @@ from rearrange.render.overlay import (
     side_by_side,
 )
 from rearrange.render.picture import RgbOptions, render_rgb
-from rearrange.render.video import VideoWriter
+from rearrange.render.video import VideoWriter, write_gif
 
 __all__ = [
     "Camera",
@@ -35,4 +35,5 @@ __all__ = [
     "render_rgb",
     "render_segmentation",
     "side_by_side",
+    "write_gif",
 ]

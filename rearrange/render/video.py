@@ -1,6 +1,7 @@
-"""H.264 videos that appear under their name only once they are complete."""
+"""H.264 videos, and GIFs of them, that appear under their name only once they are complete."""
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -87,3 +88,45 @@ class VideoWriter:
             os.replace(self._part, self.path)
         else:
             self._part.unlink(missing_ok=True)
+
+
+def write_gif(
+    video: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    seconds: float = 7.0,
+    fps: float = 8.0,
+    width: int = 560,
+) -> None:
+    """Write the beginning of a video as a GIF that repeats for ever, at the video's own speed.
+
+    Args:
+        video: What `VideoWriter` wrote.
+        path: The file to write; its folder is created.
+        seconds: How much of the video.
+        fps: Pictures per second of the GIF.
+        width: Of the GIF [pixels]; the height follows.
+
+    Raises:
+        RuntimeError: ffmpeg cannot read the video.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".gif", dir=path.parent)
+    os.close(handle)
+    # One palette for all pictures, and no dither: what stands still then costs nothing.
+    graph = (
+        f"fps={fps},scale={width}:-1:flags=area,split[a][b];[a]palettegen[p];"
+        "[b][p]paletteuse=dither=none:diff_mode=rectangle"
+    )
+    command = [
+        imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", "-i", os.fspath(video),
+        "-t", str(seconds), "-filter_complex", graph, "-loop", "0", part,
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{video}: ffmpeg makes no GIF of it: {done.stderr.strip()}")
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    finally:
+        Path(part).unlink(missing_ok=True)

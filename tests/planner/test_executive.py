@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from planner.executive import Executive, ExecutiveSettings
+from planner.executive import Executive, ExecutiveSettings, missed_steps
 from rearrange.sim.base import NOTHING
 
 SKILL_STEPS = 3  # of a fake skill that ends by itself
@@ -246,3 +246,17 @@ def test_record_is_plain_data(run):
     record = run().as_json()
     assert set(record) == {f.name for f in dataclasses.fields(run())}
     assert isinstance(record["hand_offs"][0], dict)
+
+
+def test_observers_are_told_which_steps_went_wrong(world, skills, task_and_plan):
+    task, plan = task_and_plan
+    skills["pick"].misses = (1,)  # nothing held; the plan goes on
+    seen = []
+    executive = Executive(skills)
+    execution = executive.run(world, plan, task.arguments, [lambda _, moment: seen.append(moment)])
+    wrong = {h.plan_index for h in execution.hand_offs if h.deviation is not None}
+    pick = 5  # navigate, pick, navigate, place, navigate, pick
+    assert min(wrong) == pick
+    assert all(not moment.missed for moment in seen if moment.plan_index < pick)
+    assert all(pick in moment.missed for moment in seen if moment.plan_index > pick)
+    assert seen[-1].missed == missed_steps(execution.hand_offs) == wrong

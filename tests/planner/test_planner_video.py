@@ -5,6 +5,7 @@ import imageio.v3
 import mujoco
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw
 from planner_fakes import FakeWorld, make_table_episode
 
 from planner import eval as command
@@ -118,6 +119,38 @@ def test_titles_are_for_people():
     assert panels.receptacle_title("fridge_middle") == "fridge"
     assert panels.receptacle_title("drawer_right_top") == "top right drawer"
     assert panels.object_title(0) == "master chef can"
+
+
+def test_captions_tell_who_acts():
+    assert video.kind_of("/somewhere/data/checkpoints/pick.safetensors") == "learned"
+    assert [video.kind_of(s) for s in ("oracle", "sense-plan-act")] == ["oracle", "sense-plan-act"]
+
+
+def plan_picture(plan_index, missed, failed=False):
+    """The panel's plan, two targets with eight steps each [40, 300, 3]."""
+    moment = moment_of(0)
+    image = Image.new("RGB", (300, 40))
+    panels.draw_plan(
+        ImageDraw.Draw(image), make_table_episode(), moment.calls, plan_index, failed, missed,
+        top=0, left=0, right=299,
+    )  # fmt: skip
+    return np.asarray(image)
+
+
+def has(picture, colour):
+    return bool((picture == colour).all(axis=-1).any())
+
+
+def test_what_went_wrong_is_red_in_the_plan():
+    dots = slice(200, 300)
+    fine, wrong = plan_picture(8, ()), plan_picture(8, {3})
+    assert has(fine[:20, dots], panels.DONE)
+    assert not has(fine, panels.FAILED)
+    assert has(wrong[:20, dots], panels.DONE)  # the other steps
+    assert has(wrong[:20, dots], panels.FAILED)
+    assert has(wrong[:20, :200], panels.FAILED)  # and the name
+    assert not has(wrong[20:], panels.FAILED)
+    assert has(plan_picture(8, (), failed=True)[20:, dots], panels.FAILED)
 
 
 class Idle:

@@ -77,3 +77,16 @@ def test_the_same_seed_swaps_in_the_same_images(pick_checkpoint):
     once = player.play(5, None)
     player.play(6, None)
     assert player.play(5, None) == once
+
+
+def test_observers_see_every_step(pick_checkpoint):
+    player, seen = PolicyPlayer(str(pick_checkpoint), True, "val"), []
+    metrics = player.play(3, None, lambda world: seen.append(world.elapsed_steps))
+    assert seen == list(range(1, int(metrics["length"]) + 1))
+    assert player.play(3, None) == metrics
+
+
+def test_numbers_of_the_task_can_be_changed(pick_checkpoint):
+    player = PolicyPlayer(str(pick_checkpoint), True, "val", changes={"max_steps": 3})
+    assert player.environment.task.config.max_steps == 3
+    assert player.play(3, None)["length"] <= 3

@@ -1,8 +1,9 @@
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from PIL import Image
 
-from rearrange.render import VideoWriter
+from rearrange.render import VideoWriter, write_gif
 
 
 def frames(count: int, height: int = 50, width: int = 70):
@@ -58,3 +59,26 @@ def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path):
     with VideoWriter(tmp_path / "run.mp4") as writer:
         writer.write(next(frames(1)))
     assert {path.name for path in tmp_path.iterdir()} == {"run.mp4", other.name}
+
+
+def test_a_gif_is_the_beginning_of_a_video(tmp_path):
+    video, path = tmp_path / "run.mp4", tmp_path / "docs" / "run.gif"
+    with VideoWriter(video, fps=20) as writer:
+        for frame in frames(40, 50, 100):
+            writer.write(frame)
+    write_gif(video, path, seconds=1.0, fps=10, width=50)
+    with Image.open(path) as gif:
+        assert (gif.size, gif.n_frames) == ((50, 25), 10)
+        assert gif.info["loop"] == 0
+        assert gif.info["duration"] == 100
+        picture = np.asarray(gif.convert("RGB"))
+    assert np.abs(picture[20, 40].astype(int) - 60).max() < 12  # background
+    assert [entry.name for entry in path.parent.iterdir()] == ["run.gif"]
+
+
+def test_no_gif_is_made_of_what_is_no_video(tmp_path):
+    video, path = tmp_path / "run.mp4", tmp_path / "docs" / "run.gif"
+    video.write_text("nothing")
+    with pytest.raises(RuntimeError, match="makes no GIF"):
+        write_gif(video, path)
+    assert list(path.parent.iterdir()) == []

@@ -1,0 +1,283 @@
+"""`python -m planner.film [NAMES]`: the videos of the VER paper's supplement, with our skills.
+
+For every name episodes of the validation file are played in order, without a camera, until one has succeeded
+and one has failed, or `--episodes` were played; those two are then played once more and filmed. Skills are
+learned where there is a checkpoint and oracles elsewhere (`--skills`); the captions tell which. What
+lacks a checkpoint is left out with a line that says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from planner.evaluation import EpisodeRunner, EvaluationSettings
+from planner.executive import Execution, Moment
+from planner.interactions import InteractionResult, SkillCall
+from planner.problem import ARTICULATED_RECEPTACLES
+from planner.search import PlanStep
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.errors import UserError
+from skills import MODES, SKILL_NAMES, SkillArgument
+from skills.command import OneLineParser, run_command
+from skills.settings import CHECKPOINTS
+
+LARGEST = 5_000_000  # bytes of a film
+REAL_TIME = 1  # a stride: a skill alone is over in seconds
+ORACLE_DRIVES = ("navigate",)  # needs no checkpoint in plans whose skills are mixed
+
+
+@dataclass(frozen=True)
+class Chore:
+    """A household task that is filmed.
+
+    Attributes:
+        task: A name in SCENARIOS.
+        navigate: False: navigation is deleted from its plans.
+        skills: Those that its plans need.
+    """
+
+    task: str
+    navigate: bool
+    skills: tuple[str, ...]
+
+
+CHORES = {
+    "tidy_house_no_nav": Chore("tidy_house", False, ("pick", "place")),
+    "tidy_house": Chore("tidy_house", True, ("navigate", "pick", "place")),
+    "prepare_groceries": Chore("prepare_groceries", True, ("navigate", "pick", "place")),
+    "set_table": Chore("set_table", True, ("navigate", "pick", "place", "open_cab", "open_fridge")),
+}
+NAMES = (*CHORES, *SKILL_NAMES)  # a skill's name: its own task, as it was trained in
+
+
+@dataclass(frozen=True)
+class Take:
+    """What came of an episode.
+
+    Attributes:
+        success: At its end.
+        told: What happened, in a few words.
+    """
+
+    success: bool
+    told: str
+
+
+class Player(Protocol):
+    """Plays the episodes of one film."""
+
+    def play(self, index: int, path: Path | None) -> Take:
+        """Play episode `index` of the validation file and film it where a path is given."""
+        ...
+
+
+def check_checkpoints(skills: Sequence[str]) -> None:
+    """Raise a UserError that names the skills for which there is no checkpoint."""
+    missing = [name for name in skills if not (CHECKPOINTS / f"{name}.safetensors").is_file()]
+    if missing:
+        raise UserError(
+            f"no checkpoint for {', '.join(missing)} in {CHECKPOINTS}: "
+            f"train it with scripts/train_skill.sh {missing[0]}"
+        )
+
+
+def episodes_of(task: str, count: int) -> EpisodeSet:
+    """The task's validation file; UserError where it holds fewer episodes than asked for."""
+    found, _ = find_dataset(str(default_path(task, "val")), task, "val", count)
+    assert found is not None
+    return found
+
+
+class HouseholdPlayer:
+    """A household task whose plans are followed by skills."""
+
+    def __init__(self, chore: Chore, mode: str, seed: int, episodes: int) -> None:
+        """Open the world and load the skills; UserError where one lacks its checkpoint."""
+        if mode == "mixed":
+            check_checkpoints([name for name in chore.skills if name not in ORACLE_DRIVES])
+        episodes_of(chore.task, episodes)
+        self._runner = EpisodeRunner(
+            EvaluationSettings(
+                chore.task,
+                episodes=episodes,
+                seed=seed,
+                skills=mode,
+                navigate=chore.navigate,
+                dataset=default_path(chore.task, "val"),
+            )
+        )
+
+    def play(self, index: int, path: Path | None) -> Take:
+        """See Player."""
+        execution = self._runner.run(index, path).execution
+        done = sum(result.once for result in execution.interactions)
+        told = f"{done} of {len(execution.interactions)} interactions, {execution.steps} steps"
+        if execution.failure is not None:
+            told += f", {execution.failure}"
+        return Take(execution.success_at_end, told)
+
+
+class SkillPlayer:
+    """A skill's own task, played by its policy with mean actions, as in plans."""
+
+    def __init__(self, skill: str, seed: int, episodes: int) -> None:
+        """Load the policy; UserError where there is none."""
+        from skills.players import PolicyPlayer  # brings torch: only where skills run
+
+        check_checkpoints([skill])
+        self._skill, self._seed = skill, seed
+        self._source = str(CHECKPOINTS / f"{skill}.safetensors")
+        self._player = PolicyPlayer(self._source, deterministic=True, split="val")
+        self._episodes = episodes_of(skill, episodes)
+
+    def play(self, index: int, path: Path | None) -> Take:
+        """See Player."""
+        options = {"episode": self._episodes.episode(index, self._seed)}
+        if path is None:
+            return self._take(self._player.play(index, options))
+        from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
+
+        world = self._player.environment
+        world.reset(options=options)
+        call = only_call(self._skill, world)
+        title = self._skill.replace("_", " ").capitalize()
+        sources = {self._skill: self._source}
+        with EpisodeVideo(path, world, title, sources, REAL_TIME) as video:
+
+            def observe(world: RearrangeEnv) -> None:
+                step = world.elapsed_steps
+                video.observe(world, Moment((call,), 0, self._skill, call.argument, step))
+
+            metrics = self._player.play(index, options, observe)
+            video.finish(_execution(self._skill, metrics))
+        return self._take(metrics)
+
+    def _take(self, metrics: dict[str, float]) -> Take:
+        execution = _execution(self._skill, metrics)
+        told = f"{execution.steps} steps"
+        if execution.failure is not None:
+            told += f", {execution.failure}"
+        return Take(execution.success_at_end, told)
+
+
+def only_call(skill: str, world: RearrangeEnv) -> SkillCall:
+    """The plan of one step that a skill's own task amounts to."""
+    from skills.players import argument_of
+
+    argument = argument_of(skill, world.episode)
+    return SkillCall(
+        step=PlanStep(skill, ()),
+        skill=skill,
+        label=skill,
+        argument=argument,
+        receptacle=receptacle_of(argument),
+        interacts=True,
+    )
+
+
+def receptacle_of(argument: SkillArgument) -> str | None:
+    """The receptacle that a joint opens, or None: other drawers have no name in plans."""
+    for name, (_, joint) in ARTICULATED_RECEPTACLES.items():
+        if joint == argument.joint:
+            return name
+    return None
+
+
+def _execution(skill: str, metrics: dict[str, float]) -> Execution:
+    """The metrics of a skill's own task as those of a plan of one step."""
+    success, once = bool(metrics["success"]), bool(metrics["success_once"])
+    causes = [key.removeprefix("failure/") for key in metrics if key.startswith("failure/")]
+    failure = None
+    if not success:
+        cause = next(cause for cause in causes if metrics[f"failure/{cause}"])
+        failure = f"{skill}: {cause.replace('_', ' ')}"
+    interaction = InteractionResult(f"{skill}_0", once, success)
+    return Execution(success, once, (interaction,), failure, int(metrics["length"]), ())
+
+
+def open_player(name: str, mode: str, seed: int, episodes: int) -> Player:
+    """Who plays a name's episodes; UserError where a checkpoint is missing."""
+    if name in CHORES:
+        return HouseholdPlayer(CHORES[name], mode, seed, episodes)
+    return SkillPlayer(name, seed, episodes)
+
+
+def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
+    """Films one success and one failure, as far as there are any; returns the files.
+
+    Raises:
+        RuntimeError: An episode ended otherwise when it was filmed.
+    """
+    found: dict[bool, int] = {}
+    takes: list[Take] = []
+    for index in range(episodes):
+        takes.append(player.play(index, None))
+        found.setdefault(takes[-1].success, index)
+        print(f"{name}: episode {index}: {takes[-1].told}", flush=True)
+        if len(found) == 2:
+            break
+    made = []
+    for success, word in ((True, "success"), (False, "failure")):
+        path = output / f"{name}_{word}.mp4"
+        path.unlink(missing_ok=True)
+        if success not in found:
+            print(f"{name}: no {word} in {len(takes)} episodes", flush=True)
+            continue
+        index = found[success]
+        if player.play(index, path) != takes[index]:
+            raise RuntimeError(f"{name}: episode {index} ended otherwise when it was filmed")
+        size = path.stat().st_size
+        print(f"{path}: episode {index}, {size / 1e6:.1f} MB", flush=True)
+        if size > LARGEST:
+            print(f"{path}: more than {LARGEST / 1e6:.0f} MB", file=sys.stderr)
+        made.append(path)
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Films what is asked for."""
+    parser = OneLineParser(prog="planner.film", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all"
+    )
+    parser.add_argument("--skills", default="mixed", help=f"{', '.join(MODES)}; default: mixed")
+    parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
+    parser.add_argument("--output", type=Path, default=Path("runs") / "videos", metavar="DIR")
+    parser.add_argument(
+        "--gif", type=Path, metavar="PATH", help="also the beginning of tidy_house's success"
+    )
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in NAMES:
+            raise UserError(f"unknown film '{name}': choose of {', '.join(NAMES)}")
+    if options.skills not in MODES:
+        raise UserError(f"unknown skills '{options.skills}': choose one of {', '.join(MODES)}")
+    if options.episodes < 1:
+        raise UserError("--episodes must be at least 1")
+    import torch
+
+    torch.set_num_threads(1)  # more only wait for each other on so small a network
+    for name in dict.fromkeys(options.names or NAMES):
+        try:
+            player = open_player(name, options.skills, options.seed, options.episodes)
+        except UserError as error:
+            print(f"{name}: left out: {error}", flush=True)
+            continue
+        made = film(name, player, options.output, options.episodes)
+        success = options.output / "tidy_house_success.mp4"
+        if options.gif is not None and success in made:
+            from rearrange.render.video import write_gif
+
+            write_gif(success, options.gif)
+            print(f"{options.gif}: {options.gif.stat().st_size / 1e6:.1f} MB", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

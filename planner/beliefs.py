@@ -122,7 +122,7 @@ class Beliefs:
             if before == target.slot:
                 self.objects[index] = self._released(world, index, call)
             elif self.objects[index].at_goal:
-                self.objects[index] = self._checked(world, index)
+                self.objects[index] = self._looked_for(world, index, self.objects[index])
                 moved += [] if self.objects[index].at_goal else [index]
             elif call.skill == "pick" and call.argument.slot == target.slot:
                 self.objects[index] = self._missed(world, index)
@@ -153,32 +153,36 @@ class Beliefs:
         target = self._episode.targets[index]
         meant = call.skill == "place"
         at = call.argument.position if meant else self._lost_at or target.start
+        if meant:
+            return self._looked_for(world, index, self._place_of(index, at))
         found = self._senses.find(world, target.slot, at)
         if found is not None:
             return self._place_of(index, found)
-        if not meant:  # it has fallen where nobody looks: to the floor under the hand
-            return Whereabouts((at[0], at[1], half_height(SLOT_KINDS[target.slot])), ELSEWHERE)
-        if self._senses.shows(world, at):
-            return Whereabouts(None, ELSEWHERE)
-        return self._place_of(index, at)
-
-    def _checked(self, world: RearrangeEnv, index: int) -> Whereabouts:
-        """Where an object is that is believed to be at its goal."""
-        target = self._episode.targets[index]
-        found = self._senses.find(world, target.slot, target.goal)
-        if found is not None:
-            return self._place_of(index, found)
-        shown = self._senses.shows(world, target.goal)
-        return Whereabouts(None, ELSEWHERE) if shown else self.objects[index]
+        # It has fallen where nobody looks: to the floor under the hand.
+        return Whereabouts((at[0], at[1], half_height(SLOT_KINDS[target.slot])), ELSEWHERE)
 
     def _missed(self, world: RearrangeEnv, index: int) -> Whereabouts:
         """Where an object is that was to be picked and was not: it may have been pushed."""
-        target, last = self._episode.targets[index], self.objects[index]
-        told = last.position or target.start
-        found = self._senses.find(world, target.slot, told)
-        if found is None or math.dist(found, told) < MOVED:
+        last = self.objects[index]
+        now = self._looked_for(world, index, last)
+        if now.position is None or last.position is None:
             return last
-        return self._place_of(index, found)
+        return last if math.dist(now.position, last.position) < MOVED else now
+
+    def _looked_for(self, world: RearrangeEnv, index: int, last: Whereabouts) -> Whereabouts:
+        """Where an object is that is believed to be at `last`.
+
+        Only where that place is seen to be empty may the object be elsewhere: what is seen there could
+        be another one of its kind.
+        """
+        target = self._episode.targets[index]
+        place = target.goal if last.at_goal else last.position or target.start
+        found = self._senses.find(world, target.slot, place)
+        if found is not None and math.dist(found, place) < OBJECT_AT_DISTANCE:
+            return self._place_of(index, found)
+        if not self._senses.shows(world, place):
+            return last
+        return Whereabouts(None, ELSEWHERE) if found is None else self._place_of(index, found)
 
     def _place_of(self, index: int, position: Position) -> Whereabouts:
         target = self._episode.targets[index]

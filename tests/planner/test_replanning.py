@@ -314,3 +314,19 @@ def test_the_camera_turns_to_what_was_placed(follow, world):
 def test_groceries_go_back_into_the_open_fridge(follow, skills):
     fail_once(skills["place"], 2, lambda world, argument: None)
     assert_all_done(follow(make_groceries_episode()))
+
+
+def test_another_object_of_the_kind_is_not_taken_for_one_that_is_hidden(follow):
+    class Behind(NearSighted):
+        """Sees only an object of the kind that stands a metre from where it looks."""
+
+        def find(self, world, slot, near):
+            x, y, z = near
+            return x + 1.0, y, z
+
+        def shows(self, world, position):
+            return False
+
+    execution = follow(senses=Behind())
+    assert execution.decisions == ()
+    assert_all_done(execution)

@@ -127,8 +127,8 @@ def head_view(world: RearrangeEnv) -> View:
     if not isinstance(simulator, MujocoSimulator):
         raise ValueError("where the head camera is, is known for the MuJoCo simulator only")
     depth = simulator.render_depth()[0]
-    camera = Camera(*depth.shape, CAMERA_FIELD_OF_VIEW)
-    return View(camera, *simulator.camera_pose(0), depth)
+    height, width = depth.shape
+    return View(Camera(height, width, CAMERA_FIELD_OF_VIEW), *simulator.camera_pose(0), depth)
 
 
 def around(center: Position, radius: float, height: float = 0.0) -> np.ndarray:

@@ -9,6 +9,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +24,10 @@ from planner.evaluation import (
 )
 from planner.executive import ExecutiveSettings
 from planner.hand_offs import save_starts
+from planner.journal import Journal
 from planner.page import page
 from planner.planning import plan_episodes
+from planner.replanning import NEW_PLANS, ReplanSettings
 from planner.report import (
     episode_line,
     episode_table,
@@ -35,6 +38,7 @@ from planner.report import (
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
+from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
@@ -84,11 +88,28 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         default="end",
         help="end (default): the episode ends; proceed: the next skill starts where the robot is",
     )
+    parser.add_argument(
+        "--replan",
+        type=int,
+        nargs="?",
+        const=NEW_PLANS,
+        default=0,
+        metavar="N",
+        help=f"at most N new plans in an episode (default {NEW_PLANS}) after what went wrong; not TP-SRL's",
+    )
+    parser.add_argument(
+        "--replan-from",
+        default="observed",
+        help="observed (default): by what the robot could see; true: by the simulator's state",
+    )
     options = parser.parse_args(arguments)
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
     _check("skills", options.skills, tuple(MODES))
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
+    _check("replan-from", options.replan_from, tuple(SOURCES))
+    if options.replan < 0:
+        raise UserError(f"--replan must not be negative, found {options.replan}")
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
     for name in ("episodes", "workers"):
@@ -114,6 +135,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         video_directory=output if options.video else None,
         record_hand_offs=options.record_hand_offs is not None,
         executive=ExecutiveSettings(navigate_timeout_ends=options.navigate_timeout == "end"),
+        replanning=ReplanSettings(limit=options.replan, source=options.replan_from),
     )
 
 
@@ -129,13 +151,17 @@ def main(arguments: Sequence[str]) -> int:
     if options.plan_only:
         return _plan_only(settings, episodes, options.json, arguments)
     console = Console()
+    journal = None
+    if options.json is not None:
+        journal = Journal(options.json, settings, _files(settings))
     try:
-        records = _run(settings, options.workers or worker_count(), console)
+        records = _run(settings, options.workers or worker_count(), console, journal)
     except PlanningError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        more = "" if journal is None else "; the same command goes on"
+        print(f"interrupted{more}", file=sys.stderr)
         return 130
     summary = summarize(settings, records, _command(arguments))
     print_summary(summary, console)
@@ -153,6 +179,8 @@ def main(arguments: Sequence[str]) -> int:
         where = (options.record_hand_offs, settings.task, settings.split, settings.seed, command)
         for path in save_starts(starts, *where):
             console.print(f"start states: {path}")
+    if journal is not None:
+        journal.delete()
     return 0
 
 
@@ -180,22 +208,40 @@ def _command(arguments: Sequence[str]) -> str:
     return f"python -m planner.eval {shlex.join(arguments)}"
 
 
-def _run(settings: EvaluationSettings, workers: int, console: Console) -> list[EpisodeRecord]:
-    records: list[EpisodeRecord] = []
+def _files(settings: EvaluationSettings) -> list[Path]:
+    """What decides the results besides the code: the episodes, and the policies."""
+    files = [] if settings.dataset is None else [settings.dataset]
+    if settings.skills in ("learned", "mixed"):
+        from skills.settings import CHECKPOINTS  # brings torch
+
+        files += sorted(CHECKPOINTS.glob("*.safetensors"))
+    return files
+
+
+def _run(
+    settings: EvaluationSettings, workers: int, console: Console, journal: Journal | None
+) -> list[EpisodeRecord]:
+    records = [] if journal is None else list(journal.records.values())
+    there = f"; {len(records)} are there already" if records else ""
     print(
-        f"{settings.task}: {settings.episodes} {settings.split} episodes in {workers} processes; "
-        "the very first run compiles for about a minute",
+        f"{settings.task}: {settings.episodes} {settings.split} episodes in {workers} processes"
+        f"{there}; the very first run compiles for about a minute",
         flush=True,
     )
-    if not console.is_terminal:
-        for record in run_episodes(settings, workers):
+    done = {record.index for record in records}
+    with ExitStack() as stack:
+        keep = None if journal is None else stack.enter_context(journal.open())
+        live = None
+        if console.is_terminal:
+            live = stack.enter_context(Live(episode_table([], settings.episodes), console=console))
+        for record in run_episodes(settings, workers, done):
             records.append(record)
-            print(episode_line(record), flush=True)
-        return records
-    with Live(episode_table([], settings.episodes), console=console) as live:
-        for record in run_episodes(settings, workers):
-            records.append(record)
-            live.update(episode_table(records, settings.episodes))
+            if keep is not None:
+                keep(record)
+            if live is not None:
+                live.update(episode_table(records, settings.episodes))
+            else:
+                print(episode_line(record), flush=True)
     return records
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
@@ -18,15 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from unified_planning.model import Problem
 
 from planner import scenarios
 from planner.executive import Execution, Executive, ExecutiveSettings
 from planner.hand_offs import HandOffRecorder, Start
 from planner.interactions import without_navigation
 from planner.problem import build_problem
+from planner.replanning import Replanner, ReplanSettings
 from planner.scenarios import SCENARIOS, Scenario
-from planner.search import OWN_ENGINE, find_plan
-from rearrange.episodes import Episode, EpisodeSet
+from planner.search import OWN_ENGINE, Plan, find_plan
+from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class EvaluationSettings:
         dataset: Episode file; None: episodes are sampled.
         record_hand_offs: Keep the states in which skills begin.
         executive: Time-outs and masks.
+        replanning: How often the plan may be changed; not at all by default.
     """
 
     task: str
@@ -66,6 +69,7 @@ class EvaluationSettings:
     dataset: Path | None = None
     record_hand_offs: bool = False
     executive: ExecutiveSettings = field(default_factory=ExecutiveSettings)
+    replanning: ReplanSettings = field(default_factory=ReplanSettings)
 
     @property
     def scenario(self) -> Scenario:
@@ -81,9 +85,10 @@ class EpisodeRecord:
 
     Attributes:
         index: Position in the evaluation.
-        episode: What was asked.
+        layout: Macro layout of the apartment.
+        variation: Variation of the layout.
         execution: What came of it.
-        plan: The steps that were to be executed, as text.
+        plan: The steps that were to be executed, as text; with replanning, of the first plan.
         problem_seconds: Writing the PDDL and reading it with unified-planning.
         plan_seconds: Grounding and search.
         expanded: States that the search expanded.
@@ -94,7 +99,8 @@ class EpisodeRecord:
     """
 
     index: int
-    episode: Episode
+    layout: int
+    variation: int
     execution: Execution
     plan: tuple[str, ...]
     problem_seconds: float
@@ -134,20 +140,24 @@ class EpisodeRunner:
         posed = time.perf_counter()
         task = build_problem(episode, settings.close)
         problem_seconds = time.perf_counter() - posed
-        plan = find_plan(task.problem, settings.engine, validate=settings.validate_plans)
-        if not settings.navigate:
-            plan = without_navigation(plan)
+        plan = self._solve(task.problem)
+        replanner = None
+        if settings.replanning.limit > 0:
+            replanner = Replanner(episode, settings.replanning, self._solve, settings.close)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index, video_path) as video:
             observers = [] if video is None else [video.observe]
             if settings.record_hand_offs:
                 observers.append(recorder.observe)
-            execution = self._executive.run(self._stage.world, plan, task.arguments, observers)
+            execution = self._executive.run(
+                self._stage.world, plan, task.arguments, observers, replanner
+            )
             if video is not None:
                 video.finish(execution)
         return EpisodeRecord(
             index=index,
-            episode=episode,
+            layout=episode.layout,
+            variation=episode.variation,
             execution=execution,
             plan=tuple(str(step) for step in plan.steps),
             problem_seconds=problem_seconds,
@@ -158,6 +168,11 @@ class EpisodeRunner:
             video=None if video is None else str(video.path),
             starts=tuple(recorder.starts),
         )
+
+    def _solve(self, problem: Problem) -> Plan:
+        settings = self._settings
+        plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
+        return plan if settings.navigate else without_navigation(plan)
 
     def close(self) -> None:
         """Frees the world."""
@@ -178,18 +193,24 @@ class EpisodeRunner:
         return EpisodeVideo(path, self._stage.world, title, sources)
 
 
-def run_episodes(settings: EvaluationSettings, workers: int) -> Iterator[EpisodeRecord]:
+def run_episodes(
+    settings: EvaluationSettings, workers: int, done: Collection[int] = ()
+) -> Iterator[EpisodeRecord]:
     """Runs all episodes; records come as they are done, not in order.
 
     Args:
         settings: What to evaluate.
         workers: Processes; 1 runs in this one.
+        done: Indices of episodes that are not run again.
     """
-    workers = max(1, min(workers, settings.episodes))
+    indices = [index for index in range(settings.episodes) if index not in done]
+    if not indices:
+        return
+    workers = max(1, min(workers, len(indices)))
     if workers == 1:
         runner = EpisodeRunner(settings)
         try:
-            for index in range(settings.episodes):
+            for index in indices:
                 yield runner.run(index)
         finally:
             runner.close()
@@ -199,7 +220,7 @@ def run_episodes(settings: EvaluationSettings, workers: int) -> Iterator[Episode
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per worker: threads only contend
     pool = ProcessPoolExecutor(workers, context, _start_worker, (settings,))
     try:
-        futures = [pool.submit(_run_in_worker, index) for index in range(settings.episodes)]
+        futures = [pool.submit(_run_in_worker, index) for index in indices]
         for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool as error:

@@ -2,11 +2,8 @@
 
 It knows skills by name only. Whether a skill is over is the skill's own judgement (from what the
 robot observes) or a time-out; whether it did what was meant is judged here from the true state, for
-the record only, so that a wrong pick goes as unnoticed as it would on a robot.
-
-`Executive.run` walks over a list of calls. The place for replanning is that loop: after a hand-off
-with a deviation, write a problem from the observed facts (`problem.problem_text`) and walk on over
-the calls of its plan.
+the record only, so that a wrong pick goes as unnoticed as it would on a robot. With a `Replanner` the
+robot looks at every hand-off itself (`senses.py` says what it can see) and may walk on over a new plan.
 """
 
 from __future__ import annotations
@@ -28,6 +25,7 @@ from planner.interactions import (
     held_slot,
 )
 from planner.problem import ARTICULATED_RECEPTACLES
+from planner.replanning import Replanner
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
@@ -37,7 +35,11 @@ from skills import Skill, SkillArgument
 ACTION_SIZE = 10
 GRIP = 7  # index of the grip in Simulator.step's action
 HOLD, LET_GO = 1.0, -1.0
-REARM = "reset_arm"
+TURN = 9  # index of the base's turn
+REARM, LOOK, WAIT = "reset_arm", "look", "wait"
+LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wait before the stop
+LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
+LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
 WRONG_OBJECT = "wrong object"
 
 Ending = Literal["done", "time-out", "force limit", "step limit"]
@@ -49,12 +51,12 @@ class SkillRule:
 
     Attributes:
         grip: "free": the skill's own; "hold": cannot let go once it holds; "release": cannot
-            grasp again once empty; "keep": stays as it was on entry to the step. A handle in the
-            gripper counts as held, as in HAB.
+            grasp again once empty; "keep": stays as it was on entry to the step; "open": lets go. A
+            handle in the gripper counts as held, as in HAB.
         timeout_ends: Whether a time-out ends the episode or the plan goes on.
     """
 
-    grip: Literal["free", "hold", "release", "keep"] = "free"
+    grip: Literal["free", "hold", "release", "keep", "open"] = "free"
     timeout_ends: bool = True
 
 
@@ -102,7 +104,8 @@ class HandOff:
     """The world at the moment a skill ended.
 
     Attributes:
-        plan_index: Step of the plan; the re-arming after it carries the same number.
+        plan_index: Step of the plan; the re-arming after it carries the same number. With
+            replanning, the steps of a new plan are counted on from where the old one was left.
         skill: The skill that ended.
         label: What it was told about: the object's or goal's name in the plan.
         ending: Why it ended.
@@ -124,6 +127,23 @@ class HandOff:
     heading: float
     held: int | None
     deviation: str | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What replanning made of a hand-off.
+
+    Attributes:
+        step: Environment steps so far.
+        plan_index: Step of the plan that was just done.
+        text: Why and how to go on, in words.
+        plan: The new plan; None: the old one went on.
+    """
+
+    step: int
+    plan_index: int
+    text: str
+    plan: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -157,10 +177,12 @@ class Execution:
     Attributes:
         success_at_end: HAB's success: every object at its goal, hand empty, plan run to its end.
         success_once: The same state was reached at some step.
-        interactions: In plan order.
-        failure: "skill: cause" of what went wrong first; None on success.
+        interactions: In the order of the first plan.
+        failure: "skill: cause" of what went wrong first; None on success. With replanning, of what went
+            wrong last with an object that is not at its goal.
         steps: Environment steps taken.
         hand_offs: One per skill that ran.
+        decisions: Of replanning.
     """
 
     success_at_end: bool
@@ -169,6 +191,7 @@ class Execution:
     failure: str | None
     steps: int
     hand_offs: tuple[HandOff, ...]
+    decisions: tuple[Decision, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain data for the report."""
@@ -195,6 +218,7 @@ class Executive:
         plan: Plan,
         arguments: dict[str, SkillArgument],
         observers: Sequence[Observer] = (),
+        replanner: Replanner | None = None,
     ) -> Execution:
         """Runs a plan in a world that was just reset to the plan's episode.
 
@@ -203,19 +227,16 @@ class Executive:
             plan: What to do.
             arguments: Names in the plan -> what skills are told.
             observers: Called after every step.
+            replanner: Makes new plans; None: the plan is followed whatever happens.
         """
         calls = tuple(bind(step, arguments) for step in plan.steps)
-        run = _Run(world, self._skills, self._settings, calls, observers)
-        last = len(calls) - 1
-        stopped = False
-        for index, call in enumerate(calls):
-            stopped = run.call(index, call.skill)
-            if not stopped and index < last:
-                stopped = run.call(index, REARM)
-            if stopped:
-                break
+        run = _Run(world, self._skills, self._settings, calls, observers, replanner)
+        index, stopped = 0, False
+        while index < len(run.calls) and not stopped:
+            stopped = run.step(index)
+            index += 1
         if not stopped:
-            run.wait(last)
+            run.stand(index - 1, WAIT, self._settings.wait_steps)
         return run.execution(stopped)
 
 
@@ -229,23 +250,54 @@ class _Run:
         settings: ExecutiveSettings,
         calls: tuple[SkillCall, ...],
         observers: Sequence[Observer],
+        replanner: Replanner | None,
     ) -> None:
+        self.calls = calls
         self._world = world
         self._skills = skills
         self._settings = settings
-        self._calls = calls
         self._observers = observers
-        self._tracker = InteractionTracker(calls)
+        self._replanner = replanner
+        self._tracker = InteractionTracker(calls, any_order=replanner is not None)
         self._first_handles = np.array(world.state.handle_position[0], dtype=float)
         self._hand_offs: list[HandOff] = []
+        self._decisions: list[Decision] = []
         self._steps = 0
         self._disturbed = False
 
-    def call(self, index: int, name: str) -> bool:
+    def step(self, index: int) -> bool:
+        """Runs a step of the plan and folds the arm; True where the episode ends with it."""
+        call, replanner = self.calls[index], self._replanner
+        stopped = self._run_skill(index, call.skill, self._settings.rule(call.skill))
+        if stopped or (replanner is None and index == len(self.calls) - 1):
+            return stopped
+        ended = self._hand_offs[-1]
+        if self._run_skill(index, REARM, self._settings.rule(REARM)):
+            return True
+        return replanner is not None and self._replan(index, replanner, ended)
+
+    def _replan(self, index: int, replanner: Replanner, ended: HandOff) -> bool:
+        """Looks at what was done, and changes the plan if need be; True where the episode ends."""
+        call, last = self.calls[index], index == len(self.calls) - 1
+        if call.skill == "place":
+            self.stand(index, LOOK, LOOK_STEPS)
+        timed_out = ended.ending == "time-out"
+        verdict = replanner.decide(self._world, call, ended.steps, timed_out, last)
+        if verdict is None:
+            return self._steps >= self._settings.max_steps
+        plan = None if verdict.calls is None else tuple(str(c.step) for c in verdict.calls)
+        self._decisions.append(Decision(self._steps, index, verdict.text, plan))
+        if verdict.lets_go and self._run_skill(index, REARM, SkillRule("open", timeout_ends=False)):
+            return True
+        if verdict.calls is not None:
+            self.calls = (*self.calls[: index + 1], *verdict.calls)
+        return self._steps >= self._settings.max_steps
+
+    def _run_skill(self, index: int, name: str, rule: SkillRule) -> bool:
         """Runs one skill to its end and logs the hand-off; True where the episode ends with it."""
-        call = self._calls[index]
+        call = self.calls[index]
         skill = self._skills[name]
-        rule = self._settings.rule(name)
+        ends = rule.timeout_ends and not (self._replanner and self._replanner.may_replan)
         held_before = held_slot(self._world.state)
         argument = self._told(call.argument)
         skill.reset(self._world, argument)
@@ -254,9 +306,7 @@ class _Run:
         if deviation == "time-out" and not rule.timeout_ends:
             deviation = None  # the plan goes on; the ending tells
         self._hand_offs.append(self._hand_off(index, name, ending, steps, deviation))
-        return ending in ("force limit", "step limit") or (
-            ending == "time-out" and rule.timeout_ends
-        )
+        return ending in ("force limit", "step limit") or (ending == "time-out" and ends)
 
     def _told(self, argument: SkillArgument) -> SkillArgument:
         """The argument with the start of an object in a drawer where the drawer has carried it.
@@ -266,7 +316,7 @@ class _Run:
         """
         target = self._world.episode.targets[argument.target_index]
         kind, joint = ARTICULATED_RECEPTACLES.get(target.start_receptacle, ("", ""))
-        if argument.kind != "object" or kind != "drawer":
+        if argument.kind != "object" or kind != "drawer" or argument.position != target.start:
             return argument
         handle = ARTICULATED_JOINTS.index(joint)
         moved = self._world.state.handle_position[0, handle] - self._first_handles[handle]
@@ -280,7 +330,7 @@ class _Run:
         missed = missed_steps(self._hand_offs)
         for step in range(1, timeout + 1):
             action = self._masked(name, skill.act(self._world), rule)
-            exceeded = self._step(action, Moment(self._calls, index, name, argument, step, missed))
+            exceeded = self._step(action, Moment(self.calls, index, name, argument, step, missed))
             if exceeded:
                 return "force limit", step
             if skill.done(self._world) and not self._stop_masked(name, argument):
@@ -289,14 +339,19 @@ class _Run:
                 return "step limit", step
         return "time-out", timeout
 
-    def wait(self, index: int) -> None:
-        """Stands still before the stop, so that what was let go has come to rest."""
+    def stand(self, index: int, name: str, steps: int) -> None:
+        """Stands still, so that what was let go has come to rest; LOOK turns the camera to the goal."""
         missed = missed_steps(self._hand_offs)
-        for step in range(1, self._settings.wait_steps + 1):
+        for step in range(1, steps + 1):
             if self._steps >= self._settings.max_steps:
                 return
-            action = self._masked("wait", np.zeros(ACTION_SIZE), RULES[REARM])
-            self._step(action, Moment(self._calls, index, "wait", None, step, missed))
+            action = self._masked(name, np.zeros(ACTION_SIZE), RULES[REARM])
+            if name == LOOK:
+                heading = self._bearing(self.calls[index].argument)[1]
+                action[TURN] = np.clip(
+                    heading - math.copysign(LOOK_HEADING, heading), -LOOK_TURN, LOOK_TURN
+                )
+            self._step(action, Moment(self.calls, index, name, None, step, missed))
 
     def execution(self, stopped: bool) -> Execution:
         """Closes the record."""
@@ -309,6 +364,7 @@ class _Run:
             failure=None if success else self._failure(),
             steps=self._steps,
             hand_offs=tuple(self._hand_offs),
+            decisions=tuple(self._decisions),
         )
 
     def _step(self, action: np.ndarray, moment: Moment) -> bool:
@@ -316,6 +372,8 @@ class _Run:
         _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._tracker.update(self._world.state)
+        if self._replanner is not None:
+            self._replanner.beliefs.watch(self._world)
         for observe in self._observers:
             observe(self._world, moment)
         return info.get("metrics", {}).get("failure/force_limit", 0.0) > 0.0
@@ -330,6 +388,8 @@ class _Run:
         holding = not hand_empty(self._world.state)
         if rule.grip == "keep":
             masked[GRIP] = HOLD if holding else LET_GO
+        elif rule.grip == "open":
+            masked[GRIP] = LET_GO
         elif rule.grip == "hold" and holding:
             masked[GRIP] = HOLD
         elif rule.grip == "release" and not holding:
@@ -357,7 +417,7 @@ class _Run:
         steps: int,
         deviation: str | None,
     ) -> HandOff:
-        call, state = self._calls[index], self._world.state
+        call, state = self.calls[index], self._world.state
         distance, heading = self._bearing(self._told(call.argument))
         x, y, yaw = (float(v) for v in state.base_pose[0])
         held = held_slot(state)
@@ -409,7 +469,9 @@ class _Run:
         return "reopened" if disturbed.closes else "moved a placed object"
 
     def _failure(self) -> str:
-        for hand_off in self._hand_offs:
-            if hand_off.deviation is not None:
-                return f"{hand_off.skill}: {hand_off.deviation}"
-        return "plan exhausted"
+        faults = [h for h in self._hand_offs if h.deviation is not None]
+        if self._replanner is not None:  # what came first may have been mended
+            left = self._tracker.unfinished(self._world.state)
+            of_left = [f for f in faults if self.calls[f.plan_index].argument.target_index in left]
+            faults = (of_left or faults)[::-1]
+        return f"{faults[0].skill}: {faults[0].deviation}" if faults else "plan exhausted"

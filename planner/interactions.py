@@ -1,7 +1,8 @@
 """Which interactions of a plan have succeeded: HAB's stage goals, as in the VER paper's Figure 6.
 
 Interaction i counts only while everything placed or closed before it is still as it was left, and
-only if all interactions before it succeeded too.
+only if all interactions before it succeeded too. With replanning the interactions stay those of the first
+plan, so that tables stay comparable, but each may be done at any time.
 """
 
 from __future__ import annotations
@@ -129,8 +130,17 @@ class InteractionTracker:
     again. A pick or an opening is over once it was done.
     """
 
-    def __init__(self, calls: Sequence[SkillCall]) -> None:
+    def __init__(self, calls: Sequence[SkillCall], any_order: bool = False) -> None:
+        """Begin with nothing done.
+
+        Args:
+            calls: The plan.
+            any_order: For replanning: an interaction is done whenever its effect was there, and success
+                is judged by the state alone. False: an interaction is done only when its turn has come.
+        """
         self._calls = [call for call in calls if call.interacts]
+        self._any_order = any_order
+        self._seen = [False] * len(self._calls)  # whose effect was there; in any order only
         self._names = interaction_names(self._calls)
         self._lasting = [
             call.skill == "place"
@@ -142,9 +152,12 @@ class InteractionTracker:
 
     def update(self, state: SimState) -> None:
         """Looks at the world after a step."""
+        if self._any_order:
+            self._seen = [
+                s or achieved(c, state) for s, c in zip(self._seen, self._calls, strict=True)
+            ]
         while self._reached < len(self._calls):
-            call = self._calls[self._reached]
-            if not achieved(call, state) or self.disturbed(state) is not None:
+            if not self._is_done(self._reached, state):
                 break
             self._reached += 1
         if self.success_at_end(state):
@@ -152,9 +165,10 @@ class InteractionTracker:
 
     def disturbed(self, state: SimState) -> SkillCall | None:
         """The first interaction whose lasting effect was there and is gone, or None."""
-        for index in range(self._reached):
-            if not self._is_kept(index, state):
-                return self._calls[index]
+        for index, call in enumerate(self._calls):
+            done = index < self._reached or self._seen[index]
+            if done and not self._is_kept(index, state):
+                return call
         return None
 
     def results(self, state: SimState) -> list[InteractionResult]:
@@ -172,12 +186,30 @@ class InteractionTracker:
         return results
 
     def success_at_end(self, state: SimState) -> bool:
-        """HAB's success: all interactions done, the goals hold now, and the hand is empty."""
-        return (
-            self._reached == len(self._calls)
-            and hand_empty(state)
-            and self.disturbed(state) is None
-        )
+        """HAB's success: all interactions done, the goals hold now, and the hand is empty.
+
+        In any order, whether the goals hold and the hand is empty is all that counts.
+        """
+        done = self._any_order or self._reached == len(self._calls)
+        return done and hand_empty(state) and self._are_kept(len(self._calls), state)
+
+    def unfinished(self, state: SimState) -> set[int]:
+        """Targets of interactions that shall last and whose effect is not there."""
+        lasting = [index for index, lasts in enumerate(self._lasting) if lasts]
+        return {
+            self._calls[index].argument.target_index
+            for index in lasting
+            if not self._is_kept(index, state)
+        }
+
+    def _is_done(self, index: int, state: SimState) -> bool:
+        """Whether the next interaction of the chain counts now."""
+        seen = self._seen[index] and self._is_kept(index, state)
+        done = seen if self._any_order else achieved(self._calls[index], state)
+        return done and self._are_kept(index, state)
+
+    def _are_kept(self, count: int, state: SimState) -> bool:
+        return all(self._is_kept(index, state) for index in range(count))
 
     def _is_kept(self, index: int, state: SimState) -> bool:
         """Whether an interaction's effect holds, if it is one that shall last."""

@@ -178,7 +178,8 @@ def _timelines(result: dict[str, Any]) -> str:
         ]
         said = f"{record['index']}: {record['failure'] or 'done'}"
         chart = charts.timeline(segments, longest, f"episode {said}")
-        rows.append(f'<div class="row"><span>{escape(said)}</span>{chart}</div>')
+        row = f'<div class="row"><span>{escape(said)}</span>{chart}</div>'
+        rows.append(row + _decisions(record))
     used = {h["skill"] for record in result["records"] for h in record["hand_offs"]}
     keys = "".join(
         f'<span class="key" style="background:{color}"></span>{skill.replace("_", " ")}'
@@ -192,6 +193,17 @@ def _timelines(result: dict[str, Any]) -> str:
     return (
         f"<h3>Episodes</h3><p>{keys}<span class='key' style='background:{charts.FAULT}'></span>"
         f"a fault</p>{''.join(rows[:TIMELINES])}{folded}"
+    )
+
+
+def _decisions(record: dict[str, Any]) -> str:
+    """What replanning made of the episode, folded away; nothing where there was none."""
+    decisions = record.get("decisions")  # not in older files
+    if not decisions:
+        return ""
+    lines = "".join(f"<li>step {d['step']}: {escape(d['text'])}</li>" for d in decisions)
+    return (
+        f"<details><summary>what was decided ({len(decisions)})</summary><ul>{lines}</ul></details>"
     )
 
 

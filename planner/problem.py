@@ -63,13 +63,16 @@ def build_problem(episode: Episode, close: bool = False) -> TaskProblem:
         raise UserError(f"episode '{episode.episode_id}' has no targets: nothing to plan")
     text = problem_text(
         f"episode-{episode.episode_id}",
-        _objects(episode),
+        objects_of(episode),
         initial_facts(episode),
         goals(episode, close),
     )
-    domain = DOMAIN_PATH.read_text(encoding="utf-8")
-    problem = _reader().parse_problem_string(domain, text)
-    return TaskProblem(text, problem, skill_arguments(episode))
+    return TaskProblem(text, read_problem(text), skill_arguments(episode))
+
+
+def read_problem(text: str) -> Problem:
+    """A problem in our domain, read by unified-planning."""
+    return _reader().parse_problem_string(DOMAIN_PATH.read_text(encoding="utf-8"), text)
 
 
 def object_name(target_index: int) -> str:
@@ -113,7 +116,7 @@ def initial_facts(episode: Episode) -> list[Atom]:
         facts.append(("in", goal_name(index), target.goal_receptacle))
         if target.goal_receptacle in ARTICULATED_RECEPTACLES:
             facts.append(("marks", goal_name(index), target.goal_receptacle))
-    for receptacle in _receptacles(episode):
+    for receptacle in receptacles_of(episode):
         opened = is_opened(receptacle, episode.articulated)
         facts.append(("opened" if opened else "closed", receptacle))
     return facts
@@ -122,7 +125,7 @@ def initial_facts(episode: Episode) -> list[Atom]:
 def goals(episode: Episode, close: bool = False) -> list[Atom]:
     """HAB's success: every object at its own goal, and nothing held; `close` as in build_problem."""
     at_goals = [("object-at", object_name(i), goal_name(i)) for i in range(len(episode.targets))]
-    closable = [r for r in _receptacles(episode) if r in ARTICULATED_RECEPTACLES]
+    closable = [r for r in receptacles_of(episode) if r in ARTICULATED_RECEPTACLES]
     shut = [("closed", receptacle) for receptacle in closable if close]
     return [*at_goals, ("hand-empty", ROBOT), *shut]
 
@@ -152,7 +155,7 @@ def _reader() -> PDDLReader:
     return PDDLReader()
 
 
-def _receptacles(episode: Episode) -> list[str]:
+def receptacles_of(episode: Episode) -> list[str]:
     """Receptacles that the targets need, in the order of the targets; others cannot matter."""
     needed = [r for t in episode.targets for r in (t.start_receptacle, t.goal_receptacle)]
     known = (*OPEN_RECEPTACLES, *CLOSED_RECEPTACLES)
@@ -164,7 +167,8 @@ def _receptacles(episode: Episode) -> list[str]:
     return list(dict.fromkeys(needed))
 
 
-def _objects(episode: Episode) -> dict[str, list[str]]:
+def objects_of(episode: Episode) -> dict[str, list[str]]:
+    """Everything that a problem of the episode may name: type -> names."""
     count = len(episode.targets)
     objects: dict[str, list[str]] = {
         "robot": [ROBOT],
@@ -172,7 +176,7 @@ def _objects(episode: Episode) -> dict[str, list[str]]:
         "movable": [object_name(i) for i in range(count)],
         "goal": [goal_name(i) for i in range(count)],
     }
-    for receptacle in _receptacles(episode):
+    for receptacle in receptacles_of(episode):
         kind = ARTICULATED_RECEPTACLES.get(receptacle, ("static-receptacle", ""))[0]
         objects.setdefault(kind, []).append(receptacle)
     return objects

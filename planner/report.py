@@ -55,6 +55,7 @@ def summarize(
         "interactions": _interactions(records),
         "failures": dict(failures.most_common()),
         "wrong_object": _wrong_objects(records),
+        "replanning": _replanning(settings, records),
         "steps": _spread([float(r.execution.steps) for r in records]),
         "engine": settings.engine,
         "planning_seconds": _times([r.plan_seconds for r in records]),
@@ -101,9 +102,15 @@ def plan_lines(summary: dict[str, Any]) -> str:
 def row_name(settings: EvaluationSettings) -> str:
     """What a table over several evaluations calls this one: "TP-SRL", "TP-SRL (NoNav)", ..."""
     name = MODES[settings.skills]
-    if settings.navigate:
-        return name
-    return f"{name[:-1]}, NoNav)" if name.endswith(")") else f"{name} (NoNav)"
+    source = settings.replanning.source
+    additions = {
+        "NoNav": not settings.navigate,
+        "replanning": settings.replanning.limit > 0 and source == "observed",
+        "replanning from the true state": settings.replanning.limit > 0 and source == "true",
+    }
+    for addition in (addition for addition, holds in additions.items() if holds):
+        name = f"{name[:-1]}, {addition})" if name.endswith(")") else f"{name} ({addition})"
+    return name
 
 
 def versions() -> dict[str, str]:
@@ -137,8 +144,18 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
         causes.add_row(cause, str(count))
     wrong = summary["wrong_object"]
     causes.caption = f"wrong objects picked: {wrong['wrong']} of {wrong['picks']}"
+    if replanning := summary["replanning"]:
+        causes.caption += f"\n{replanning_line(replanning)}"
     causes.caption_justify = "left"
     return Group(results, causes)
+
+
+def replanning_line(replanning: dict[str, Any]) -> str:
+    """What replanning was allowed to do, and did."""
+    return (
+        f"replanning from the {replanning['source']} state, at most {replanning['limit']} new plans: "
+        f"{replanning['new_plans']} in {replanning['episodes']} episodes"
+    )
 
 
 def episode_table(records: Sequence[EpisodeRecord], total: int) -> Table:
@@ -158,7 +175,7 @@ def episode_table(records: Sequence[EpisodeRecord], total: int) -> Table:
         failure = record.execution.failure
         table.add_row(
             str(record.index),
-            f"{record.episode.layout}/{record.episode.variation:02d}",
+            f"{record.layout}/{record.variation:02d}",
             interaction_count(record),
             str(record.execution.steps),
             f"{1000 * record.plan_seconds:.0f} ms",
@@ -222,6 +239,17 @@ def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:
     return {"wrong": sum(h.deviation == WRONG_OBJECT for h in picks), "picks": len(picks)}
 
 
+def _replanning(
+    settings: EvaluationSettings, records: Sequence[EpisodeRecord]
+) -> dict[str, Any] | None:
+    """The settings, how many new plans there were, and in how many episodes; None without it."""
+    if settings.replanning.limit == 0:
+        return None
+    counts = [sum(d.plan is not None for d in r.execution.decisions) for r in records]
+    found = {"new_plans": sum(counts), "episodes": sum(count > 0 for count in counts)}
+    return asdict(settings.replanning) | found
+
+
 def _interactions(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
     names: dict[str, None] = {}
     for record in records:
@@ -251,8 +279,8 @@ def _record(record: EpisodeRecord) -> dict[str, Any]:
     data = record.execution.as_json()
     return {
         "index": record.index,
-        "layout": record.episode.layout,
-        "variation": record.episode.variation,
+        "layout": record.layout,
+        "variation": record.variation,
         "plan": list(record.plan),
         "plan_seconds": record.plan_seconds,
         "problem_seconds": record.problem_seconds,

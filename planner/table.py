@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from planner.report import replanning_line
 from planner.scenarios import SCENARIOS
 from rearrange.errors import UserError
 from skills.command import OneLineParser, run_command
@@ -87,10 +88,12 @@ def _details(summary: dict[str, Any]) -> str:
     command = re.sub(r" --json \S+", "", summary["command"])
     failures = ", ".join(f"{count} {name}" for name, count in summary["failures"].items())
     planning, wrong = summary["planning_seconds"], summary["wrong_object"]
+    replanning = summary.get("replanning")  # not in older files
+    changed = f" {replanning_line(replanning).capitalize()}." if replanning else ""
     return (
         f"- **{_name(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
         f"{wrong['wrong']} of {wrong['picks']} picks. Planning: median "
-        f"{1e3 * planning['median']:.0f} ms, worst {1e3 * planning['worst']:.0f} ms. `{command}`"
+        f"{1e3 * planning['median']:.0f} ms, worst {1e3 * planning['worst']:.0f} ms.{changed} `{command}`"
     )
 
 

@@ -72,6 +72,7 @@ VERBS = {
     "close_cab": "closing",
     "close_fridge": "closing",
     "reset_arm": "folding the arm",
+    "look": "looking whether it stays",
     "wait": "waiting before the stop",
 }
 

@@ -150,3 +150,12 @@ def test_a_browser_shows_it(result, tmp_path):
     assert done.returncode == 0, done.stderr
     assert picture.stat().st_size > 20_000
     assert "CONSOLE" not in done.stderr  # no complaints of the page's own
+
+
+def test_decisions_stand_below_their_episode(result):
+    assert "<details><summary>" not in page.page([result])
+    decision = {"step": 87, "plan_index": 1, "text": "pick <object_0>: nothing held", "plan": None}
+    result["records"][1]["decisions"] = [decision]
+    html = page.page([result])
+    assert "<summary>what was decided (1)</summary>" in html
+    assert "<li>step 87: pick &lt;object_0&gt;: nothing held</li>" in html

@@ -86,6 +86,23 @@ def test_wrong_objects_are_counted(stage, tmp_path, capsys):
     assert "wrong objects picked: 4 of 10" in capsys.readouterr().out
 
 
+def test_replanning_is_asked_for_and_reported(stage, tmp_path, capsys):
+    stage.skills["pick"].misses = stage.skills["pick"].never_done = (1,)
+    assert run_json(tmp_path, "--episodes", "1")["replanning"] is None
+    result = run_json(tmp_path, "--episodes", "2", "--replan", "--replan-from", "true")
+    assert result["replanning"] == {
+        **{"limit": 5, "per_object": 2, "source": "true"},
+        **{"new_plans": 6, "episodes": 2},
+    }
+    decisions = result["records"][0]["decisions"]
+    assert [len(decision["plan"]) for decision in decisions] == [16, 16, 12]
+    assert "gives up object_1" in decisions[-1]["text"]
+    assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 2 + [0.0] * 8
+    assert result["failures"] == {"pick: time-out": 2}
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "from the true state, at most 5 new plans: 6 in 2 episodes" in printed
+
+
 def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
     result = run_json(tmp_path, "--episodes", "1", "--no-nav", "--skills", "oracle")
     assert (result["row"], result["navigate"]) == ("oracle (NoNav)", False)
@@ -101,6 +118,12 @@ def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
         (("--skills", "learned"), "TP-SRL"),
         (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav)"),
         (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav)"),
+        (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning)"),
+        (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed)"),
+        (
+            ("--skills", "learned", "--no-nav", "--replan", "3", "--replan-from", "true"),
+            "TP-SRL (NoNav, replanning from the true state)",
+        ),
     ],
 )
 def test_row_names_the_method(options, row):
@@ -146,6 +169,11 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
         (
             ["tidy_house", "--navigate-timeout", "x"],
             "unknown navigate-timeout 'x': choose one of end, proceed",
+        ),
+        (["tidy_house", "--replan", "-1"], "--replan must not be negative, found -1"),
+        (
+            ["tidy_house", "--replan-from", "x"],
+            "unknown replan-from 'x': choose one of observed, true",
         ),
         ([], "the following arguments are required: task"),
     ],

@@ -54,6 +54,25 @@ def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
     )  # where it was written is no matter
 
 
+def test_rows_say_whether_plans_were_changed(tmp_path, capsys):
+    replanning = {
+        "limit": 5,
+        "per_object": 2,
+        "source": "observed",
+        "new_plans": 7,
+        "episodes": 4,
+    }
+    files = [
+        written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7], replanning=None),
+        written(tmp_path, "tidy_house", "TP-SRL (replanning)", [0.9, 0.8], replanning=replanning),
+    ]
+    assert main(files) == 0
+    page = capsys.readouterr().out
+    assert "| TP-SRL (replanning) | 100 |" in page
+    line = "Replanning from the observed state, at most 5 new plans: 7 in 4 episodes."
+    assert page.count("Replanning from") == page.count(line) == 1
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"task": "pick"}', "\xff"])
 def test_other_files_are_refused_in_one_line(tmp_path, text):
     path = tmp_path / "other.json"

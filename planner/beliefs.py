@@ -1,0 +1,279 @@
+"""What the robot believes of its task in the middle of it, and the problem that is left to solve.
+
+A belief holds until something that the robot observes contradicts it: an object stays at its start until
+it is taken, at its goal until the camera shows that it is not there. What counts as observed is said in
+`senses.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from planner.interactions import CLOSED_BELOW, OBJECT_AT_DISTANCE, SkillCall, held_slot
+from planner.problem import (
+    ARTICULATED_RECEPTACLES,
+    ROBOT,
+    START,
+    TaskProblem,
+    goal_name,
+    is_opened,
+    object_name,
+    problem_text,
+    read_problem,
+    receptacles_of,
+    skill_arguments,
+)
+from planner.search import Atom
+from planner.senses import HANDLE, Position, Senses, object_position
+from rearrange.env import RearrangeEnv
+from rearrange.episodes.episode import Episode
+from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.sim.base import NOTHING
+from skills import SkillArgument
+
+ELSEWHERE = "elsewhere"  # a receptacle of the problem: any place that needs no opening
+OTHER = "other_object"  # what is in the hand although the task does not ask for it
+BACK = "back"  # where what is in the hand was taken
+MOVED = 0.15  # [m] from where it stood: the skills have to be told
+BESIDE = 0.5  # [m], in the plane: still in the same receptacle
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a target's object is believed to be while it is not in the hand.
+
+    Attributes:
+        position: Centre, world frame [3], m; None: lost.
+        receptacle: On or in what.
+        at_goal: Whether that is its goal.
+    """
+
+    position: Position | None
+    receptacle: str
+    at_goal: bool = False
+
+
+class Beliefs:
+    """Follows one episode.
+
+    Attributes:
+        held: Slot in the hand, HANDLE or NOTHING, as far as the senses tell.
+        objects: Target index -> where its object is, or was last if it is in the hand.
+        openings: Fridge or drawer -> how far it is open [rad] or [m].
+    """
+
+    def __init__(self, episode: Episode, senses: Senses, close: bool = False) -> None:
+        """Begin with what the episode says.
+
+        Args:
+            episode: What is asked.
+            senses: Where facts come from.
+            close: As in `problem.build_problem`.
+        """
+        self._episode, self._senses, self._close = episode, senses, close
+        self.held = NOTHING if episode.held_slot is None else episode.held_slot
+        self.objects = {
+            index: Whereabouts(target.start, target.start_receptacle)
+            for index, target in enumerate(episode.targets)
+        }
+        self.openings = {
+            receptacle: episode.articulated.get(ARTICULATED_RECEPTACLES[receptacle][1], 0.0)
+            for receptacle in receptacles_of(episode)
+            if receptacle in ARTICULATED_RECEPTACLES
+        }
+        self._in_hand = self.held  # of the last step
+        self._taken_from: Position | None = None
+        self._lost_at: Position | None = None
+
+    def watch(self, world: RearrangeEnv) -> None:
+        """Looks at the hand after a step: where something was taken, where it was lost."""
+        now = held_slot(world.state)
+        if now == self._in_hand:
+            return
+        if now != NOTHING:
+            self._taken_from = object_position(world.state, now)  # the camera shows it at the cup
+        else:
+            x, y, z = (float(v) for v in world.state.end_effector_position[0])
+            self._lost_at = (x, y, z)
+        self._in_hand = now
+
+    def look(self, world: RearrangeEnv, call: SkillCall) -> list[int]:
+        """Brings the beliefs up to date at a hand-off.
+
+        Args:
+            world: The environment.
+            call: What was just done.
+
+        Returns:
+            Targets that are no longer at their goals, contrary to what was believed.
+        """
+        before = self.held
+        expected = call.argument.slot if call.skill == "pick" else before
+        self.held = self._senses.in_hand(world, expected)
+        for receptacle in self.openings:
+            value = self._senses.opening(world, ARTICULATED_RECEPTACLES[receptacle][1])
+            self.openings[receptacle] = self.openings[receptacle] if value is None else value
+        moved = []
+        for index, target in enumerate(self._episode.targets):
+            if self.held == target.slot:
+                continue
+            if before == target.slot:
+                self.objects[index] = self._released(world, index, call)
+            elif self.objects[index].at_goal:
+                self.objects[index] = self._looked_for(world, index, self.objects[index])
+                moved += [] if self.objects[index].at_goal else [index]
+            elif call.skill == "pick" and call.argument.slot == target.slot:
+                self.objects[index] = self._missed(world, index)
+        return moved
+
+    def target_of(self, slot: int) -> int | None:
+        """Index of the target whose object is in a slot, or None."""
+        slots = [target.slot for target in self._episode.targets]
+        return slots.index(slot) if slot in slots else None
+
+    def is_as_meant(self, call: SkillCall) -> bool:
+        """Whether the fridge or drawer of a call is as the call was to make it."""
+        assert call.receptacle is not None
+        if call.closes:
+            return abs(self.openings[call.receptacle]) < CLOSED_BELOW
+        return self._is_opened(call.receptacle)
+
+    def left(self, given_up: Collection[int]) -> list[int]:
+        """Targets that are not at their goals and not given up."""
+        return [i for i, where in self.objects.items() if i not in given_up and not where.at_goal]
+
+    def _is_opened(self, receptacle: str) -> bool:
+        joint = ARTICULATED_RECEPTACLES[receptacle][1]
+        return is_opened(receptacle, {joint: self.openings[receptacle]})
+
+    def _released(self, world: RearrangeEnv, index: int, call: SkillCall) -> Whereabouts:
+        """Where an object is that was in the hand and no longer is."""
+        target = self._episode.targets[index]
+        meant = call.skill == "place"
+        at = call.argument.position if meant else self._lost_at or target.start
+        if meant:
+            return self._looked_for(world, index, self._place_of(index, at))
+        found = self._senses.find(world, target.slot, at)
+        if found is not None:
+            return self._place_of(index, found)
+        # It has fallen where nobody looks: to the floor under the hand.
+        return Whereabouts((at[0], at[1], half_height(SLOT_KINDS[target.slot])), ELSEWHERE)
+
+    def _missed(self, world: RearrangeEnv, index: int) -> Whereabouts:
+        """Where an object is that was to be picked and was not: it may have been pushed."""
+        last = self.objects[index]
+        now = self._looked_for(world, index, last)
+        if now.position is None or last.position is None:
+            return last
+        return last if math.dist(now.position, last.position) < MOVED else now
+
+    def _looked_for(self, world: RearrangeEnv, index: int, last: Whereabouts) -> Whereabouts:
+        """Where an object is that is believed to be at `last`.
+
+        Only where that place is seen to be empty may the object be elsewhere: what is seen there could
+        be another one of its kind.
+        """
+        target = self._episode.targets[index]
+        place = target.goal if last.at_goal else last.position or target.start
+        found = self._senses.find(world, target.slot, place)
+        if found is not None and math.dist(found, place) < OBJECT_AT_DISTANCE:
+            return self._place_of(index, found)
+        if not self._senses.shows(world, place):
+            return last
+        return Whereabouts(None, ELSEWHERE) if found is None else self._place_of(index, found)
+
+    def _place_of(self, index: int, position: Position) -> Whereabouts:
+        target = self._episode.targets[index]
+        if math.dist(position, target.goal) < OBJECT_AT_DISTANCE:
+            return Whereabouts(position, target.goal_receptacle, at_goal=True)
+        for place, receptacle in (
+            (target.goal, target.goal_receptacle),
+            (target.start, target.start_receptacle),
+        ):
+            near = math.dist(position[:2], place[:2]) < BESIDE
+            if near and abs(position[2] - place[2]) < MOVED:
+                return Whereabouts(position, receptacle)
+        return Whereabouts(position, ELSEWHERE)
+
+    # ------------------------------------------------------------ the problem that is left
+
+    def remaining(self, given_up: Collection[int], put_back: bool = False) -> TaskProblem:
+        """The problem "bring what is left to its goals" from where things are believed to be.
+
+        Args:
+            given_up: Targets that shall stay where they are.
+            put_back: What is in the hand goes back to where it was taken, and nothing else is asked.
+        """
+        left = [] if put_back else self.left(given_up)
+        names: dict[str, list[str]] = {"robot": [ROBOT], "pose": [START], "movable": [], "goal": []}
+        arguments = skill_arguments(self._episode)
+        facts: list[Atom] = [
+            ("robot-at", ROBOT, START)
+        ]  # driven to anew: another stance may do better
+        wanted: list[Atom] = [("hand-empty", ROBOT)]
+        for index in left:
+            facts += self._facts_of(index)
+            wanted.append(("object-at", object_name(index), goal_name(index)))
+            where = self.objects[index].position
+            if where is not None:
+                name = object_name(index)
+                arguments[name] = replace(arguments[name], position=where)
+        names["movable"] += [object_name(index) for index in left]
+        names["goal"] += [goal_name(index) for index in range(len(self._episode.targets))]
+        if self.held in (NOTHING, HANDLE):
+            facts.append(("hand-empty", ROBOT))  # a handle is let go first
+        elif self.target_of(self.held) not in left:
+            facts += [("holding", ROBOT, OTHER), ("in", BACK, ELSEWHERE)]
+            wanted.append(("object-at", OTHER, BACK))
+            names["movable"].append(OTHER)
+            names["goal"].append(BACK)
+            arguments[BACK] = self._back()
+        self._add_receptacles(names, facts, arguments, left)
+        if self._close and not put_back:
+            wanted += [("closed", receptacle) for receptacle in self.openings]
+        text = problem_text(f"episode-{self._episode.episode_id}", names, facts, wanted)
+        return TaskProblem(text, read_problem(text), arguments)
+
+    def _facts_of(self, index: int) -> list[Atom]:
+        target, name = self._episode.targets[index], object_name(index)
+        facts: list[Atom] = [("misplaced", name), ("in", goal_name(index), target.goal_receptacle)]
+        if self.held == target.slot:
+            return [*facts, ("holding", ROBOT, name)]
+        return [*facts, ("in", name, self.objects[index].receptacle)]
+
+    def _add_receptacles(
+        self,
+        names: dict[str, list[str]],
+        facts: list[Atom],
+        arguments: dict[str, SkillArgument],
+        left: list[int],
+    ) -> None:
+        """Receptacles, whether they are open, and the points that mark them: starts and goals."""
+        names["static-receptacle"] = [ELSEWHERE]
+        for receptacle in receptacles_of(self._episode):
+            kind = ARTICULATED_RECEPTACLES.get(receptacle, ("static-receptacle", ""))[0]
+            names.setdefault(kind, []).append(receptacle)
+        facts += [("opened", name) for name in names["static-receptacle"]]
+        needed = {self.objects[i].receptacle for i in left}
+        needed |= {self._episode.targets[i].goal_receptacle for i in left}
+        for receptacle, opening in self.openings.items():
+            # Half open is closed for who has to reach in, and opened for who has to close it.
+            half = receptacle not in needed and abs(opening) >= CLOSED_BELOW
+            opened = half or self._is_opened(receptacle)
+            facts.append(("opened" if opened else "closed", receptacle))
+        for index, target in enumerate(self._episode.targets):
+            if target.start_receptacle in ARTICULATED_RECEPTACLES:
+                start = f"start_{index}"  # the object itself may be elsewhere by now
+                names["goal"].append(start)
+                arguments[start] = SkillArgument("object", target.slot, index, target.start)
+                facts.append(("marks", start, target.start_receptacle))
+            if target.goal_receptacle in ARTICULATED_RECEPTACLES:
+                facts.append(("marks", goal_name(index), target.goal_receptacle))
+
+    def _back(self) -> SkillArgument:
+        """Where what is in the hand was taken, as a goal."""
+        index = self.target_of(self.held) or 0
+        position = self._taken_from or self._episode.targets[index].start
+        return SkillArgument("goal", self.held, index, position)

@@ -1,0 +1,207 @@
+"""Replanning: after a hand-off that is not as the plan assumes, a new plan from where things are.
+
+TP-SRL has none: off by default. What the robot may know for it is said in `senses.py`, what it makes of
+that in `beliefs.py`. Looked at are hand-offs only, after the arm was folded, and after a Place the robot
+first turns its camera to the goal and watches for a second. There:
+
+- nothing in the hand after Pick, dropped on the way, a door that did not open, a goal that is missed, a
+  time-out without its effect: the same again, beginning with a new drive there, which gives a new stance;
+- another object in the hand: it is put back where it was taken, or, if the task asks for it too, goes to
+  its own goal;
+- a handle in the hand is let go;
+- an object that is lost, or has caused more than `per_object` new plans, is given up, the others are not;
+- a time-out whose effect is there is none.
+
+There are at most `limit` new plans in an episode; beyond that the executive is TP-SRL's again, time-outs
+included. Step and force limits end the episode as ever: replanning does not undo what was broken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from unified_planning.model import Problem
+
+from planner.beliefs import Beliefs
+from planner.interactions import SkillCall, bind
+from planner.problem import TaskProblem, object_name
+from planner.search import Plan, PlanningError
+from planner.senses import HANDLE, SOURCES, Senses
+from rearrange.env import RearrangeEnv
+from rearrange.episodes.episode import Episode
+from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.sim.base import NOTHING
+
+NEW_PLANS = 5  # in an episode, where `--replan` names no number
+
+
+@dataclass(frozen=True)
+class ReplanSettings:
+    """How often, and from what.
+
+    Attributes:
+        limit: New plans in an episode at most; 0: no replanning.
+        per_object: New plans because of one object, before it is given up.
+        source: "observed" or "true", see `senses.py`.
+    """
+
+    limit: int = 0
+    per_object: int = 2
+    source: str = "observed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How to go on after a hand-off.
+
+    Attributes:
+        text: Why, in words.
+        calls: The plan from here on; None: the old one goes on.
+        lets_go: The hand has to let go of a handle first.
+    """
+
+    text: str
+    calls: tuple[SkillCall, ...] | None = None
+    lets_go: bool = False
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    """What is not as the plan assumes, and whose fault it is."""
+
+    cause: str
+    target: int
+
+
+class Replanner:
+    """Decides after every skill of one episode how to go on."""
+
+    def __init__(
+        self,
+        episode: Episode,
+        settings: ReplanSettings,
+        solve: Callable[[Problem], Plan],
+        close: bool = False,
+        senses: Senses | None = None,
+    ) -> None:
+        """Begin with an episode.
+
+        Args:
+            episode: What is asked.
+            settings: How often, and from what.
+            solve: Makes a plan; raises PlanningError.
+            close: As in `problem.build_problem`.
+            senses: Instead of those that the settings name.
+        """
+        self._episode, self._settings, self._solve = episode, settings, solve
+        self.beliefs = Beliefs(episode, senses or SOURCES[settings.source](), close)
+        self._plans = 0
+        self._because_of: Counter[int] = Counter()
+        self._given_up: set[int] = set()
+
+    @property
+    def may_replan(self) -> bool:
+        """Whether a new plan is left."""
+        return self._plans < self._settings.limit
+
+    def decide(
+        self, world: RearrangeEnv, call: SkillCall, steps: int, timed_out: bool, last: bool
+    ) -> Verdict | None:
+        """Looks, and decides how to go on; None: as planned, and there is nothing to tell.
+
+        Args:
+            world: The environment, after the skill and the folding of the arm.
+            call: What was done.
+            steps: How long it took.
+            timed_out: The skill did not end by itself.
+            last: The plan ends here.
+        """
+        carried = self.beliefs.held
+        moved = self.beliefs.look(world, call)
+        trouble = self._trouble(call, carried, timed_out, moved)
+        if trouble is None and last:
+            trouble = self._omission()
+        at = f"{call.skill} {call.label} ({SLOT_KINDS[call.argument.slot]})"
+        if trouble is None:
+            if not timed_out:
+                return None
+            return Verdict(f"{at}: time-out after {steps} steps, but its effect is there; goes on")
+        found = f"{at}: {trouble.cause} after {steps} steps"
+        if not self.may_replan:
+            return Verdict(f"{found}; no new plan is left, goes on")
+        self._plans += 1
+        given_up = self._blame(trouble)
+        calls, note = self._new_plan()
+        plan = ", ".join(f"{c.skill} {c.label}" for c in calls) or "nothing is left to do"
+        text = f"{found}; {given_up}{note}new plan of {len(calls)} steps: {plan}"
+        return Verdict(text, calls, lets_go=self.beliefs.held == HANDLE)
+
+    def _trouble(
+        self, call: SkillCall, carried: int, timed_out: bool, moved: list[int]
+    ) -> _Trouble | None:
+        """What is not as the plan assumes; the hand first, then what was to be done."""
+        held, target = self.beliefs.held, call.argument.target_index
+        if held == HANDLE:
+            return _Trouble("holds a handle", target)
+        if call.skill == "pick" and held != call.argument.slot:
+            if held == NOTHING:
+                return _Trouble("nothing held", target)
+            return _Trouble(f"wrong object in the hand ({SLOT_KINDS[held]})", target)
+        if call.skill == "place":
+            if held != NOTHING:
+                return _Trouble("still in the hand", target)
+            if carried == self._episode.targets[target].slot and self._is_amiss(call):
+                return _Trouble("missed the goal", target)
+        elif call.skill != "pick" and carried not in (held, NOTHING, HANDLE):
+            return _Trouble("dropped", self._target_of(carried, target))
+        if moved:
+            return _Trouble(f"{object_name(moved[0])} is no longer at its goal", moved[0])
+        if call.interacts and call.receptacle is not None and not self.beliefs.is_as_meant(call):
+            return _Trouble("no effect", target)
+        if call.skill == "navigate" and timed_out:
+            return _Trouble("time-out", target)
+        return None
+
+    def _is_amiss(self, call: SkillCall) -> bool:
+        """Whether a target that was put down, not put back, is not at its goal."""
+        target = call.argument.target_index
+        goal = self._episode.targets[target].goal
+        return call.argument.position == goal and not self.beliefs.objects[target].at_goal
+
+    def _omission(self) -> _Trouble | None:
+        """What the plan has left undone: it only freed the hand, or could not be changed any more."""
+        left = self.beliefs.left(self._given_up)
+        return _Trouble(f"{object_name(left[0])} is still to be done", left[0]) if left else None
+
+    def _target_of(self, slot: int, otherwise: int) -> int:
+        index = self.beliefs.target_of(slot)
+        return otherwise if index is None else index
+
+    def _blame(self, trouble: _Trouble) -> str:
+        """Counts; gives an object up that has caused too much; returns what to say of that."""
+        self._because_of[trouble.target] += 1
+        lost = {i for i, where in self.beliefs.objects.items() if where.position is None}
+        lost -= {self._target_of(self.beliefs.held, -1)}
+        hopeless = lost
+        if self._because_of[trouble.target] > self._settings.per_object:
+            hopeless = lost | {trouble.target}
+        fresh = sorted(hopeless - self._given_up)
+        self._given_up |= hopeless
+        reasons = {i: "lost" if i in lost else "tried often enough" for i in fresh}
+        return "".join(f"gives up {object_name(i)} ({reasons[i]}); " for i in fresh)
+
+    def _new_plan(self) -> tuple[tuple[SkillCall, ...], str]:
+        """The calls of a new plan, and what to say of it."""
+        try:
+            return self._solved(self.beliefs.remaining(self._given_up)), ""
+        except PlanningError:
+            # What is in the hand belongs into something closed: the hand has to be emptied first.
+            if self.beliefs.held in (NOTHING, HANDLE):
+                return (), "no plan is found; "
+        return self._solved(self.beliefs.remaining((), put_back=True)), "hand first; "
+
+    def _solved(self, task: TaskProblem) -> tuple[SkillCall, ...]:
+        plan = self._solve(task.problem)
+        return tuple(bind(step, task.arguments) for step in plan.steps)

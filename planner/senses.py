@@ -1,0 +1,165 @@
+"""What the robot can tell of objects, doors and its hand at a hand-off, for replanning.
+
+Nothing in `SimState` that a Fetch could not know enters a decision, unless the true state is asked for:
+
+- **Hand**: whether the cup holds something (suction, as every policy is told), and what kind of thing
+  that is, as the head camera sees it at the hand or before it. Two objects of one kind look alike: the
+  wrong one of them goes unnoticed, whatever slot of the simulator it is in. A handle is told from an
+  object.
+- **Objects**: their starts and goals are given, as in HAB. Where an object is now is known only while the
+  head camera sees some of it, and again only by its kind. That kinds are recognised in the image, and
+  where the centre of what is seen lies, is assumed: a detector would have to do it. That an object is
+  *not* at its goal is known if the camera sees the place, and round it, and no object of the kind.
+- **Fridge and drawer**: how far they are open, while the robot stands within FRONT of the handle.
+- **The robot itself**: base pose by odometry, arm joints and the suction tip by its encoders.
+
+`Truth` is the other source, `--replan-from true`: privileged, an upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.interactions import held_slot
+from rearrange.env import RearrangeEnv
+from rearrange.render import Camera, View
+from rearrange.robot.fetch import CAMERA_FIELD_OF_VIEW
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
+from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.mujoco import MujocoSimulator
+
+HANDLE = -2  # what the hand holds is no object but a handle
+FRONT = 2.0  # [m], base to handle in the plane
+SEARCH = 1.5  # [m], around the place where an object is expected
+SAMPLES = 2  # points of an object in the image that make it seen
+RING, RING_SHARE = 0.2, 0.75  # [m] round a place, and how much of that has to be seen
+MARGIN = 0.03  # [m], of the camera's depth
+
+Position = tuple[float, float, float]
+
+
+class Senses(Protocol):
+    """Where replanning gets its facts from."""
+
+    def in_hand(self, world: RearrangeEnv, expected: int) -> int:
+        """What the hand holds: a slot, HANDLE or NOTHING; `expected` is a slot or NOTHING."""
+        ...
+
+    def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
+        """Where an object lies, expected `near` [3], m, world frame; None if that cannot be told."""
+        ...
+
+    def shows(self, world: RearrangeEnv, position: Position) -> bool:
+        """Whether an object at this position [3], m, would be noticed."""
+        ...
+
+    def opening(self, world: RearrangeEnv, joint: str) -> float | None:
+        """How far a joint is open [rad] or [m]; None if that cannot be told."""
+        ...
+
+
+class Truth:
+    """Everything, from the simulator's state: privileged."""
+
+    def in_hand(self, world: RearrangeEnv, expected: int) -> int:
+        """The slot that is held, whatever was expected."""
+        return _held(world.state)
+
+    def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
+        """Where the object is, whatever stands before it."""
+        return object_position(world.state, slot)
+
+    def shows(self, world: RearrangeEnv, position: Position) -> bool:
+        """Always."""
+        return True
+
+    def opening(self, world: RearrangeEnv, joint: str) -> float | None:
+        """The joint's value, from wherever the robot stands."""
+        return float(world.state.articulated_joints[0, ARTICULATED_JOINTS.index(joint)])
+
+
+class Observed:
+    """What the robot could tell; see the top of the file."""
+
+    def in_hand(self, world: RearrangeEnv, expected: int) -> int:
+        """What is held, judged by its kind: the expected object if it looks like it."""
+        held = _held(world.state)
+        if held < 0 or expected < 0 or SLOT_KINDS[held] != SLOT_KINDS[expected]:
+            return held
+        return expected
+
+    def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
+        """The nearest object of the kind that the camera shows within SEARCH, but what is in the hand."""
+        held, view, kind = held_slot(world.state), head_view(world), SLOT_KINDS[slot]
+        alike = [s for s in world.episode.objects if SLOT_KINDS[s] == kind and s != held]
+        places = [object_position(world.state, s) for s in alike]
+        places = [place for place in places if is_seen(view, place, OBJECT_KINDS[kind])]
+        nearest = min(places, key=lambda place: math.dist(place, near), default=None)
+        return nearest if nearest is not None and math.dist(nearest, near) < SEARCH else None
+
+    def shows(self, world: RearrangeEnv, position: Position) -> bool:
+        """Whether nothing stands between the camera and the position, nor most of a ring around it."""
+        view = head_view(world)
+        return bool(is_clear(view, position)) and (
+            is_clear(view, around(position, RING)).mean() >= RING_SHARE
+        )
+
+    def opening(self, world: RearrangeEnv, joint: str) -> float | None:
+        """The joint's value while the robot stands in front of it."""
+        index = ARTICULATED_JOINTS.index(joint)
+        x, y = world.state.handle_position[0, index, :2].tolist()
+        if math.dist((x, y), world.state.base_pose[0, :2].tolist()) > FRONT:
+            return None
+        return float(world.state.articulated_joints[0, index])
+
+
+SOURCES: dict[str, type[Observed] | type[Truth]] = {"observed": Observed, "true": Truth}
+
+
+def head_view(world: RearrangeEnv) -> View:
+    """The head camera's depth image of now, with where it was taken from."""
+    simulator = world.simulator
+    if not isinstance(simulator, MujocoSimulator):
+        raise ValueError("where the head camera is, is known for the MuJoCo simulator only")
+    depth = simulator.render_depth()[0]
+    height, width = depth.shape
+    return View(Camera(height, width, CAMERA_FIELD_OF_VIEW), *simulator.camera_pose(0), depth)
+
+
+def around(center: Position, radius: float, height: float = 0.0) -> np.ndarray:
+    """Eight points on a level circle, so high over its centre [8, 3], m."""
+    angles = np.linspace(0.0, 2.0 * math.pi, 8, endpoint=False)
+    circle = [radius * np.cos(angles), radius * np.sin(angles), np.full(8, height)]
+    return np.asarray(center) + np.stack(circle, axis=1)
+
+
+def is_seen(view: View, center: Position, kind: ObjectKind) -> bool:
+    """Whether SAMPLES points of an object's surface, taken for an upright cylinder, are clear."""
+    radius, half = 0.8 * kind.footprint_radius, kind.half_height
+    points = np.vstack([around(center, radius), around(center, radius, half)])
+    return bool(is_clear(view, points).sum() >= SAMPLES)
+
+
+def is_clear(view: View, points: ArrayLike) -> np.ndarray:
+    """Whether points [..., 3], m, world frame, are in the image and nothing stands before them [...]."""
+    pixels, depth = view.project(points)
+    columns, rows = np.moveaxis(np.rint(pixels).astype(int), -1, 0)
+    height, width = view.depth.shape
+    inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height) & (depth > 0.0)
+    there = view.depth[np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]
+    return inside & (there > depth - MARGIN)
+
+
+def object_position(state: SimState, slot: int) -> Position:
+    """Centre of an object of world 0, world frame [3], m."""
+    x, y, z = (float(v) for v in state.object_position[0, slot])
+    return x, y, z
+
+
+def _held(state: SimState) -> int:
+    return HANDLE if int(state.held_handle[0]) != NOTHING else held_slot(state)

@@ -1,0 +1,332 @@
+"""Replanning in a world without physics, where the robot sees what is within two metres."""
+
+import math
+
+import numpy as np
+import pytest
+from planner_fakes import (
+    FIRST_SLOT,
+    make_episode,
+    make_groceries_episode,
+    make_table_episode,
+    with_receptacles,
+)
+
+from planner.executive import LOOK_STEPS, Executive, ExecutiveSettings
+from planner.problem import build_problem
+from planner.replanning import Replanner, ReplanSettings
+from planner.search import find_plan
+from planner.senses import Observed, Truth, object_position
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.sim.base import NOTHING
+
+FRIDGE = ARTICULATED_JOINTS.index("fridge_door")
+
+
+class NearSighted(Observed):
+    """What `Observed` knows, with eyes for a world that draws no images."""
+
+    def find(self, world, slot, near):
+        place = object_position(world.state, slot)
+        return place if self.shows(world, place) else None
+
+    def shows(self, world, position):
+        return math.dist(world.state.base_pose[0, :2], position[:2]) < 2.0
+
+
+@pytest.fixture
+def follow(world, skills):
+    """Plans an episode and follows the plan."""
+
+    def follow(episode=None, senses=None, close=False, replan=True, **settings):
+        if episode is not None:
+            world.load(episode)
+        task = build_problem(world.episode, close)
+        replanner = Replanner(
+            world.episode,
+            ReplanSettings(**{"limit": 5} | settings),
+            lambda problem: find_plan(problem, validate=True),
+            close,
+            senses or NearSighted(),
+        )
+        executive = Executive(skills, ExecutiveSettings())
+        plan = find_plan(task.problem)
+        return executive.run(world, plan, task.arguments, replanner=replanner if replan else None)
+
+    return follow
+
+
+def fail_once(skill, target, fault=lambda world, argument: None):
+    """The first use for this target has the fault, all others work."""
+    faults = [fault]
+    skill.misses = (target,)
+    skill.wrong = lambda world, argument: (
+        faults.pop()(world, argument) if faults else skill.effect(world, argument)
+    )
+
+
+def drop(world, argument):
+    world.state.held_object[0] = NOTHING
+
+
+def texts(execution):
+    return [decision.text for decision in execution.decisions]
+
+
+def used(execution, skill):
+    return [h.label for h in execution.hand_offs if h.skill == skill]
+
+
+def assert_all_done(execution):
+    assert execution.success_at_end
+    assert execution.success_once
+    assert execution.failure is None
+    assert all(i.once and i.at_end for i in execution.interactions)
+
+
+def test_without_faults_the_plan_is_followed_as_ever(follow, world):
+    plain = follow(replan=False)
+    world.load(world.episode)
+    execution = follow()
+    assert_all_done(execution)
+    assert plain.decisions == execution.decisions == ()
+    assert plain.interactions == execution.interactions
+    both = ["navigate", "pick", "place"]
+    assert [used(plain, s) for s in both] == [used(execution, s) for s in both]
+    # It folds the arm after the last step too, and looks after every Place.
+    assert execution.steps == plain.steps + 3 + 5 * LOOK_STEPS
+
+
+def test_a_pick_that_took_nothing_is_tried_from_another_stance(follow, skills):
+    fail_once(skills["pick"], 1)
+    execution = follow()
+    assert_all_done(execution)
+    assert used(execution, "pick") == [f"object_{k}" for k in (0, 1, 1, 2, 3, 4)]
+    assert used(execution, "navigate")[2:4] == ["object_1", "object_1"]
+    (decision,) = execution.decisions
+    assert decision.text.startswith(
+        "pick object_1 (003_cracker_box): nothing held after 3 steps; new plan of 16 steps: "
+        "navigate object_1, pick object_1, navigate goal_1, place goal_1, navigate object_2"
+    )
+    assert (decision.plan_index, len(decision.plan)) == (5, 16)
+    assert decision.plan[0] == "(nav fetch start_pose object_1)"
+    assert [i.name for i in execution.interactions][2:4] == ["pick_1", "place_1"]
+    assert len(execution.interactions) == 10
+    assert [h.plan_index for h in execution.hand_offs[::2]] == list(range(22))
+
+
+def test_an_object_that_was_pushed_is_told_where_it_is_now(follow, skills):
+    def push(world, argument):
+        world.state.object_position[0, argument.slot, 0] += 0.4
+
+    fail_once(skills["pick"], 1, push)
+    assert_all_done(follow())
+    assert [a.position for a in skills["pick"].resets[1:3]] == [(2.0, 0.0, 0.8), (2.4, 0.0, 0.8)]
+
+
+def test_a_wrong_object_is_put_back_where_it_was(follow, world, skills):
+    def take_a_can(world, argument):
+        world.state.held_object[0] = 0
+
+    world.state.object_position[0, 0] = (2.1, 0.1, 0.8)
+    assert SLOT_KINDS[0] != SLOT_KINDS[FIRST_SLOT + 1]
+    fail_once(skills["pick"], 1, take_a_can)
+    execution = follow()
+    assert_all_done(execution)
+    assert "wrong object in the hand (002_master_chef_can)" in texts(execution)[0]
+    assert used(execution, "place") == ["goal_0", "back", *(f"goal_{k}" for k in (1, 2, 3, 4))]
+    assert skills["place"].resets[1].slot == 0
+    assert world.state.object_position[0, 0].tolist() == pytest.approx([2.1, 0.1, 0.8])
+
+
+def test_a_wrong_object_that_is_asked_for_too_goes_to_its_goal(follow, skills):
+    def take_target_3(world, argument):
+        world.state.held_object[0] = FIRST_SLOT + 3
+
+    fail_once(skills["pick"], 1, take_target_3)
+    execution = follow()
+    # Interactions are the first plan's, in whatever order they were done.
+    assert_all_done(execution)
+    assert used(execution, "place") == [f"goal_{k}" for k in (0, 3, 1, 2, 4)]
+
+
+@pytest.mark.parametrize(("senses", "noticed"), [(NearSighted(), False), (Truth(), True)])
+def test_objects_of_one_kind_look_alike(follow, skills, senses, noticed):
+    def take_target_2(world, argument):
+        world.state.held_object[0] = FIRST_SLOT + 2
+
+    assert SLOT_KINDS[FIRST_SLOT + 1] == SLOT_KINDS[FIRST_SLOT + 2]
+    fail_once(skills["pick"], 1, take_target_2)
+    execution = follow(senses=senses)
+    assert ("wrong object" in " ".join(texts(execution))) == noticed
+    assert "wrong object" in [h.deviation for h in execution.hand_offs]  # the record knows
+
+
+def test_a_load_that_falls_on_the_way_is_picked_up_where_it_lies(follow, skills):
+    def lose(world, argument):
+        world.state.base_pose[0] = (2.0, 2.0, 0.0)
+        world.state.end_effector_position[0] = (2.5, 2.0, 1.0)
+        world.state.object_position[0, argument.slot] = (2.6, 2.0, 0.1)
+        drop(world, argument)
+
+    # Told a goal, Navigate is on its way with the load.
+    skills["navigate"].misses, done = (1,), []
+
+    def wrong(world, argument):
+        if argument.kind == "goal" and not done:
+            done.append(lose(world, argument))
+        else:
+            skills["navigate"].effect(world, argument)
+
+    skills["navigate"].wrong = wrong
+    skills["navigate"].never_done = ()
+    execution = follow()
+    assert "navigate goal_1 (003_cracker_box): dropped" in texts(execution)[0]
+    assert skills["pick"].resets[2].position == pytest.approx((2.6, 2.0, 0.1))
+    assert_all_done(execution)
+
+
+def test_an_object_beside_its_goal_is_taken_from_there(follow, skills):
+    def beside(world, argument):
+        world.state.object_position[0, argument.slot] = np.add(argument.position, (0.5, 0, 0))
+        drop(world, argument)
+
+    fail_once(skills["place"], 2, beside)
+    execution = follow()
+    assert "place goal_2 (003_cracker_box): missed the goal" in texts(execution)[0]
+    assert skills["pick"].resets[3].position == pytest.approx((3.5, 4.0, 0.5))
+    assert_all_done(execution)
+
+
+def test_a_lost_object_is_given_up_and_the_others_are_not(follow, skills):
+    def vanish(world, argument):
+        world.state.object_position[0, argument.slot] = (50.0, 50.0, 0.0)
+        drop(world, argument)
+
+    fail_once(skills["place"], 2, vanish)
+    execution = follow()
+    assert "gives up object_2 (lost); new plan of 8 steps" in texts(execution)[0]
+    assert not execution.success_at_end
+    assert execution.failure == "place: missed the goal"
+    assert [i.once for i in execution.interactions] == [True] * 5 + [False] * 5
+    assert used(execution, "pick") == [f"object_{k}" for k in range(5)]
+
+
+def test_what_moves_out_of_sight_goes_unnoticed(follow, skills):
+    def knock(world, argument):
+        world.state.held_object[0] = argument.slot
+        world.state.object_position[0, FIRST_SLOT] = (50.0, 50.0, 0.0)
+
+    fail_once(skills["pick"], 4, knock)
+    execution = follow()
+    assert execution.decisions == ()
+    assert not execution.success_at_end
+    assert execution.failure == "pick: moved a placed object"
+
+
+def test_a_door_that_did_not_open_is_tried_again(follow, skills):
+    fail_once(skills["open_cab"], 0)
+    execution = follow(make_table_episode())
+    assert_all_done(execution)
+    assert "open_cab object_0 (003_cracker_box): no effect" in texts(execution)[0]
+    assert used(execution, "open_cab") == ["object_0", "start_0"]
+    assert [a.joint for a in skills["open_cab"].resets] == ["drawer_right_top"] * 2
+    assert skills["pick"].resets[0].position == pytest.approx((1.45, 0.0, 0.8))
+
+
+def test_a_handle_is_let_go(follow, skills, world):
+    def cling(world, argument):
+        world.move_joint(argument.joint, 1.5)
+        world.state.held_handle[0] = FRIDGE
+
+    skills["open_fridge"].grip = 1.0
+    fail_once(skills["open_fridge"], 1, cling)
+    execution = follow(make_table_episode())
+    assert "holds a handle" in texts(execution)[0]
+    assert_all_done(execution)
+
+
+def test_a_door_left_ajar_is_closed_again(follow, skills):
+    fail_once(skills["close_fridge"], 1, lambda world, _: world.move_joint("fridge_door", 0.8))
+    execution = follow(make_table_episode(), close=True, senses=Truth())
+    assert "close_fridge object_1" in texts(execution)[0]
+    assert_all_done(execution)
+
+
+def test_the_hand_is_emptied_before_a_door_is_opened(follow, skills):
+    episode = with_receptacles(
+        make_episode(1), [("sofa", "fridge_middle")], articulated={"fridge_door": 1.5}
+    )
+    # The fridge falls shut, and the object is still in the hand.
+    fail_once(skills["place"], 0, lambda world, _: world.move_joint("fridge_door", 0.0))
+    execution = follow(episode, senses=Truth())
+    assert "still in the hand" in texts(execution)[0]
+    assert "hand first; new plan of 2 steps: navigate back, place back" in texts(execution)[0]
+    assert "object_0 is still to be done" in texts(execution)[1]
+    assert used(execution, "place") == ["goal_0", "back", "goal_0"]
+    assert_all_done(execution)
+
+
+def test_a_timeout_is_no_fault_where_its_effect_is_there(follow, skills):
+    skills["pick"].never_done = (1,)
+    execution = follow()
+    assert texts(execution) == [
+        "pick object_1 (003_cracker_box): time-out after 10 steps, but its effect is there; goes on"
+    ]
+    assert_all_done(execution)
+
+
+def test_an_object_that_never_works_is_given_up(follow, skills):
+    skills["pick"].misses = (1,)
+    execution = follow(per_object=2)
+    assert used(execution, "pick") == [f"object_{k}" for k in (0, 1, 1, 1, 2, 3, 4)]
+    assert "gives up object_1 (tried often enough); new plan of 12 steps" in texts(execution)[-1]
+    assert execution.failure == "pick: nothing held"
+    assert [i.once for i in execution.interactions] == [True] * 2 + [False] * 8
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_there_are_no_more_new_plans_than_allowed(follow, skills, limit):
+    skills["pick"].misses = skills["pick"].never_done = (1, 2, 3)
+    execution = follow(limit=limit, per_object=5)
+    plans = [d for d in execution.decisions if d.plan is not None]
+    assert len(plans) == limit
+    # Then it is TP-SRL's executive: the next time-out ends the episode.
+    assert used(execution, "pick") == ["object_0", *["object_1"] * (limit + 1)]
+    assert execution.failure == "pick: time-out"
+
+
+def test_the_force_limit_ends_the_episode_as_ever(follow, world):
+    world.force_limit_at = 8
+    execution = follow()
+    assert (execution.steps, execution.failure) == (8, "pick: force limit")
+
+
+def test_the_camera_turns_to_what_was_placed(follow, world):
+    follow(make_episode(1))
+    # The goal lies 0.6 m straight ahead, behind the robot's own hand: it turns until it is seen aside.
+    turns = [action[9] for action in world.actions if action[9] != 0.0]
+    assert turns[0] == pytest.approx(-0.0833)
+    assert len(turns) == LOOK_STEPS  # this world's base does not turn
+
+
+def test_groceries_go_back_into_the_open_fridge(follow, skills):
+    fail_once(skills["place"], 2, lambda world, argument: None)
+    assert_all_done(follow(make_groceries_episode()))
+
+
+def test_another_object_of_the_kind_is_not_taken_for_one_that_is_hidden(follow):
+    class Behind(NearSighted):
+        """Sees only an object of the kind that stands a metre from where it looks."""
+
+        def find(self, world, slot, near):
+            x, y, z = near
+            return x + 1.0, y, z
+
+        def shows(self, world, position):
+            return False
+
+    execution = follow(senses=Behind())
+    assert execution.decisions == ()
+    assert_all_done(execution)

@@ -17,7 +17,7 @@ from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
-from rearrange.tasks import default_config
+from rearrange.tasks import default_config, judged_with
 from skills.base import SKILL_NAMES
 from ver import TrainerConfig
 
@@ -99,10 +99,12 @@ class SkillEnvironments:
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
         """The environments in which a checkpoint was trained, in another split's apartments.
 
-        Nothing is randomised or mixed in there: policies are judged in the nominal world.
+        Nothing is randomised or mixed in there: policies are judged in the nominal world, by rules
+        that training may have relaxed.
         """
-        names = ("skill", "task", "camera_size", "slide")
-        return cls(split=split, **{name: metadata[name] for name in names})
+        kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
+        task = metadata["task"] | judged_with(metadata["skill"])
+        return cls(split=split, task=task, **kept)
 
     def metadata(self) -> dict[str, Any]:
         """Plain values for a checkpoint; `from_metadata` reads them."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,6 +74,10 @@ class NavigateConfig:
     drop_penalty: float = 1.0  # [0] on losing what is held; ends the episode
     success_bonus: float = 10.0  # [10] when it ends in success
     slack: float = 0.005  # [0.005] taken off every step
+    # [True] False, for training only: a wrong stop just costs, so that every step near the goal teaches when to
+    # stop; one that ends the episode teaches once. A policy is judged by the former
+    wrong_stop_ends: bool = True
+    wrong_stop_penalty: float = 0.0  # [0] on a stop where success is not
     goal_distance: float = 1.5  # [1.5] base to goal at success, less than [m]
     # [inf, and 2.0 in the VER paper's evaluation] stop is ignored while the goal is farther than this [m]: a
     # random policy stops in its first steps
@@ -118,19 +123,22 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         there = distance < config.goal_distance and angle < config.goal_angle
         dropped = world.held_object != memory.held
         success = there and stop and not dropped
+        wrong_stop = stop and not there
 
         rewards, failures = outcome.rewards, outcome.failures
         nearer = memory.previous_way_left - memory.way_left
         rewards.distance = config.distance_scale * nearer
         rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
         rewards.drop = -config.drop_penalty * dropped
+        rewards.stop = -config.wrong_stop_penalty * wrong_stop
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
         rewards.slack = -config.slack
-        failures.stopped_early = stop and not there
+        failures.stopped_early = wrong_stop
         failures.dropped, failures.force_limit = dropped, exceeded
         outcome.success = success
-        outcome.terminated = stop or dropped or exceeded
+        ends = stop and (there or config.wrong_stop_ends)
+        outcome.terminated = ends or dropped or exceeded
         memory.previous_way_left, memory.previous_angle = memory.way_left, angle
 
 
@@ -156,8 +164,9 @@ class Navigate(Task):
         "joint": 7,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "turn", "drop", "force", "success", "slack")
+    REWARDS = ("distance", "turn", "drop", "stop", "force", "success", "slack")
     FAILURES = ("stopped_early", "dropped", "force_limit")
+    JUDGED = MappingProxyType({"wrong_stop_ends": True})
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),
         ("held", "i8"),  # slot that is to be kept in the hand

@@ -38,6 +38,15 @@ def test_randomisation_reaches_the_simulator_but_not_evaluations():
     assert plain.simulator_config().randomise == Randomisation()
 
 
+def test_a_wrong_stop_ends_evaluations_whatever_it_did_in_training():
+    settings = load_settings("navigate", ["task.wrong_stop_ends=false", "task.max_steps=77"])
+    environments = SkillEnvironments.from_settings(settings)
+    assert not environments.task_config().wrong_stop_ends
+    judged = SkillEnvironments.from_metadata(environments.metadata(), "val").task_config()
+    assert judged.wrong_stop_ends
+    assert judged.max_steps == 77
+
+
 def test_senseless_randomisation_is_refused():
     settings = load_settings("pick", ["randomise.mass=2"])
     with pytest.raises(UserError, match=r"randomise\.mass must be from 0 to 0\.9, found 2"):

@@ -16,8 +16,8 @@ START, GOAL = (6.0, 0.0, 0.8), (0.0, 8.0, 0.8)
 def begin(make_state, make_episode):
     """A task over two worlds whose robots look along x from 6 m before the object."""
 
-    def start(held=None, pose=(0.0, 0.0, 0.0)):
-        task = Navigate(NavigateConfig(), 2)
+    def start(held=None, pose=(0.0, 0.0, 0.0), **settings):
+        task = Navigate(NavigateConfig(**settings), 2)
         hand = NOTHING if held is None else held
         state = make_state(2, base_pose=[pose, (0, 0, 0)], held_object=[hand, NOTHING])
         episodes = [
@@ -97,6 +97,19 @@ def test_stopping_ends_the_episode_right_or_wrong(
     assert bool(outcome.success[0]) is right
     assert rewards_of(outcome) == (near(success=10.0) if right else {})
     assert failures_of(outcome) == (set() if right else {"stopped_early"})
+
+
+def test_a_wrong_stop_may_just_cost_in_training(begin, step, rewards_of, failures_of):
+    wrong, right = (4.49, 0.0, 0.0), (4.6, 0.0, 0.0)
+    task = begin(pose=wrong, wrong_stop_ends=False, wrong_stop_penalty=0.5)
+    outcome = step(task, wrong, stop=True)
+    assert rewards_of(outcome) == near(stop=-0.5)
+    assert failures_of(outcome) == {"stopped_early"}
+    assert not bool(outcome.terminated[0])
+    assert rewards_of(step(task, wrong)) == {}
+    outcome = step(task, right, stop=True)
+    assert bool(outcome.success[0])
+    assert bool(outcome.terminated[0])
 
 
 def test_stopping_far_from_the_goal_is_ignored(begin, step, failures_of):

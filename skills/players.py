@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rearrange.env import DEPTH_KEY, RearrangeEnv
+from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, load_layout
 from rearrange.navigation import in_line_of_sight
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
@@ -16,7 +16,7 @@ from rearrange.sim.mujoco import SimulatorConfig
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.library import begin_oracle
-from skills.settings import SkillEnvironments
+from skills.settings import environments_of
 
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
@@ -24,7 +24,7 @@ REACH = 1.0  # [m], from the base to what the hand shall get at
 
 
 class PolicyPlayer:
-    """Plays a skill's task with a policy."""
+    """Plays a skill's task, or a navigation task, with a policy."""
 
     def __init__(
         self, checkpoint: str, deterministic: bool, split: str, swapped: bool = False
@@ -35,11 +35,11 @@ class PolicyPlayer:
             checkpoint: Policy file.
             deterministic: Take mean actions.
             split: Which apartments.
-            swapped: Show the policy another world's depth image at every step: what it then still
+            swapped: Show the policy another world's images at every step: what it then still
                 achieves, it achieves without looking.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
-        environments = SkillEnvironments.from_metadata(self.runner.policy.metadata, split)
+        environments = environments_of(self.runner.policy.metadata, split)
         self.environment: Any = environments(0, 0)
         self.other = None
         if swapped:
@@ -49,18 +49,20 @@ class PolicyPlayer:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
         torch.manual_seed(seed)
         observation, info = self.environment.reset(seed=seed, options=options)
-        detour = needs_detour(self.environment)
+        start: dict[str, float] = {}
+        if isinstance(self.environment, RearrangeEnv):
+            start["detour"] = float(needs_detour(self.environment))
         self.runner.restart()
         if self.other is not None:
             self.other.restart(seed)
         ended = False
         while not ended:
             if self.other is not None:
-                observation = observation | {DEPTH_KEY: self.other.image()}
+                observation = observation | self.other.images()
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
-        return info["metrics"] | {"detour": float(detour)}
+        return info["metrics"] | start
 
 
 class _OtherWorld:
@@ -75,15 +77,15 @@ class _OtherWorld:
         self.observation, _ = self.environment.reset(seed=seed + OTHER)
         self.runner.restart()
 
-    def image(self) -> np.ndarray:
-        """The depth image of now; then takes a step."""
+    def images(self) -> dict[str, np.ndarray]:
+        """The images of now; then takes a step."""
         seen = self.observation
         outcome = self.environment.step(self.runner.act(seen))
         self.observation = outcome[0]
         if outcome[2] or outcome[3]:
             self.observation, _ = self.environment.reset()
             self.runner.restart()
-        return seen[DEPTH_KEY]
+        return {key: seen[key] for key in self.runner.policy.image_keys}
 
 
 class OraclePlayer:

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from nav.agent import AgentConfig
-from nav.buildings import APARTMENTS, building_names
+from nav.buildings import FLOORS, building_names
 from nav.episode import NavEpisode, check_episode
 from nav.scene import load_scene
 from nav.table import make_task
@@ -99,7 +99,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         task: str = "pointnav",
         config: Any = None,
         split: str = "train",
-        buildings: str = APARTMENTS,
+        buildings: str = FLOORS,
         agent: AgentConfig | None = None,
         seed: int | None = None,
     ) -> None:
@@ -176,7 +176,7 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
         task: str = "pointnav",
         config: Any = None,
         split: str = "train",
-        buildings: str = APARTMENTS,
+        buildings: str = FLOORS,
         agent: AgentConfig | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv."""

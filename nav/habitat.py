@@ -128,7 +128,7 @@ def _building(fields: FieldChecker, value: Any) -> str:
     if not find_building(name):
         fields.fail(
             "scene_id",
-            "a generated building (layout3_variation00); the scene file is missing",
+            "a generated building (floor24_variation0); there is no such scene file",
             scene,
         )
     return name

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from nav.explore import Explore
+from nav.flee import Flee
 from nav.pointnav import PointNav
 from nav.task import NavTask
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
-TASKS: dict[str, type[NavTask]] = {task.name: task for task in (PointNav,)}
+TASKS: dict[str, type[NavTask]] = {task.name: task for task in (PointNav, Flee, Explore)}
 
 
 def check_task(name: str) -> str:

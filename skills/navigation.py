@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from omegaconf import OmegaConf
 
 from nav.agent import AgentConfig
-from nav.buildings import APARTMENTS, building_names
+from nav.buildings import FLOORS, building_names
 from nav.env import NavEnv, NavVectorEnv
+from nav.episode import NavEpisode
+from nav.habitat import read_episodes
 from nav.table import TASKS, default_config
+from rearrange.episodes.dataset import SAMPLED
+from rearrange.errors import UserError
 from ver import TrainerConfig
 
 NAVIGATION_NAMES = tuple(TASKS)
@@ -27,7 +33,7 @@ class NavigationSettings:
     skill: str = ""  # what is trained
     run: str = ""  # run directory; empty: runs/<task>
     split: str = "train"  # buildings to train in
-    buildings: str = APARTMENTS  # which collection of buildings
+    buildings: str = FLOORS  # which collection of buildings
     agent: AgentConfig = field(default_factory=AgentConfig)  # body, motion and camera
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
@@ -99,3 +105,41 @@ class NavEnvironments:
         return NavVectorEnv(
             count, self.skill, self.task_config(), self.split, self.buildings, agent
         )
+
+
+def find_episode_file(choice: str | None, task: str, count: int) -> tuple[Path | None, str]:
+    """The file from which an evaluation of a navigation task takes its episodes.
+
+    Args:
+        choice: A file in Habitat's schema; "sampled" or None for none.
+        task: Task that is evaluated.
+        count: How many episodes are needed.
+
+    Returns:
+        The file, None where episodes shall be sampled, and a line that says which.
+
+    Raises:
+        UserError: The file is missing, wrong or too small, or not of this task.
+    """
+    if choice in (None, SAMPLED):
+        return None, "episodes: sampled on the fly"
+    if task != "pointnav":
+        raise UserError(f"files hold episodes of pointnav, not of {task}: leave --dataset out")
+    found = len(load_episodes(choice))
+    if found < count:
+        raise UserError(f"{choice} holds {found} episodes, not {count}: ask for fewer")
+    return Path(choice), f"episodes: {choice}, which holds {found}"
+
+
+def episode_of_file(path: Path, index: int, seed: int) -> NavEpisode:
+    """Episode `index` of a file in the order of a seed; seed 0 is the file's own order."""
+    episodes = load_episodes(str(path))
+    if seed:
+        index = int(np.random.default_rng(abs(seed)).permutation(len(episodes))[index])
+    return episodes[index]
+
+
+@lru_cache(maxsize=4)
+def load_episodes(path: str) -> tuple[NavEpisode, ...]:
+    """The episodes of a file in Habitat's schema (cached per process)."""
+    return read_episodes(path)

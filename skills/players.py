@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from nav.agent import STOP, AgentConfig
+from nav.env import NavEnv
+from nav.flee import farthest_place
+from nav.follower import Follower
+from nav.pointnav import PointNav
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, load_layout
+from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.mujoco import SimulatorConfig
@@ -20,6 +26,7 @@ from skills.settings import environments_of
 
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
+STOP_SHARE = 0.95  # of the success distance, within which the navigation oracle stops
 REACH = 1.0  # [m], from the base to what the hand shall get at
 
 
@@ -109,6 +116,38 @@ class OraclePlayer:
             _, terminated, truncated, info = world.step_physical(action, stop)
             ended = terminated or truncated
         return info["metrics"] | {"detour": float(detour)}
+
+
+class FollowerPlayer:
+    """Plays a navigation task knowing the whole floor: PointNav, or Flee to the farthest place."""
+
+    def __init__(self, task: str, split: str, buildings: str) -> None:
+        """Make the task's environment with its defaults.
+
+        Raises:
+            UserError: The task has no oracle.
+        """
+        if task not in ("pointnav", "flee"):
+            raise UserError(f"there is no oracle for {task}: leave --policy out")
+        agent = AgentConfig(camera_size=UNSEEN)
+        self.environment = NavEnv(task, None, split, buildings, agent)
+
+    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
+        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
+        env = self.environment
+        env.reset(seed=seed, options=options)
+        worlds, episode = env.worlds, env.episode
+        scene, near = worlds.scene(0), 0.0
+        if isinstance(env.task, PointNav):
+            near = STOP_SHARE * env.task.config.success_distance
+        goal = episode.goal or farthest_place(scene, episode.start[:2])[0]
+        follower = Follower(scene, goal, worlds.config)
+        info: dict[str, Any] = {}
+        while "metrics" not in info:
+            arrived = worlds.distances[0] < near
+            action = STOP if arrived else follower.act(worlds.poses[0])
+            _, _, _, _, info = env.step(action)
+        return info["metrics"]
 
 
 def needs_detour(world: RearrangeEnv) -> bool:

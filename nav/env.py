@@ -41,7 +41,7 @@ class _Runs:
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
         self.action_space = self.task.action_space()
         size = self.worlds.config.camera_size
-        images = {"depth": spaces.Box(0.0, 1.0, (size, size, 1), np.float32)}
+        images: dict[str, spaces.Box] = {"depth": spaces.Box(0.0, 1.0, (size, size, 1), np.float32)}
         if self.worlds.config.rgb:
             images["rgb"] = spaces.Box(0, 255, (size, size, 3), np.uint8)
         self.observation_space = spaces.Dict({**images, **self.task.observation_spaces()})

@@ -181,7 +181,7 @@ class Furnisher:
         self.rng = np.random.default_rng([3141, layout, variation])
         self.size = plan.size
         self.palette = palette_of(layout % 5, variation + layout)
-        flips = variation & 1, bool(self.rng.integers(2))
+        flips = bool(variation & 1), bool(self.rng.integers(2))
         walls, lintels = (
             [_flip(r, self.size, *flips) for r in rs] for rs in (plan.walls, plan.lintels)
         )
@@ -224,8 +224,8 @@ class Furnisher:
 
     def _place(self, piece: Piece, room: Rect, at_wall: bool, tries: int = 15) -> bool:
         """Put a piece somewhere in a room, or leave it out."""
-        inner = tuple(v + s * (WALL / 2 + 0.01) for v, s in zip(room, (1, 1, -1, -1), strict=True))
-        x0, y0, x1, y1 = inner
+        gap = WALL / 2 + 0.01
+        x0, y0, x1, y1 = inner = (room[0] + gap, room[1] + gap, room[2] - gap, room[3] - gap)
         for _ in range(tries):
             side = "SNWE"[int(self.rng.integers(4))]
             x, y = float(self.rng.uniform(x0, x1)), float(self.rng.uniform(y0, y1))

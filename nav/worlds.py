@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields as fields_of
+from dataclasses import fields
 from functools import lru_cache
 
 import numpy as np
@@ -13,8 +13,6 @@ from nav.kernels import advance, draw
 from nav.scene import Geoms, Point, Scene, load_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
-
-_GEOM_FIELDS = tuple(field.name for field in fields_of(Geoms))
 
 
 class SceneBank:
@@ -27,7 +25,7 @@ class SceneBank:
         cell_starts: Where each scene's cells begin [S + 1].
         clearance: Packed, float32, m.
         geom_starts: Where each scene's geoms begin [S + 1].
-        geoms: Packed arrays of `Geoms`, in the order of its fields.
+        geoms: Packed.
     """
 
     def __init__(self, radius: float) -> None:
@@ -52,8 +50,9 @@ class SceneBank:
         self.cell_starts = _starts([grid.clearance.size for grid in grids])
         geoms = [scene.geoms for scene in self.scenes]
         self.geom_starts = _starts([len(each.kinds) for each in geoms])
-        self.geoms = tuple(
-            np.concatenate([getattr(each, name) for each in geoms]) for name in _GEOM_FIELDS
+        names = (field.name for field in fields(Geoms))
+        self.geoms = Geoms(
+            *(np.concatenate([getattr(each, name) for each in geoms]) for name in names)
         )
 
 
@@ -131,16 +130,17 @@ class AgentWorlds:
     def new_images(self) -> dict[str, np.ndarray]:
         """Arrays for `draw`: depth [N, H, W, 1] float32, and rgb [N, H, W, 3] uint8 if wanted."""
         shape = (len(self.poses), *(self.config.camera_size,) * 2)
-        images = {"depth": np.empty((*shape, 1), np.float32)}
+        images: dict[str, np.ndarray] = {"depth": np.empty((*shape, 1), np.float32)}
         if self.config.rgb:
             images["rgb"] = np.empty((*shape, 3), np.uint8)
         return images
 
     def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
         """Draw what agents see, all or those of some ids; depth in units of the depth range."""
-        bank, config = self.bank, self.config
+        bank, config, geoms = self.bank, self.config, self.bank.geoms
         draw(
             self._everyone if ids is None else ids, self.poses, config.camera_height, self._lens,
-            config.depth_range, self._scenes, bank.geom_starts, *bank.geoms, self._buffer,
-            self._tags, images["depth"][..., 0], images.get("rgb"),
+            config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
+            geoms.positions, geoms.rotations, geoms.colours, self._buffer, self._tags,
+            images["depth"][..., 0], images.get("rgb"),
         )  # fmt: skip

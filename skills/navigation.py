@@ -72,10 +72,10 @@ class NavEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.agent.check()
         settings.task.check()
-        split = split or settings.split
-        building_names(settings.buildings, split)
+        chosen: str = split or settings.split
+        building_names(settings.buildings, chosen)
         task, agent = asdict(settings.task), asdict(settings.agent)
-        return cls(settings.skill, task, split, settings.buildings, agent)
+        return cls(settings.skill, task, chosen, settings.buildings, agent)
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> NavEnvironments:

@@ -1,5 +1,7 @@
 """`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
 
+SKILL is a skill or a navigation task.
+
 Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
 on the number of worker processes.
 """
@@ -24,16 +26,19 @@ from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
 from skills.command import OneLineParser, machine, run_command, write_json
 from skills.learned import check_metadata
-from skills.players import OraclePlayer, PolicyPlayer
+from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
+from skills.players import FollowerPlayer, OraclePlayer, PolicyPlayer
 from skills.settings import CHECKPOINTS, check_skill
 from skills.statistics import wilson
+from skills.train import load_settings
 from ver import UserError, load_policy
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNTRAINED = "untrained"
 ORACLE = "oracle"
+SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
 
-_player: PolicyPlayer | OraclePlayer
+_player: PolicyPlayer | OraclePlayer | FollowerPlayer
 _options: Any
 
 
@@ -47,6 +52,8 @@ def _asked(index: int) -> dict[str, Any] | None:
     """Options of `reset`: the episode of the file, None where episodes are sampled."""
     if _options.file is None:
         return None
+    if _options.skill in NAVIGATION_NAMES:
+        return {"episode": episode_of_file(_options.file, index, _options.seed)}
     return {"episode": EpisodeSet.load(_options.file).episode(index, _options.seed)}
 
 
@@ -55,7 +62,11 @@ def _start_worker(checkpoint: str, options: Any) -> None:
     global _player, _options
     torch.set_num_threads(1)
     _options = options
-    if options.policy == ORACLE:
+    if options.policy == ORACLE and options.skill in NAVIGATION_NAMES:
+        _player = FollowerPlayer(
+            options.skill, options.split, load_settings(options.skill).buildings
+        )
+    elif options.policy == ORACLE:
         _player = OraclePlayer(options.skill, options.split)
     else:
         swapped = options.images == "swapped"
@@ -74,8 +85,6 @@ def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
     """Success with intervals, causes of failure and means of the episodes."""
     results = sorted(results, key=lambda result: result["episode"])
     count = len(results)
-    at_end = sum(result["success"] > 0 for result in results)
-    once = sum(result["success_once"] > 0 for result in results)
     causes = Counter(
         key.removeprefix("failure/")
         for result in results
@@ -85,11 +94,15 @@ def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
     means = {
         key: sum(result[key] for result in results) / count
         for key in results[0]
-        if key in ("length", "return") or key.startswith("reward/")
+        if key not in (*SUCCESSES, "episode", "detour") and not key.startswith("failure/")
+    }
+    successes = {
+        name: wilson(sum(result[key] > 0 for result in results), count).as_json()
+        for key, name in SUCCESSES.items()
+        if key in results[0]
     }
     return {
-        "success_at_end": wilson(at_end, count).as_json(),
-        "success_once": wilson(once, count).as_json(),
+        **successes,
         "starts": _by_start(results),
         "failures": dict(causes.most_common()),
         "means": means,
@@ -130,7 +143,7 @@ def show(record: dict[str, Any]) -> None:
     table = Table(title=f"{record['skill']} on {record['episodes']} {record['split']} episodes")
     table.add_column("figure")
     table.add_column("value", justify="right")
-    for key in ("success_at_end", "success_once"):
+    for key in (key for key in SUCCESSES.values() if key in record):
         table.add_row(key.replace("_", " "), _interval(record[key]))
     for kind, part in record["starts"].items():
         name = f"success at end, {part['episodes']} {kind} starts"
@@ -193,13 +206,20 @@ def checkpoint_of(options: Any) -> Path:
     return path
 
 
+def find_file(options: Any) -> tuple[Path | None, str]:
+    """The file of episodes, None where they are sampled, and a line that says which."""
+    if options.skill in NAVIGATION_NAMES:
+        return find_episode_file(options.dataset, options.skill, options.episodes)
+    episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
+    return None if episodes is None else episodes.path, line
+
+
 def main(arguments: Sequence[str]) -> int:
     """Evaluate and report."""
     options = parse(arguments)
     untrained = options.checkpoint == UNTRAINED
     path = Path(ORACLE) if options.policy == ORACLE else checkpoint_of(options)
-    episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
-    options.file = None if episodes is None else episodes.path
+    options.file, line = find_file(options)
     print(line, flush=True)
     results: list[dict[str, float]] = []
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -210,11 +230,12 @@ def main(arguments: Sequence[str]) -> int:
     ):
         if untrained:
             path = untrained_copy(path, options.seed, folder)
-        task = progress.add_task("success  -", total=options.episodes)
+        task = progress.add_task("", total=options.episodes)
         for result in evaluate(str(path), options):
             results.append(result)
-            share = sum(r["success"] for r in results) / len(results)
-            progress.update(task, advance=1, description=f"success {share:.0%}")
+            key = "success" if "success" in result else "score"
+            mean = sum(r[key] for r in results) / len(results)
+            progress.update(task, advance=1, description=f"{key} {mean:.2f}")
     seconds = time.perf_counter() - started
     record = {
         "skill": options.skill,

@@ -10,23 +10,30 @@ from typing import Any
 import numpy as np
 import torch
 
-from rearrange.env import DEPTH_KEY, RearrangeEnv
+from nav.agent import STOP, AgentConfig
+from nav.env import NavEnv
+from nav.flee import farthest_place
+from nav.follower import Follower
+from nav.pointnav import PointNav
+from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, load_layout
+from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.library import begin_oracle
-from skills.settings import SkillEnvironments
+from skills.settings import environments_of
 
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
+STOP_SHARE = 0.95  # of the success distance, within which the navigation oracle stops
 REACH = 1.0  # [m], from the base to what the hand shall get at
 
 
 class PolicyPlayer:
-    """Plays a skill's task with a policy."""
+    """Plays a skill's task, or a navigation task, with a policy."""
 
     def __init__(
         self,
@@ -42,12 +49,12 @@ class PolicyPlayer:
             checkpoint: Policy file.
             deterministic: Take mean actions.
             split: Which apartments.
-            swapped: Show the policy another world's depth image at every step: what it then still
+            swapped: Show the policy another world's images at every step: what it then still
                 achieves, it achieves without looking.
             changes: Numbers of the task that shall not be as in training, by name.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
-        environments = SkillEnvironments.from_metadata(self.runner.policy.metadata, split)
+        environments = environments_of(self.runner.policy.metadata, split)
         environments = replace(environments, task={**environments.task, **(changes or {})})
         self.environment: Any = environments(0, 0)
         self.other = None
@@ -72,20 +79,22 @@ class PolicyPlayer:
         """
         torch.manual_seed(seed)
         observation, info = self.environment.reset(seed=seed, options=options)
-        detour = needs_detour(self.environment)
+        start: dict[str, float] = {}
+        if isinstance(self.environment, RearrangeEnv):
+            start["detour"] = float(needs_detour(self.environment))
         self.runner.restart()
         if self.other is not None:
             self.other.restart(seed)
         ended = False
         while not ended:
             if self.other is not None:
-                observation = observation | {DEPTH_KEY: self.other.image()}
+                observation = observation | self.other.images()
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
             if observe is not None:
                 observe(self.environment)
-        return info["metrics"] | {"detour": float(detour)}
+        return info["metrics"] | start
 
 
 class _OtherWorld:
@@ -100,15 +109,15 @@ class _OtherWorld:
         self.observation, _ = self.environment.reset(seed=seed + OTHER)
         self.runner.restart()
 
-    def image(self) -> np.ndarray:
-        """The depth image of now; then takes a step."""
+    def images(self) -> dict[str, np.ndarray]:
+        """The images of now; then takes a step."""
         seen = self.observation
         outcome = self.environment.step(self.runner.act(seen))
         self.observation = outcome[0]
         if outcome[2] or outcome[3]:
             self.observation, _ = self.environment.reset()
             self.runner.restart()
-        return seen[DEPTH_KEY]
+        return {key: seen[key] for key in self.runner.policy.image_keys}
 
 
 class OraclePlayer:
@@ -132,6 +141,38 @@ class OraclePlayer:
             _, terminated, truncated, info = world.step_physical(action, stop)
             ended = terminated or truncated
         return info["metrics"] | {"detour": float(detour)}
+
+
+class FollowerPlayer:
+    """Plays a navigation task knowing the whole floor: PointNav, or Flee to the farthest place."""
+
+    def __init__(self, task: str, split: str, buildings: str) -> None:
+        """Make the task's environment with its defaults.
+
+        Raises:
+            UserError: The task has no oracle.
+        """
+        if task not in ("pointnav", "flee"):
+            raise UserError(f"there is no oracle for {task}: leave --policy out")
+        agent = AgentConfig(camera_size=UNSEEN)
+        self.environment = NavEnv(task, None, split, buildings, agent)
+
+    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
+        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
+        env = self.environment
+        env.reset(seed=seed, options=options)
+        worlds, episode = env.worlds, env.episode
+        scene, near = worlds.scene(0), 0.0
+        if isinstance(env.task, PointNav):
+            near = STOP_SHARE * env.task.config.success_distance
+        goal = episode.goal or farthest_place(scene, episode.start[:2])[0]
+        follower = Follower(scene, goal, worlds.config)
+        info: dict[str, Any] = {}
+        while "metrics" not in info:
+            arrived = worlds.distances[0] < near
+            action = STOP if arrived else follower.act(worlds.poses[0])
+            _, _, _, _, info = env.step(action)
+        return info["metrics"]
 
 
 def needs_detour(world: RearrangeEnv) -> bool:

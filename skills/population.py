@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from skills.command import OneLineParser, run_command
-from skills.settings import REPOSITORY, SkillEnvironments
+from skills.settings import REPOSITORY, make_environments
 from skills.train import INTERRUPTED, load_settings
 from ver import Trainer, UserError
 from ver.population import Population, PopulationConfig
@@ -96,7 +96,7 @@ class SkillTrainers:
     ) -> Trainer:
         """A member's trainer."""
         settings = self.settings(member, values)
-        environments = SkillEnvironments.from_settings(settings)
+        environments = make_environments(settings)
         metadata = environments.metadata()
         return Trainer(settings.trainer, environments, directory, metadata, after_update)
 

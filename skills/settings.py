@@ -19,6 +19,7 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import default_config, judged_with
 from skills.base import SKILL_NAMES
+from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
 from ver import TrainerConfig
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -41,15 +42,18 @@ class TrainingSettings:
 
 
 def check_skill(skill: str) -> str:
-    """Return the skill's name or raise a UserError that lists those that exist."""
-    if skill not in SKILL_NAMES:
-        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(SKILL_NAMES)}")
+    """Return the name of a skill or navigation task or raise a UserError that lists those that exist."""
+    names = (*SKILL_NAMES, *NAVIGATION_NAMES)
+    if skill not in names:
+        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}")
     return skill
 
 
 @lru_cache
-def settings_type(skill: str) -> type[TrainingSettings]:
-    """TrainingSettings with the task's own config in the field `task`."""
+def settings_type(skill: str) -> type[Any]:
+    """TrainingSettings, or NavigationSettings, with the task's own config in the field `task`."""
+    if skill in NAVIGATION_NAMES:
+        return navigation_settings_type(skill)
     task_type = type(default_config(check_skill(skill)))
     return make_dataclass(
         "TrainingSettings",
@@ -137,3 +141,18 @@ class SkillEnvironments:
             count, self.skill, self.task_config(), self.split, self.simulator_config(),
             RecordedStarts(**self.starts),
         )  # fmt: skip
+
+
+Environments = SkillEnvironments | NavEnvironments
+
+
+def make_environments(settings: Any) -> Environments:
+    """The environments that settings ask for; UserError where they make no sense."""
+    kind = NavEnvironments if settings.skill in NAVIGATION_NAMES else SkillEnvironments
+    return kind.from_settings(settings)
+
+
+def environments_of(metadata: dict[str, Any], split: str) -> Environments:
+    """The environments in which a checkpoint with that metadata was trained, in another split."""
+    kind = NavEnvironments if metadata["skill"] in NAVIGATION_NAMES else SkillEnvironments
+    return kind.from_metadata(metadata, split)

@@ -1,6 +1,7 @@
-"""`python -m skills.train SKILL [key=value ...]`: train a skill with VER.
+"""`python -m skills.train SKILL [key=value ...]`: train a skill or a navigation task with VER.
 
-Settings come from configs/skill.yaml, configs/<skill>.yaml and then from the command line, e.g.
+Settings come from configs/skill.yaml (navigation tasks: configs/navigation.yaml), configs/<skill>.yaml
+and then from the command line, e.g.
 `python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`. Several processes,
 on one machine or many, train together under torchrun: `torchrun --nproc-per-node 2 -m skills.train
 pick trainer.distributed.preemption=optimal`; the environments in the settings are those of each.
@@ -14,18 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from skills.command import OneLineParser, run_command
-from skills.settings import CONFIGS, REPOSITORY, SkillEnvironments, check_skill, settings_type
+from skills.navigation import NAVIGATION_NAMES
+from skills.settings import CONFIGS, REPOSITORY, check_skill, make_environments, settings_type
 from ver import Trainer, merge_config
 
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
-    """Settings of a skill's training: defaults, all skills' YAML file, its own, then overrides."""
-    schema = settings_type(skill)
-    files = [path for name in ("skill", skill) if (path := CONFIGS / f"{name}.yaml").is_file()]
+    """Settings of a training: defaults, the YAML file of all of its kind, its own, then overrides."""
+    schema = settings_type(check_skill(skill))
+    common = "navigation" if skill in NAVIGATION_NAMES else "skill"
+    files = [path for name in (common, skill) if (path := CONFIGS / f"{name}.yaml").is_file()]
     settings = merge_config(schema(), files, overrides)
-    settings.skill = check_skill(skill)
+    settings.skill = skill
     return settings
 
 
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
     options = parser.parse_args(arguments)
     settings = load_settings(options.skill, options.overrides)
-    environments = SkillEnvironments.from_settings(settings)
+    environments = make_environments(settings)
     run = Path(settings.run) if settings.run else REPOSITORY / "runs" / settings.skill
     trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
     count = settings.trainer.collect.num_environments

@@ -219,7 +219,11 @@ def write_file(path: Path, header: EpisodeSet, lines: Iterable[str]) -> None:
         "generator": header.generator,
         "apartments": [encode_apartment(record) for _, record in sorted(header.apartments.items())],
     }
-    text = f'{dump(first)[:-1]},"episodes":[\n' + ",\n".join(lines) + "\n]}\n"
+    write_packed(path, f'{dump(first)[:-1]},"episodes":[\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def write_packed(path: Path, text: str) -> None:
+    """Write a text as a gzip file atomically; the same text gives the same bytes."""
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as stream:
         stream.write(text.encode())
@@ -233,6 +237,19 @@ def write_file(path: Path, header: EpisodeSet, lines: Iterable[str]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def read_packed_json(path: Path) -> Any:
+    """JSON values of a gzip file.
+
+    Raises:
+        UserError: There is no such file, it is too large, or it is no gzip file of JSON.
+    """
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from None
+    return _parse(path, _unpack(path, size))
 
 
 @lru_cache(maxsize=32)

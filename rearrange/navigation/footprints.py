@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
@@ -10,8 +12,32 @@ from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_SIZE
 LOWEST, HIGHEST = 0.05, 1.5  # [m], heights between which the robot can touch something
 
 
-def footprints_of(apartment: Apartment) -> np.ndarray:
-    """Footprints of an apartment, doors and drawers closed.
+class Building(Protocol):
+    """What the floor of a building is worked out from; an `Apartment` is one."""
+
+    @property
+    def name(self) -> str:
+        """Stable identifier."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Inner rectangle (x_min, y_min, x_max, y_max) [m]."""
+        ...
+
+    @property
+    def rooms(self) -> dict[str, tuple[float, float, float, float]]:
+        """Named room rectangles, likewise [m]."""
+        ...
+
+    @property
+    def solids(self) -> tuple[Solid, ...]:
+        """All static geometry."""
+        ...
+
+
+def footprints_of(building: Building) -> np.ndarray:
+    """Footprints of what stands in a building; an apartment's doors and drawers are closed.
 
     Returns:
         [M, 6]: centre x, y; half extents along its own axes; yaw; radius of a disc around that
@@ -19,11 +45,12 @@ def footprints_of(apartment: Apartment) -> np.ndarray:
     """
     rows = [
         _of_solid(solid)
-        for solid in apartment.solids
+        for solid in building.solids
         if solid.collides and _spans_robot(solid.position[2], solid.size[1 + (solid.kind == "box")])
     ]
-    rows.append(_of_articulated(apartment.fridge, FRIDGE_SIZE))
-    rows.append(_of_articulated(apartment.cabinet, CABINET_SIZE))
+    if isinstance(building, Apartment):
+        rows.append(_of_articulated(building.fridge, FRIDGE_SIZE))
+        rows.append(_of_articulated(building.cabinet, CABINET_SIZE))
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
 

@@ -43,7 +43,7 @@ class DistanceField:
 
     def at(self, x: float, y: float) -> float:
         """Distance from (x, y) to the nearest goal [m]; infinite if there is no way."""
-        return _sample_distance(self.distance, *self.grid.origin, self.grid.cell, x, y)
+        return sample_distance(self.distance, *self.grid.origin, self.grid.cell, x, y)
 
 
 def distance_field(
@@ -257,7 +257,7 @@ def _descend(distance: np.ndarray, ix: int, iy: int) -> np.ndarray:
 
 
 @numba.njit(cache=True)
-def _sample_distance(
+def sample_distance(
     distance: np.ndarray, origin_x: float, origin_y: float, cell: float, x: float, y: float
 ) -> float:
     """Bilinear if all four corners are reachable, else the best way over a corner."""

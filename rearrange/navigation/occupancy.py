@@ -15,8 +15,7 @@ import numba
 import numpy as np
 from scipy import ndimage
 
-from rearrange.navigation.footprints import footprints_of
-from rearrange.scenes.apartment import Apartment
+from rearrange.navigation.footprints import Building, footprints_of
 
 CELL_SIZE = 0.05  # [m]
 ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
@@ -35,11 +34,11 @@ class OccupancyGrid:
         clearance: Signed distance to the nearest obstacle or to the outside [nx, ny], float32, m.
     """
 
-    def __init__(self, apartment: Apartment, cell: float = CELL_SIZE) -> None:
+    def __init__(self, apartment: Building, cell: float = CELL_SIZE) -> None:
         """Compute the clearance field.
 
         Args:
-            apartment: The apartment.
+            apartment: The apartment, or another building.
             cell: Cell size [m].
         """
         x_min, y_min, x_max, y_max = apartment.bounds
@@ -55,7 +54,7 @@ class OccupancyGrid:
         )
 
     @classmethod
-    def from_apartment(cls, apartment: Apartment, cell: float = CELL_SIZE) -> OccupancyGrid:
+    def from_apartment(cls, apartment: Building, cell: float = CELL_SIZE) -> OccupancyGrid:
         """The grid of an apartment; the same as calling the class."""
         return cls(apartment, cell)
 

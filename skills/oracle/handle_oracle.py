@@ -40,7 +40,7 @@ class HandleOracle(Oracle):
     fixture: Fixture
 
     def _aim(self, state: SimState, i: int, joint: str) -> None:
-        self.fixture = Fixture.of(self.grid.apartment, joint)
+        self.fixture = Fixture.of(self.apartment, joint)
         self._state, self._world = state, i
 
     @property

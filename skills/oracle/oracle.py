@@ -15,6 +15,7 @@ import numpy as np
 
 from rearrange.navigation import OccupancyGrid
 from rearrange.robot.kinematics import JOINT_LIMITS, RESTING_ARM
+from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.arm_planner import plan_arm
@@ -128,9 +129,15 @@ class Oracle:
         """Slot in the gripper or NOTHING."""
         return int(self.state.held_object[self._world])
 
+    @property
+    def apartment(self) -> Apartment:
+        """What the grid is of."""
+        assert isinstance(self.grid.apartment, Apartment)  # oracles work in no other building
+        return self.grid.apartment
+
     def obstacles(self, without: int) -> Obstacles:
         """Everything solid now, but one object."""
-        return obstacles_of(self.grid.apartment, self.state, self._world, without)
+        return obstacles_of(self.apartment, self.state, self._world, without)
 
     def object_pose(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation (world from object) [3, 3] of an object."""

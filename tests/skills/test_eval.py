@@ -32,7 +32,7 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
 
 def test_the_episodes_of_the_file_are_played(monkeypatch):
     shipped = EpisodeSet.load(default_path("pick", "val"))
-    options = argparse.Namespace(file=shipped.path, seed=0)
+    options = argparse.Namespace(skill="pick", file=shipped.path, seed=0)
     monkeypatch.setattr(evaluation, "_options", options, raising=False)
     assert evaluation._asked(7) == {"episode": shipped.episodes[7]}
     options.seed = 2

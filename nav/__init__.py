@@ -1,0 +1,43 @@
+"""Navigation tasks on a kinematic agent: PointNav, Flee and Explore, as Gymnasium environments.
+
+Names are loaded on first use, so that command lines can list the tasks without compiling anything.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nav.agent import AgentConfig
+    from nav.buildings import building_names, load_building
+    from nav.env import NavEnv, NavVectorEnv
+    from nav.episode import NavEpisode
+    from nav.table import TASKS, default_config
+
+__all__ = [
+    "TASKS",
+    "AgentConfig",
+    "NavEnv",
+    "NavEpisode",
+    "NavVectorEnv",
+    "building_names",
+    "default_config",
+    "load_building",
+]
+
+_HOMES = {
+    "nav.agent": ("AgentConfig",),
+    "nav.buildings": ("building_names", "load_building"),
+    "nav.env": ("NavEnv", "NavVectorEnv"),
+    "nav.episode": ("NavEpisode",),
+    "nav.table": ("TASKS", "default_config"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module it lives in."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'nav' has no attribute '{name}'")
+    return getattr(import_module(_HOME_OF[name]), name)

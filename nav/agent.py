@@ -1,0 +1,74 @@
+"""The agent: a disc that drives over the floor by fixed steps, with a camera; no physics engine.
+
+World frame: right-handed, z up, metres; a pose is x, y, yaw with yaw 0 along +x and positive to the
+left. Sizes are the LoCoBot's as Habitat's challenges have them: radius 0.18 m, camera 0.88 m above the
+floor, looking straight ahead. Step, angle and field of view are Habitat's for PointNav.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from rearrange.errors import UserError
+
+STOP, FORWARD, LEFT, RIGHT = range(4)  # actions, in Habitat's order
+ACTION_COUNT = 4
+
+
+@dataclass
+class AgentConfig:
+    """Body, motion and camera of the agent."""
+
+    radius: float = 0.18  # of the disc that must not touch anything [m]
+    camera_height: float = 0.88  # above the floor, over the middle of the disc [m]
+    camera_size: int = 64  # height and width of the images [pixels]
+    field_of_view: float = 90.0  # of the camera, from edge to edge [deg]
+    depth_range: float = 10.0  # depth is cut off here and divided by it [m]
+    rgb: bool = False  # also show plain colours, without light or texture
+    forward: float = 0.25  # length of a step [m]
+    turn: float = 10.0  # angle of a turn [deg]
+    slide: bool = True  # a step into an obstacle glides along it; false: it ends at the contact
+
+    def check(self) -> None:
+        """Raise a UserError that names the first number that makes no sense."""
+        limits = {
+            "radius": (0.05, 0.4),
+            "camera_height": (0.05, 2.0),
+            "camera_size": (1, 1024),
+            "field_of_view": (1.0, 170.0),
+            "depth_range": (0.1, 1000.0),
+            "forward": (0.001, 2.0),
+            "turn": (0.01, 180.0),
+        }
+        for name, (low, high) in limits.items():
+            if not low <= getattr(self, name) <= high:
+                raise UserError(
+                    f"agent.{name} must be from {low:g} to {high:g}, found {getattr(self, name):g}"
+                )
+
+
+@numba.njit(cache=True)
+def wrap(angle: float) -> float:
+    """The same angle in (-pi, pi]."""
+    return math.pi - (math.pi - angle) % (2.0 * math.pi)
+
+
+def polar_in_agent_frame(poses: np.ndarray, goals: np.ndarray) -> np.ndarray:
+    """Habitat's `pointgoal_with_gps_compass` in polar form, from where the agents are now.
+
+    Args:
+        poses: x, y, yaw [N, 3].
+        goals: x, y [N, 2].
+
+    Returns:
+        Distance to the goal in a straight line [m], and its angle in [-pi, pi], positive to the left
+        of where the agent looks [rad] [N, 2]. (Habitat's -phi, as it measures phi to the right.)
+    """
+    dx, dy = (goals - poses[:, :2]).T
+    cosine, sine = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    ahead, left = cosine * dx + sine * dy, cosine * dy - sine * dx
+    return np.stack([np.hypot(dx, dy), np.arctan2(left, ahead)], axis=1)

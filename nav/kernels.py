@@ -1,0 +1,152 @@
+"""The numba kernels that move N agents and draw what they see, all in one call each.
+
+Scenes differ in size, so what is the same for all agents in a scene lies end to end in packed arrays:
+scene s has the cells `cell_starts[s]` to `cell_starts[s + 1]` and the geoms `geom_starts[s]` to
+`geom_starts[s + 1]`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+
+from nav import agent
+from nav.agent import FORWARD, LEFT, RIGHT, wrap
+from rearrange.caching import cached_njit
+from rearrange.navigation import geodesic, occupancy
+from rearrange.navigation.geodesic import sample_distance
+from rearrange.navigation.occupancy import clamp_kernel, interpolate
+from rearrange.render import caster, painting, projection, rays
+from rearrange.render.caster import cast
+from rearrange.render.projection import WORK_SHAPE
+
+
+@cached_njit(geodesic, occupancy)
+def geodesics(
+    field: np.ndarray, origin_x: float, origin_y: float, cell: float, points: np.ndarray
+) -> np.ndarray:
+    """Distances [N] (m) at points [N, 2] by a field [nx, ny] float32; infinite without a way."""
+    distances = np.empty(len(points))
+    for i in range(len(points)):
+        distances[i] = sample_distance(field, origin_x, origin_y, cell, points[i, 0], points[i, 1])
+    return distances
+
+
+@cached_njit(occupancy)
+def are_free(
+    clearance: np.ndarray, island: np.ndarray, origin_x: float, origin_y: float, cell: float,
+    points: np.ndarray, radius: float,
+) -> np.ndarray:  # fmt: skip
+    """Whether a disc of a radius [m] fits at points [N, 2], on an island of cells [nx, ny]."""
+    free = np.empty(len(points), np.bool_)
+    for i in range(len(points)):
+        x, y = points[i, 0], points[i, 1]
+        free[i] = interpolate(clearance, origin_x, origin_y, cell, x, y) >= radius
+        if free[i]:
+            free[i] = island[int((x - origin_x) / cell), int((y - origin_y) / cell)]
+    return free
+
+
+@cached_njit(agent, geodesic, occupancy, nogil=True)
+def advance(
+    actions: Any, motion: Any, scenes: Any, frames: Any, shapes: Any, cell_starts: Any,
+    clearance: Any, fields: Any, poses: Any, travelled: Any, blocked: Any, distances: Any,
+) -> None:  # fmt: skip
+    """Carry out one action of each agent.
+
+    Args:
+        actions: STOP, FORWARD, LEFT or RIGHT [N] int64.
+        motion: Step [m], turn [rad], radius [m], and whether to slide [4].
+        scenes: Index of each agent's scene [N].
+        frames: Grid origin x, y and cell size of each scene [S, 3], m.
+        shapes: Cells of each scene along x and y [S, 2].
+        cell_starts: See above [S + 1].
+        clearance: Packed clearance of all scenes, float32, m.
+        fields: Geodesic distances of each agent's scene [N, most cells] float32, m; or [N, 0].
+        poses: x, y, yaw, changed [N, 3].
+        travelled: Written: length of this step's way as the crow flies [N], m.
+        blocked: Written: whether an obstacle cut or deflected the step [N].
+        distances: Geodesic distance where the agent is now [N], m; kept where it is unknown.
+    """
+    step, turn, radius, slide = motion[0], motion[1], motion[2], motion[3] > 0.0
+    for i in range(len(actions)):
+        s = scenes[i]
+        origin_x, origin_y, cell = frames[s, 0], frames[s, 1], frames[s, 2]
+        nx, ny = shapes[s, 0], shapes[s, 1]
+        travelled[i], blocked[i] = 0.0, False
+        if actions[i] == FORWARD:
+            x, y, yaw = poses[i, 0], poses[i, 1], poses[i, 2]
+            grid = clearance[cell_starts[s] : cell_starts[s + 1]].reshape((nx, ny))
+            dx, dy = step * math.cos(yaw), step * math.sin(yaw)
+            poses[i, 0], poses[i, 1], blocked[i] = clamp_kernel(
+                grid, origin_x, origin_y, cell, x, y, dx, dy, radius, slide
+            )
+            travelled[i] = math.hypot(poses[i, 0] - x, poses[i, 1] - y)
+        elif actions[i] == LEFT:
+            poses[i, 2] = wrap(poses[i, 2] + turn)
+        elif actions[i] == RIGHT:
+            poses[i, 2] = wrap(poses[i, 2] - turn)
+        if fields.shape[1] > 0:
+            row = fields[i]
+            field = row[: nx * ny].reshape((nx, ny))
+            here = sample_distance(field, origin_x, origin_y, cell, poses[i, 0], poses[i, 1])
+            # Between obstacles that barely let the disc through no cell may be passable.
+            if here < math.inf:
+                distances[i] = here
+
+
+@cached_njit(caster, projection, rays, painting, nogil=True)
+def draw(
+    ids: Any, poses: Any, height: float, lens: Any, unit: float, scenes: Any, geom_starts: Any,
+    kinds: Any, sizes: Any, positions: Any, rotations: Any, colours: Any, buffer: Any, tags: Any,
+    depth: Any, rgb: Any,
+) -> None:  # fmt: skip
+    """Draw what some agents see.
+
+    Args:
+        ids: Which agents.
+        poses: x, y, yaw [N, 3].
+        height: Of the camera [m].
+        lens: See `Camera.lens`.
+        unit: In which depth is written [m].
+        scenes: Index of each agent's scene [N].
+        geom_starts: See above [S + 1].
+        kinds: Packed geoms of all scenes, see `Geoms`.
+        sizes: Likewise.
+        positions: Likewise.
+        rotations: Likewise.
+        colours: Likewise.
+        buffer: Scratch image, see `scratch_image`.
+        tags: Scratch image of geom ids, or None where no colours are wanted.
+        depth: Written: depth along the optical axis [N, H, W] float32.
+        rgb: Written: plain colours [N, H, W, 3] uint8; black where nothing is. None likewise.
+    """
+    work = np.zeros(WORK_SHAPE)
+    eye, axes = np.empty(3), np.zeros((3, 3))
+    axes[2, 1] = 1.0
+    width = depth.shape[2]
+    for i in ids:
+        cosine, sine = math.cos(poses[i, 2]), math.sin(poses[i, 2])
+        eye[0], eye[1], eye[2] = poses[i, 0], poses[i, 1], height
+        axes[0, 0], axes[1, 0] = sine, -cosine  # right
+        axes[0, 2], axes[1, 2] = -cosine, -sine  # backward
+        first, last = geom_starts[scenes[i]], geom_starts[scenes[i] + 1]
+        cast(
+            kinds[first:last], np.arange(last - first), sizes[first:last], positions[first:last],
+            rotations[first:last], eye, axes, lens, work, buffer, tags, depth[i], width, unit,
+        )  # fmt: skip
+        if rgb is not None:
+            _paint(tags, colours[first:last], rgb[i])
+
+
+@numba.njit(cache=True)
+def _paint(tags: np.ndarray, colours: np.ndarray, rgb: np.ndarray) -> None:
+    """Colour pixels [H, W, 3] by the geoms [H, W padded] that they show."""
+    for row in range(rgb.shape[0]):
+        for column in range(rgb.shape[1]):
+            geom = tags[row, column]
+            for channel in range(3):
+                rgb[row, column, channel] = colours[geom, channel] if geom >= 0 else 0

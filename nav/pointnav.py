@@ -1,0 +1,193 @@
+"""PointNav: drive to a point that is given relative to the agent, and stop there.
+
+Rules and numbers are habitat-lab's (and BPS's, appendix B): 500 steps, success is STOP within 0.2 m of
+the goal by geodesic distance, the reward is the decrease of that distance, -0.01 per step and 2.5 for
+success. SPL is of Anderson et al. 2018, "On evaluation of embodied navigation agents", section 3.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from nav.agent import STOP, polar_in_agent_frame
+from nav.episode import NavEpisode, Pose
+from nav.scene import Point, Scene
+from nav.task import NavTask, Outcome, box
+from nav.worlds import AgentWorlds
+from rearrange.errors import UserError
+
+GOAL_KEY = "pointgoal_with_gps_compass"
+DIRECTION_KEY = "pointgoal_direction"
+STRAIGHT = 1.1  # starts whose difficulty ratio is below this are kept only now and then
+CANDIDATES = 24  # starts that are drawn for a goal
+GOALS = 50  # goals that are tried before a building is given up
+
+
+@dataclass
+class PointNavConfig:
+    """Numbers of PointNav."""
+
+    max_steps: int = 500
+    success_distance: float = 0.2  # geodesic distance within which STOP succeeds [m]
+    progress_scale: float = 1.0  # reward per metre that the goal comes nearer
+    slack: float = 0.01  # cost of a step
+    success_reward: float = 2.5
+    goals_per_building: int = 8  # fixed places that goals are drawn from, at most 64
+    nearest_start: float = 1.0  # shortest geodesic distance of a start from its goal [m]
+    farthest_start: float = 30.0  # longest [m]
+
+    def check(self) -> None:
+        """Raise a UserError that names the first number that makes no sense."""
+        if self.max_steps < 1:
+            raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
+        if not 1 <= self.goals_per_building <= 64:
+            raise UserError(
+                f"task.goals_per_building must be from 1 to 64, found {self.goals_per_building}"
+            )
+        if self.success_distance <= 0.0:
+            raise UserError(
+                f"task.success_distance must be positive, found {self.success_distance}"
+            )
+        if not 0.0 < self.nearest_start < self.farthest_start:
+            raise UserError(
+                "task.nearest_start must be positive and less than task.farthest_start, found "
+                f"{self.nearest_start:g} and {self.farthest_start:g}"
+            )
+
+
+def spl(success: bool, shortest: float, path: float) -> float:
+    """Success weighted by path length: success * shortest / max(shortest, path).
+
+    Args:
+        success: Whether the agent succeeded.
+        shortest: Geodesic distance from start to goal [m].
+        path: Length of the agent's own way [m].
+    """
+    return float(success) * shortest / max(shortest, path)
+
+
+def soft_spl(distance: float, shortest: float, path: float) -> float:
+    """SPL with the share of the way that was covered in the place of success.
+
+    Args:
+        distance: Geodesic distance to the goal at the end [m].
+        shortest: That at the start [m].
+        path: Length of the agent's own way [m].
+    """
+    return max(0.0, 1.0 - distance / shortest) * shortest / max(shortest, path)
+
+
+class PointNav(NavTask):
+    """See the module."""
+
+    name = "pointnav"
+    config_type = PointNavConfig
+    REWARDS = ("progress", "slack", "success")
+    CAN_STOP = True
+
+    def __init__(self, config: Any, worlds: AgentWorlds) -> None:
+        """See NavTask."""
+        super().__init__(config, worlds)
+        count = len(worlds.poses)
+        self.goals = np.zeros((count, 2))
+        self.shortest = np.zeros(count)  # geodesic distance at the start [m]
+
+    def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
+        """A goal and a start, chosen as Habitat's generator does.
+
+        Starts from which the way is nearly straight are easy, so that they are kept with a
+        probability of 20 (ratio - 0.98)^2 only, the ratio being geodesic by Euclidean distance.
+        """
+        goals = scene.landmarks[: self.config.goals_per_building]
+        for _ in range(GOALS):
+            goal = goals[int(rng.integers(len(goals)))]
+            found = self._sample_start(scene, goal, rng)
+            if found is not None:
+                start, distance = found
+                radius = self.config.success_distance
+                return NavEpisode("sampled", scene.name, start, goal, radius, distance)
+        raise UserError(
+            f"{scene.name} has no start between task.nearest_start={self.config.nearest_start:g} and "
+            f"task.farthest_start={self.config.farthest_start:g} m from any of {len(goals)} goals"
+        )
+
+    def _sample_start(
+        self, scene: Scene, goal: Point, rng: np.random.Generator
+    ) -> tuple[Pose, float] | None:
+        """A start and its geodesic distance [m]; None if none of some candidates will do."""
+        config = self.config
+        points = scene.sample_points(rng, CANDIDATES)
+        chances, yaw = rng.random(len(points)), float(rng.uniform(-math.pi, math.pi))
+        distances = scene.distances(points, goal)
+        ratios = distances / np.linalg.norm(points - goal, axis=1)
+        kept = (ratios >= STRAIGHT) | (chances < 20.0 * (ratios - 0.98) ** 2)
+        kept &= (distances >= config.nearest_start) & (distances <= config.farthest_start)
+        if not kept.any():
+            return None
+        first = int(kept.argmax())
+        x, y = points[first].tolist()
+        return (x, y, yaw), float(distances[first])
+
+    def origin(self, episode: NavEpisode) -> Point | None:
+        """See NavTask: the goal."""
+        if episode.goal is None:
+            raise UserError(
+                f"episode '{episode.episode_id}': goals: PointNav needs one, found none"
+            )
+        return episode.goal
+
+    def start(self, i: int, episode: NavEpisode) -> None:
+        """See NavTask."""
+        super().start(i, episode)
+        self.goals[i] = episode.goal
+        self.shortest[i] = self.worlds.distances[i]
+
+    def _judge(self, actions: np.ndarray) -> Outcome:
+        """See NavTask."""
+        config, distances = self.config, self.worlds.distances
+        stopped = actions == STOP
+        success = stopped & (distances < config.success_distance)
+        rewards = {
+            "progress": config.progress_scale * (self.memory.distances - distances),
+            "slack": np.full(len(actions), -config.slack),
+            "success": config.success_reward * success,
+        }
+        return Outcome(rewards, stopped)
+
+    def observation_spaces(self) -> dict[str, spaces.Box]:
+        """See NavTask."""
+        return {GOAL_KEY: box(-np.inf, np.inf, 2), DIRECTION_KEY: box(-1.0, 1.0, 2)}
+
+    def observe(self) -> dict[str, np.ndarray]:
+        """See NavTask.
+
+        Returns:
+            Habitat's distance [m] and angle to the goal [N, 2], and cosine and sine of that angle
+            [N, 2], because it jumps behind the agent (Habitat's networks take them inside).
+        """
+        polar = polar_in_agent_frame(self.worlds.poses, self.goals)
+        direction = np.stack([np.cos(polar[:, 1]), np.sin(polar[:, 1])], axis=1)
+        return {GOAL_KEY: polar.astype(np.float32), DIRECTION_KEY: direction.astype(np.float32)}
+
+    def metrics(self, i: int, ended: bool) -> dict[str, float]:
+        """See NavTask."""
+        told = super().metrics(i, ended)
+        distance, shortest = float(self.worlds.distances[i]), float(self.shortest[i])
+        success = ended and distance < self.config.success_distance
+        path = told["path_length"]
+        straight = math.dist(self.memory.starts[i, :2], self.goals[i])
+        return told | {
+            "success": float(success),
+            "spl": spl(success, shortest, path),
+            "soft_spl": soft_spl(distance, shortest, path),
+            "distance_to_goal": distance,
+            "geodesic_distance": shortest,
+            "difficulty_ratio": shortest / straight,
+            "failure/stopped_elsewhere": float(ended and not success),
+            "failure/timeout": float(not ended),
+        }

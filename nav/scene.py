@@ -1,0 +1,138 @@
+"""A building as the agent meets it: its floor, what its camera sees, and distances over the floor."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from nav.buildings import load_building
+from nav.kernels import are_free, geodesics
+from rearrange.navigation import OccupancyGrid, distance_field
+from rearrange.navigation.footprints import Building
+from rearrange.render.projection import BOX, CYLINDER
+
+Point = tuple[float, float]
+LANDMARK_COUNT = 64
+
+
+@dataclass(frozen=True)
+class Geoms:
+    """What the caster draws, large ones first, because they hide the small.
+
+    Attributes:
+        kinds: mujoco.mjtGeom [M], int64.
+        sizes: Half sizes along the geom's axes and bounding radius [M, 4], m.
+        positions: Centres [M, 3], world frame, m.
+        rotations: World-from-geom rotations [M, 9], row-major.
+        colours: [M, 3] uint8.
+    """
+
+    kinds: np.ndarray
+    sizes: np.ndarray
+    positions: np.ndarray
+    rotations: np.ndarray
+    colours: np.ndarray
+
+    @classmethod
+    def of(cls, building: Building) -> Geoms:
+        """The geoms of all solids."""
+        rows = []
+        for solid in building.solids:
+            a, b, c = solid.size
+            if solid.kind == "box":
+                kind, size = BOX, (a, b, c, math.hypot(a, b, c))
+            else:
+                kind, size = CYLINDER, (a, a, b, math.hypot(a, b))
+            cosine, sine = math.cos(solid.yaw), math.sin(solid.yaw)
+            turn = (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
+            rows.append((kind, size, solid.position, turn, solid.color[:3]))
+        rows.sort(key=lambda row: -row[1][3])
+        kinds, sizes, positions, rotations, colours = (
+            np.array(column) for column in zip(*rows, strict=True)
+        )
+        return cls(
+            kinds.astype(np.int64),
+            sizes.astype(float),
+            positions.astype(float),
+            rotations.astype(float),
+            np.round(255.0 * colours).astype(np.uint8),
+        )
+
+
+class Scene:
+    """A building for agents of one radius; take it from `load_scene`.
+
+    Attributes:
+        building: What it was made of.
+        radius: Of the agents [m].
+        grid: Clearance of the floor.
+        geoms: What the camera sees.
+        island: Largest connected set of cells where the agent fits [nx, ny] bool.
+    """
+
+    def __init__(self, building: Building, radius: float) -> None:
+        """Rasterise the floor."""
+        self.building = building
+        self.radius = radius
+        self.grid = OccupancyGrid(building)
+        self.geoms = Geoms.of(building)
+        self.island = self.grid.navigable(radius)
+
+    @property
+    def name(self) -> str:
+        """The building's name."""
+        return self.building.name
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """Centres of the island's cells [C, 2], m."""
+        return self.grid.center_of(np.argwhere(self.island))
+
+    def is_free(self, x: float, y: float) -> bool:
+        """True if the agent fits at (x, y) and can drive from there to most of the building."""
+        return self.grid.is_free(x, y, self.radius) and bool(self.island[self.grid.cell_of(x, y)])
+
+    def sample_points(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Free positions, uniform over the island's area [<= count, 2], m; a few may be missing."""
+        cells = self.cells[rng.integers(len(self.cells), size=count)]
+        points = cells + rng.uniform(-0.5, 0.5, (count, 2)) * self.grid.cell
+        frame = (*self.grid.origin, self.grid.cell)
+        return points[are_free(self.grid.clearance, self.island, *frame, points, self.radius)]
+
+    @cached_property
+    def landmarks(self) -> list[Point]:
+        """Free positions, the same in every process [m]; at most LANDMARK_COUNT.
+
+        Tasks take goals from here, so that distances to them are worked out once and not in every
+        episode: that takes some 20 ms, longer than a whole episode of an agent that gives up.
+        """
+        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
+        points = self.sample_points(rng, 2 * LANDMARK_COUNT).tolist()
+        return [(x, y) for x, y in points[:LANDMARK_COUNT]]
+
+    def distances_to(self, point: Point) -> np.ndarray:
+        """Geodesic distance from every cell to a free point [nx, ny] float32, m; cached."""
+        return _distances(self, point)
+
+    def distances(self, starts: np.ndarray, goal: Point) -> np.ndarray:
+        """Geodesic distances from free points [N, 2] to another one [N], m."""
+        return geodesics(self.distances_to(goal), *self.grid.origin, self.grid.cell, starts)
+
+
+@lru_cache(maxsize=2048)
+def _distances(scene: Scene, point: Point) -> np.ndarray:
+    return distance_field(scene.grid, point, scene.radius).distance.astype(np.float32)
+
+
+@lru_cache(maxsize=256)
+def load_scene(name: str, radius: float) -> Scene:
+    """The scene of a building for agents of a radius [m] (cached per process).
+
+    Raises:
+        UserError: There is no such building.
+    """
+    return Scene(load_building(name), radius)

@@ -1,0 +1,146 @@
+"""N agents side by side, each in a scene of its own: motion and images, nothing of tasks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from functools import lru_cache
+
+import numpy as np
+
+from nav.agent import AgentConfig
+from nav.kernels import advance, draw
+from nav.scene import Geoms, Point, Scene, load_scene
+from rearrange.render import Camera
+from rearrange.render.caster import scratch_image
+
+
+class SceneBank:
+    """Scenes that were used so far, packed for the kernels; take it from `scene_bank`.
+
+    Attributes:
+        scenes: By index.
+        frames: Grid origin x, y and cell size [S, 3], m.
+        shapes: Cells along x and y [S, 2].
+        cell_starts: Where each scene's cells begin [S + 1].
+        clearance: Packed, float32, m.
+        geom_starts: Where each scene's geoms begin [S + 1].
+        geoms: Packed.
+    """
+
+    def __init__(self, radius: float) -> None:
+        """Begin without scenes, for agents of this radius [m]."""
+        self.radius = radius
+        self.scenes: list[Scene] = []
+        self._indices: dict[str, int] = {}
+
+    def index(self, name: str) -> int:
+        """Index of the building of that name, which is loaded if it is new."""
+        if name not in self._indices:
+            self.scenes.append(load_scene(name, self.radius))
+            self._pack()
+            self._indices[name] = len(self.scenes) - 1
+        return self._indices[name]
+
+    def _pack(self) -> None:
+        grids = [scene.grid for scene in self.scenes]
+        self.frames = np.array([(*grid.origin, grid.cell) for grid in grids])
+        self.shapes = np.array([grid.clearance.shape for grid in grids])
+        self.clearance = np.concatenate([grid.clearance.ravel() for grid in grids])
+        self.cell_starts = _starts([grid.clearance.size for grid in grids])
+        geoms = [scene.geoms for scene in self.scenes]
+        self.geom_starts = _starts([len(each.kinds) for each in geoms])
+        names = (field.name for field in fields(Geoms))
+        self.geoms = Geoms(
+            *(np.concatenate([getattr(each, name) for each in geoms]) for name in names)
+        )
+
+
+def _starts(sizes: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+@lru_cache(maxsize=8)
+def scene_bank(radius: float) -> SceneBank:
+    """The bank of all agents of a radius in this process."""
+    return SceneBank(radius)
+
+
+class AgentWorlds:
+    """N agents.
+
+    Attributes:
+        config: Body, motion and camera.
+        poses: x, y, yaw [N, 3], m and rad; yaw in (-pi, pi].
+        travelled: Way of the last step [N], m.
+        blocked: Whether an obstacle cut or deflected the last step [N].
+        distances: Geodesic distance to the point given to `place` [N], m; NaN without one.
+    """
+
+    def __init__(self, count: int, config: AgentConfig) -> None:
+        """Allocate the state; agents are nowhere until they are placed."""
+        config.check()
+        self.config = config
+        self.bank = scene_bank(config.radius)
+        self.poses = np.zeros((count, 3))
+        self.travelled = np.zeros(count)
+        self.blocked = np.zeros(count, bool)
+        self.distances = np.full(count, np.nan)
+        self._scenes = np.zeros(count, np.int64)
+        self._fields = np.empty((count, 0), np.float32)
+        size = config.camera_size
+        self._lens = Camera(size, size, config.field_of_view).lens(far=config.depth_range)
+        self._buffer = scratch_image(size, size, np.float32)
+        self._tags = scratch_image(size, size, np.int32) if config.rgb else None
+        turn, slide = math.radians(config.turn), float(config.slide)
+        self._motion = np.array((config.forward, turn, config.radius, slide))
+        self._everyone = np.arange(count)
+
+    def scene(self, i: int) -> Scene:
+        """The scene of agent i."""
+        return self.bank.scenes[self._scenes[i]]
+
+    def place(
+        self, i: int, scene: str, pose: tuple[float, float, float], point: Point | None = None
+    ) -> None:
+        """Put agent i somewhere, and measure its distances to a free point if one is given."""
+        self._scenes[i] = self.bank.index(scene)
+        self.poses[i] = pose
+        self.travelled[i], self.blocked[i] = 0.0, False
+        self.distances[i] = np.nan
+        if point is None:
+            return
+        field = self.scene(i).distances_to(point).ravel()
+        if self._fields.shape[1] < field.size:
+            grown = np.empty((len(self.poses), field.size), np.float32)
+            grown[:, : self._fields.shape[1]] = self._fields
+            self._fields = grown
+        self._fields[i, : field.size] = field
+        self.distances[i] = self.scene(i).distances(np.array([pose[:2]]), point)[0]
+
+    def step(self, actions: np.ndarray) -> None:
+        """Carry out one action of each agent [N]: STOP, FORWARD, LEFT or RIGHT."""
+        bank = self.bank
+        advance(
+            np.asarray(actions, np.int64), self._motion, self._scenes, bank.frames, bank.shapes,
+            bank.cell_starts, bank.clearance, self._fields, self.poses, self.travelled,
+            self.blocked, self.distances,
+        )  # fmt: skip
+
+    def new_images(self) -> dict[str, np.ndarray]:
+        """Arrays for `draw`: depth [N, H, W, 1] float32, and rgb [N, H, W, 3] uint8 if wanted."""
+        shape = (len(self.poses), *(self.config.camera_size,) * 2)
+        images: dict[str, np.ndarray] = {"depth": np.empty((*shape, 1), np.float32)}
+        if self.config.rgb:
+            images["rgb"] = np.empty((*shape, 3), np.uint8)
+        return images
+
+    def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
+        """Draw what agents see, all or those of some ids; depth in units of the depth range."""
+        bank, config, geoms = self.bank, self.config, self.bank.geoms
+        draw(
+            self._everyone if ids is None else ids, self.poses, config.camera_height, self._lens,
+            config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
+            geoms.positions, geoms.rotations, geoms.colours, self._buffer, self._tags,
+            images["depth"][..., 0], images.get("rgb"),
+        )  # fmt: skip

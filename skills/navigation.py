@@ -1,0 +1,145 @@
+"""Navigation tasks (PointNav and its kin) as something to train and evaluate beside the skills.
+
+Imports no torch: environment workers unpickle `NavEnvironments` from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, make_dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+
+from nav.agent import AgentConfig
+from nav.buildings import FLOORS, building_names
+from nav.env import NavEnv, NavVectorEnv
+from nav.episode import NavEpisode
+from nav.habitat import read_episodes
+from nav.table import TASKS, default_config
+from rearrange.episodes.dataset import SAMPLED
+from rearrange.errors import UserError
+from ver import TrainerConfig
+
+NAVIGATION_NAMES = tuple(TASKS)
+
+
+@dataclass
+class NavigationSettings:
+    """One training run of a navigation task."""
+
+    skill: str = ""  # what is trained
+    run: str = ""  # run directory; empty: runs/<task>
+    split: str = "train"  # buildings to train in
+    buildings: str = FLOORS  # which collection of buildings
+    agent: AgentConfig = field(default_factory=AgentConfig)  # body, motion and camera
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
+
+
+@lru_cache
+def navigation_settings_type(name: str) -> type[NavigationSettings]:
+    """NavigationSettings with the task's own config in the field `task`."""
+    task_type = type(default_config(name))
+    return make_dataclass(
+        "NavigationSettings",
+        [("task", task_type, field(default_factory=task_type))],
+        bases=(NavigationSettings,),
+    )
+
+
+@dataclass(frozen=True)
+class NavEnvironments:
+    """Makes the environments of a navigation task; picklable.
+
+    Attributes:
+        skill: Task to make.
+        task: The task's config as plain values.
+        split: Which buildings.
+        buildings: Which collection of them.
+        agent: `AgentConfig` as plain values.
+    """
+
+    skill: str
+    task: dict[str, Any]
+    split: str
+    buildings: str
+    agent: dict[str, Any]
+
+    @classmethod
+    def from_settings(cls, settings: Any, split: str | None = None) -> NavEnvironments:
+        """The environments that these settings ask for; UserError where they make no sense."""
+        settings.agent.check()
+        settings.task.check()
+        chosen: str = split or settings.split
+        building_names(settings.buildings, chosen)
+        task, agent = asdict(settings.task), asdict(settings.agent)
+        return cls(settings.skill, task, chosen, settings.buildings, agent)
+
+    @classmethod
+    def from_metadata(cls, metadata: dict[str, Any], split: str) -> NavEnvironments:
+        """The environments in which a checkpoint was trained, in another split's buildings."""
+        names = ("skill", "task", "buildings", "agent")
+        return cls(split=split, **{name: metadata[name] for name in names})
+
+    def metadata(self) -> dict[str, Any]:
+        """Plain values for a checkpoint; `from_metadata` reads them."""
+        return asdict(self)
+
+    def task_config(self) -> Any:
+        """The task's config as its dataclass."""
+        schema = OmegaConf.structured(default_config(self.skill))
+        return OmegaConf.to_object(OmegaConf.merge(schema, self.task))
+
+    def __call__(self, environment_index: int, seed: int) -> NavEnv:
+        """One environment."""
+        del environment_index
+        agent = AgentConfig(**self.agent)
+        return NavEnv(self.skill, self.task_config(), self.split, self.buildings, agent, seed)
+
+    def make_vector(self, count: int, seed: int) -> NavVectorEnv:
+        """All environments in one process; `reset` seeds them, so `seed` is not needed."""
+        del seed
+        agent = AgentConfig(**self.agent)
+        return NavVectorEnv(
+            count, self.skill, self.task_config(), self.split, self.buildings, agent
+        )
+
+
+def find_episode_file(choice: str | None, task: str, count: int) -> tuple[Path | None, str]:
+    """The file from which an evaluation of a navigation task takes its episodes.
+
+    Args:
+        choice: A file in Habitat's schema; "sampled" or None for none.
+        task: Task that is evaluated.
+        count: How many episodes are needed.
+
+    Returns:
+        The file, None where episodes shall be sampled, and a line that says which.
+
+    Raises:
+        UserError: The file is missing, wrong or too small, or not of this task.
+    """
+    if choice in (None, SAMPLED):
+        return None, "episodes: sampled on the fly"
+    if task != "pointnav":
+        raise UserError(f"files hold episodes of pointnav, not of {task}: leave --dataset out")
+    found = len(load_episodes(choice))
+    if found < count:
+        raise UserError(f"{choice} holds {found} episodes, not {count}: ask for fewer")
+    return Path(choice), f"episodes: {choice}, which holds {found}"
+
+
+def episode_of_file(path: Path, index: int, seed: int) -> NavEpisode:
+    """Episode `index` of a file in the order of a seed; seed 0 is the file's own order."""
+    episodes = load_episodes(str(path))
+    if seed:
+        index = int(np.random.default_rng(abs(seed)).permutation(len(episodes))[index])
+    return episodes[index]
+
+
+@lru_cache(maxsize=4)
+def load_episodes(path: str) -> tuple[NavEpisode, ...]:
+    """The episodes of a file in Habitat's schema (cached per process)."""
+    return read_episodes(path)

@@ -1,0 +1,138 @@
+"""Navigation tasks through the commands that train and evaluate skills."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from nav import env as nav_env
+from nav.habitat import write_episodes
+from nav.pointnav import PointNavConfig
+from rearrange.errors import UserError
+from skills import eval as evaluation
+from skills import train
+from skills.navigation import NAVIGATION_NAMES, NavEnvironments, episode_of_file
+from skills.settings import environments_of, make_environments
+from ver import UserError as VerUserError
+from ver.checkpoint import load_policy
+
+TINY = [
+    "agent.camera_size=40",
+    "task.max_steps=12",
+    "trainer.total_steps=64",
+    "trainer.collect.num_environments=4",
+    "trainer.collect.rollout_length=8",
+    "trainer.network.hidden_size=8",
+    "trainer.network.visual_features=8",
+    "trainer.learner_threads=1",
+    "trainer.tensorboard=false",
+    "trainer.log_interval_s=1e9",
+]
+
+
+@pytest.fixture
+def one_floor(monkeypatch):
+    """Only one floor, so that few are built."""
+    monkeypatch.setattr(nav_env, "building_names", lambda *_: ("floor24_variation0",))
+
+
+@pytest.mark.parametrize("task", NAVIGATION_NAMES)
+def test_every_task_has_settings_that_load(task):
+    settings = train.load_settings(task, ["agent.slide=false", "task.max_steps=9"])
+    assert settings.skill == task
+    assert settings.trainer.system == "batched"
+    environments = pickle.loads(pickle.dumps(make_environments(settings)))
+    assert isinstance(environments, NavEnvironments)
+    again = environments_of(environments.metadata(), "val")
+    assert again.split == "val"
+    assert again.task_config() == settings.task
+    assert again.agent["slide"] is False
+
+
+def test_senseless_settings_are_refused_in_one_line():
+    with pytest.raises(UserError, match=r"agent\.radius must be from 0\.05 to 0\.4, found 2"):
+        make_environments(train.load_settings("pointnav", ["agent.radius=2"]))
+    with pytest.raises(UserError, match=r"task\.success_distance must be positive"):
+        make_environments(train.load_settings("pointnav", ["task.success_distance=0"]))
+    with pytest.raises(UserError, match="unknown buildings 'moon'"):
+        make_environments(train.load_settings("flee", ["buildings=moon"]))
+    with pytest.raises(VerUserError, match=r"unknown key 'task.speed'.*task.success_reward"):
+        train.load_settings("pointnav", ["task.speed=2"])
+    with pytest.raises(UserError, match=r"unknown skill 'jump': choose one of .*pointnav, flee"):
+        train.load_settings("jump")
+
+
+def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):
+    run = tmp_path / "run"
+    assert train.main(["pointnav", *TINY, f"run={run}"]) == 0
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert [row["steps"] for row in rows] == [32, 64]
+    last = rows[-1]
+    assert {"episode/spl", "episode/soft_spl", "episode/success"} <= last.keys()
+    assert {"episode/distance_to_goal", "episode/difficulty_ratio"} <= last.keys()
+    assert last["episode/episode_return"] == pytest.approx(last["episode/return"])
+    policy = run / "policy.safetensors"
+    assert load_policy(policy).metadata["skill"] == "pointnav"
+    options = evaluation.parse(
+        ["pointnav", "--checkpoint", str(policy), "--episodes", "3", "--seed", "2"]
+    )
+    options.file = None
+    results = []
+    for _ in range(2):
+        evaluation._start_worker(str(policy), options)
+        results.append([evaluation.run_episode(index) for index in range(3)])
+    assert results[0] == results[1]
+    summary = evaluation.summarise(results[0])
+    assert 0.0 <= summary["means"]["spl"] <= 1.0
+    assert set(summary) >= {"success_at_end", "failures", "means"}
+    assert "success_once" not in summary
+
+
+def test_tasks_without_success_are_summarised():
+    results = [{"episode": i, "score": float(i), "length": 5.0} for i in (1, 0)]
+    summary = evaluation.summarise(results)
+    assert summary["means"] == {"score": 0.5, "length": 5.0}
+    assert "success_at_end" not in summary
+
+
+def test_the_oracle_plays_a_file_of_habitats_schema(tmp_path, one_floor):
+    env = nav_env.NavEnv("pointnav", PointNavConfig(), "val")
+    episodes = []
+    for index in range(2):
+        env.reset(seed=index)
+        values = vars(env.episode) | {"episode_id": str(index)}
+        episodes.append(type(env.episode)(**values))
+    path = tmp_path / "val.json.gz"
+    write_episodes(path, episodes)
+    assert episode_of_file(path, 1, seed=0).goal == episodes[1].goal
+    order = np.random.default_rng(3).permutation(2)
+    assert episode_of_file(path, 0, seed=3).goal == episodes[order[0]].goal
+    options = evaluation.parse(["pointnav", "--policy", "oracle", "--dataset", str(path)])
+    options.episodes = 2
+    options.file, line = evaluation.find_file(options)
+    assert line == f"episodes: {path}, which holds 2"
+    evaluation._start_worker("oracle", options)
+    told = evaluation.run_episode(0)
+    assert told["success"] == 1.0
+    assert told["spl"] > 0.85
+    options.episodes = 3
+    with pytest.raises(UserError, match="holds 2 episodes, not 3"):
+        evaluation.find_file(options)
+    options.skill = "explore"
+    with pytest.raises(UserError, match="files hold episodes of pointnav, not of explore"):
+        evaluation.find_file(options)
+
+
+def test_explore_has_no_oracle():
+    options = evaluation.parse(["explore", "--policy", "oracle"])
+    with pytest.raises(UserError, match="no oracle for explore"):
+        evaluation._start_worker("oracle", options)
+
+
+@pytest.mark.slow
+def test_worker_processes_train_a_navigation_task(tmp_path):
+    run = [*TINY, "trainer.system=ver", "trainer.collect.environments_per_worker=4"]
+    assert train.main(["explore", *run, f"run={tmp_path}"]) == 0
+    row = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[-1])
+    assert row["episode/score"] >= 1.0

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
-from nav.task import NavTask, Outcome, StartSensors
+from nav.task import NavTask, Outcome
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
@@ -89,14 +88,6 @@ class Explore(NavTask):
         self._visited[self._everyone, squares] = True
         self.cells += new
         return Outcome({"cells": self.config.cell_reward * new}, np.zeros(len(actions), bool))
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """See NavTask."""
-        return StartSensors.spaces()
-
-    def observe(self) -> dict[str, np.ndarray]:
-        """See NavTask."""
-        return StartSensors.observe(self.memory.starts, self.worlds.poses)
 
     def metrics(self, i: int, ended: bool) -> dict[str, float]:
         """See NavTask.

@@ -12,11 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from gymnasium import spaces
 
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
-from nav.task import NavTask, Outcome, StartSensors
+from nav.task import NavTask, Outcome
 from rearrange.errors import UserError
 
 
@@ -60,14 +59,6 @@ class Flee(NavTask):
         gain = self.worlds.distances - self.memory.distances
         rewards = {"progress": self.config.progress_scale * gain}
         return Outcome(rewards, np.zeros(len(actions), bool))
-
-    def observation_spaces(self) -> dict[str, spaces.Box]:
-        """See NavTask."""
-        return StartSensors.spaces()
-
-    def observe(self) -> dict[str, np.ndarray]:
-        """See NavTask."""
-        return StartSensors.observe(self.memory.starts, self.worlds.poses)
 
     def metrics(self, i: int, ended: bool) -> dict[str, float]:
         """See NavTask.

@@ -116,12 +116,12 @@ class NavTask:
         raise NotImplementedError
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
-        """Vector observations of one agent."""
-        raise NotImplementedError
+        """Vector observations of one agent: where it is relative to its start, unless a task says else."""
+        return StartSensors.spaces()
 
     def observe(self) -> dict[str, np.ndarray]:
         """Vector observations [N, ...] float32; fresh arrays."""
-        raise NotImplementedError
+        return StartSensors.observe(self.memory.starts, self.worlds.poses)
 
     def metrics(self, i: int, ended: bool) -> dict[str, float]:
         """What is told of world i's episode; `ended`: by the task, not by the clock."""

@@ -42,7 +42,7 @@ from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
-from skills import MODES
+from skills import MODES, SKILL_NAMES
 from skills.command import OneLineParser, run_command, write_json, write_text
 
 
@@ -214,7 +214,8 @@ def _files(settings: EvaluationSettings) -> list[Path]:
     if settings.skills in ("learned", "mixed"):
         from skills.settings import CHECKPOINTS  # brings torch
 
-        files += sorted(CHECKPOINTS.glob("*.safetensors"))
+        policies = (CHECKPOINTS / f"{name}.safetensors" for name in SKILL_NAMES)
+        files += [path for path in policies if path.is_file()]
     return files
 
 

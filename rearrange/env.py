@@ -124,6 +124,9 @@ class _Worlds:
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split)
         self.action_scale = self.task.action.scale()
+        self.repeat = int(self.task.action.repeat)
+        if self.repeat < 1:
+            raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
         if not isinstance(simulator, Simulator):
             simulator = MujocoSimulator(world_count, simulator)
         if simulator.world_count != world_count:
@@ -274,12 +277,23 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     def step(
         self, action: np.ndarray
     ) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
-        """Advance 1/30 s with an action in [-1, 1] [action_size]."""
-        full = self._worlds.full_action
+        """Advance 1/30 s, `action.repeat` times unless the episode ends, with an action in [-1, 1].
+
+        Args:
+            action: [action_size].
+
+        Returns:
+            What Gymnasium asks for; the reward is the sum over the steps of 1/30 s.
+        """
+        full, total = self._worlds.full_action, 0.0
         full[0, self.task.action_slice] = checked_action(action, (self.task.action_size,))
-        physical = to_physical(self._worlds.action_scale, full, self._worlds.physical_action)
-        reward, terminated, truncated, info = self._advance(physical, full)
-        return self.observe(), reward, terminated, truncated, info
+        for _ in range(self._worlds.repeat):
+            physical = to_physical(self._worlds.action_scale, full, self._worlds.physical_action)
+            reward, terminated, truncated, info = self._advance(physical, full)
+            total += reward
+            if terminated or truncated:
+                break
+        return self.observe(), total, terminated, truncated, info  # pyright: ignore[reportPossiblyUnboundVariable]
 
     def step_physical(
         self, action: np.ndarray, stop: bool = False
@@ -339,6 +353,11 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         """Build the worlds; arguments as for RearrangeEnv."""
         self.num_envs = num_envs
         self._worlds = _Worlds(task, config, split, simulator, num_envs, starts)
+        if self._worlds.repeat > 1:
+            raise UserError(
+                "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "
+                "or train with trainer.system=ver"
+            )
         self.task = self._worlds.task
         self.single_observation_space = self._worlds.observation_space
         self.single_action_space = self._worlds.action_space

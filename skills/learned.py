@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -83,18 +84,22 @@ class LearnedSkill:
         self.task: Any = make_task(self.name, self.environments.task_config())
         self.scale = self.task.action.scale()
         self.full = np.zeros((1, FULL_ACTION_SIZE))
+        self.steps = 0  # since the skill began
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin the task with the argument, and forget the last use."""
         self.task.start([0], [as_episode(world, argument)], world.state)
         self.full[:] = 0.0
+        self.steps = 0
         self.runner.restart()
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action in the simulator's units [10], masked as in training."""
-        observation = {key: value[0] for key, value in self.task.observe(world.state).items()}
-        observation[DEPTH_KEY] = seen_depth(world.simulator, self.environments.camera_size)[0]
-        self.full[0, self.task.action_slice] = self.runner.act(observation)
+        """Next action in the simulator's units [10], masked and repeated as in training."""
+        if self.steps % int(self.task.action.repeat) == 0:
+            observation = {key: value[0] for key, value in self.task.observe(world.state).items()}
+            observation[DEPTH_KEY] = seen_depth(world.simulator, self.environments.camera_size)[0]
+            self.full[0, self.task.action_slice] = self.runner.act(observation)
+        self.steps += 1
         return self.task.mask(world.state, to_physical(self.scale, self.full))[0]
 
     def done(self, world: RearrangeEnv) -> bool:
@@ -113,8 +118,11 @@ class LearnedNavigate(LearnedSkill):
     timeout = 300
 
     def done(self, world: RearrangeEnv) -> bool:
-        """The policy calls stop."""
-        return bool(self.full[0, STOP] > 0)
+        """The policy calls stop where it is not ignored."""
+        if self.full[0, STOP] <= 0:
+            return False
+        distance = math.dist(world.state.base_pose[0, :2], self.task.memory["goal"][0, :2])
+        return distance <= self.task.config.stop_distance
 
 
 class LearnedPick(LearnedSkill):

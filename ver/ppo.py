@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from ver.distributed import SingleProcess
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
 from ver.mini_batches import GatheredRows, MiniBatch, cut_mini_batches
-from ver.networks.policy import ActorCritic, Evaluation, vector_moments
+from ver.networks.policy import ActorCritic, vector_moments
 from ver.optimisers import make_optimiser, scheduled_rate
 from ver.rollout import (
     Experience,
@@ -32,6 +32,20 @@ from ver.vtrace import compute_vtrace
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
+
+
+class PackedBatch(NamedTuple):
+    """A mini-batch, packed for learning.
+
+    Attributes:
+        positions: [M] positions in `Experience.slots`.
+        shards: Parts of it, one for each thread.
+        inputs: Arguments of `ActorCritic.evaluate` for each of them.
+    """
+
+    positions: np.ndarray
+    shards: list[MiniBatch]
+    inputs: list[dict[str, Any]]
 
 
 class PPO:
@@ -170,13 +184,15 @@ class PPO:
         if self.vtrace is not None:
             diagnostics |= self._trace(buffer, experience, self.vtrace)
         history: list[dict[str, float]] = []
+        begin = time.perf_counter()
+        batches = cut_mini_batches(experience.starts, experience.lengths, config.mini_batches, rng)
+        packed = [self.pack(buffer, experience, batch, i) for i, batch in enumerate(batches)]
+        self.packing_seconds += time.perf_counter() - begin
         for _ in range(config.epochs):
-            begin = time.perf_counter()
-            batches = cut_mini_batches(
-                experience.starts, experience.lengths, config.mini_batches, rng
-            )
-            self.packing_seconds += time.perf_counter() - begin
-            history += [self.update(buffer, experience, batch) for batch in batches if keep_going()]
+            # The same mini-batches in another order: copying images anew for each epoch took most of the
+            # time that is not spent on computing.
+            order = rng.permutation(len(packed))
+            history += [self.update(buffer, experience, packed[i]) for i in order if keep_going()]
         # After learning, so that ratios within this rollout compare like with like.
         begin = time.perf_counter()
         self._update_normaliser(buffer, experience)
@@ -184,24 +200,44 @@ class PPO:
         means = {key: float(np.mean([row[key] for row in history])) for key in (history or [{}])[0]}
         return means | diagnostics | _return_statistics(buffer, experience)
 
+    def pack(
+        self, buffer: RolloutBuffer, experience: Experience, batch: MiniBatch, place: int = 0
+    ) -> PackedBatch:
+        """Copies out what the policy needs of a mini-batch.
+
+        Args:
+            buffer: A full buffer.
+            experience: What was made of it.
+            batch: Which of its steps.
+            place: What was packed with the same number before is overwritten.
+        """
+        while len(self._gathered) < (place + 1) * self.threads:
+            self._gathered.append(GatheredRows())
+        shards = batch.shards(self.threads)
+        memories = self._gathered[place * self.threads :][: len(shards)]
+
+        def gather(shard: MiniBatch, memory: GatheredRows) -> dict[str, Any]:
+            return _policy_inputs(buffer, experience.slots, shard, memory)
+
+        return PackedBatch(batch.positions, shards, list(self._map(gather, shards, memories)))
+
     def update(
-        self, buffer: RolloutBuffer, experience: Experience, batch: MiniBatch
+        self, buffer: RolloutBuffer, experience: Experience, batch: PackedBatch
     ) -> dict[str, float]:
         """Takes one gradient step on one mini-batch and returns its losses."""
         advantages = experience.advantages
         if self.config.normalise_advantages:
             mean, deviation = self._advantage_scale(advantages[batch.positions])
             advantages = (advantages - mean) / (deviation + 1e-5)
-        shards = batch.shards(self.threads)
         results = list(
             self._map(
                 lambda *of_shard: self._gradients(buffer, experience, advantages, *of_shard),
-                shards,
-                self._gathered[: len(shards)],
+                batch.shards,
+                batch.inputs,
             )
         )
         # Losses are means over a shard, so shards count by their size.
-        shares = [len(shard.positions) / len(batch.positions) for shard in shards]
+        shares = [len(shard.positions) / len(batch.positions) for shard in batch.shards]
         gradients = [gradient * shares[0] for gradient in results[0][0]]
         for share, (more, _) in zip(shares[1:], results[1:], strict=True):
             for gradient, addition in zip(gradients, more, strict=True):
@@ -249,9 +285,11 @@ class PPO:
         starts, lengths = find_sequences(heads, self.config.max_sequence_length)
         log_probs, values = np.zeros((2, len(chain)), dtype=np.float32)
 
+        memories = self._gathered[: self.threads]
+
         def evaluate(batch: MiniBatch, gathered: GatheredRows) -> None:
             with torch.no_grad():  # each thread has its own mode
-                result = self._evaluate(buffer, chain, batch, gathered)
+                result = self.policy.evaluate(**_policy_inputs(buffer, chain, batch, gathered))
             log_probs[batch.positions] = result.log_probs.cpu().numpy()
             values[batch.positions] = result.values.cpu().numpy()
 
@@ -261,7 +299,7 @@ class PPO:
         )
         for part in parts:
             shards = part.shards(self.threads)
-            list(self._map(evaluate, shards, self._gathered[: len(shards)]))
+            list(self._map(evaluate, shards, memories[: len(shards)]))
         ratios = np.exp(log_probs - buffer.log_probs[chain])
         targets, advantages = compute_vtrace(
             buffer.rewards[chain],
@@ -282,33 +320,13 @@ class PPO:
         cut = (ratios[steps] > bounds.rho_bar).mean()
         return {"mean_rho": float(rho.mean()), "rho_cut_fraction": float(cut)}
 
-    def _evaluate(
-        self, buffer: RolloutBuffer, of: np.ndarray, batch: MiniBatch, gathered: GatheredRows
-    ) -> Evaluation:
-        """Runs the policy over one shard, whose positions are those in the slots `of`."""
-        begin = time.perf_counter()
-        device = buffer.device
-        rows = of[batch.positions]
-        slots = torch.as_tensor(rows, device=device)
-        heads = torch.as_tensor(of[batch.heads], device=device)
-        observations = gathered.take(buffer.observations, slots)
-        self.packing_seconds += (time.perf_counter() - begin) / self.threads
-        return self.policy.evaluate(
-            observations,
-            buffer.states.index_select(0, heads),
-            buffer.previous_actions.index_select(0, slots),
-            torch.as_tensor(~buffer.first[rows], device=device),
-            buffer.actions.index_select(0, slots),
-            torch.as_tensor(batch.batch_sizes),
-        )
-
     def _gradients(
         self,
         buffer: RolloutBuffer,
         experience: Experience,
         advantages: np.ndarray,
         batch: MiniBatch,
-        gathered: GatheredRows,
+        inputs: dict[str, Any],
     ) -> tuple[list[Tensor], dict[str, Tensor]]:
         """Computes the loss's gradients on one shard; several threads may do so at once."""
         device = buffer.device
@@ -317,7 +335,7 @@ class PPO:
         def column(values: np.ndarray) -> Tensor:
             return torch.as_tensor(values, device=device)
 
-        result = self._evaluate(buffer, experience.slots, batch, gathered)
+        result = self.policy.evaluate(**inputs)
         loss, numbers = ppo_loss(
             self.config,
             log_probs=result.log_probs,
@@ -333,9 +351,7 @@ class PPO:
         if self.cpca is not None:
             images = result.images
             assert images is not None  # _make_cpca saw to it
-            actions = buffer.actions.index_select(0, column(rows))
-            sizes = torch.as_tensor(batch.batch_sizes)
-            extra = self.cpca(result.outputs, images, actions, sizes)
+            extra = self.cpca(result.outputs, images, inputs["actions"], inputs["batch_sizes"])
             loss = loss + self.config.cpca.scale * extra
             numbers["cpca_loss"] = extra.detach()
         return list(torch.autograd.grad(loss, self.parameters)), numbers
@@ -374,6 +390,24 @@ class PPO:
         moments = vector_moments(self.policy.join_vectors(vectors))
         everyone = self.group.gather(moments.tolist())
         self.policy.normaliser.merge(torch.tensor(everyone, dtype=torch.float64))
+
+
+def _policy_inputs(
+    buffer: RolloutBuffer, of: np.ndarray, batch: MiniBatch, memory: GatheredRows
+) -> dict[str, Any]:
+    """Arguments of `ActorCritic.evaluate` for a mini-batch whose positions are those in the slots `of`."""
+    device = buffer.device
+    rows = of[batch.positions]
+    slots = torch.as_tensor(rows, device=device)
+    heads = torch.as_tensor(of[batch.heads], device=device)
+    return {
+        "observations": memory.take(buffer.observations, slots),
+        "state": buffer.states.index_select(0, heads),
+        "previous_actions": buffer.previous_actions.index_select(0, slots),
+        "masks": torch.as_tensor(~buffer.first[rows], device=device),
+        "actions": buffer.actions.index_select(0, slots),
+        "batch_sizes": torch.as_tensor(batch.batch_sizes),
+    }
 
 
 def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:

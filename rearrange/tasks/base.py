@@ -36,6 +36,7 @@ class ActionConfig:
     )
     forward_step: float = 0.0833  # [0.0833] base motion per step [m]
     turn_step: float = 0.0833  # [0.0833] base rotation per step [rad]
+    repeat: int = 1  # [1] steps of 1/30 s that a policy's action lasts, and between its images
 
     def scale(self) -> np.ndarray:
         """What an action of 1 is in the simulator's units: rad, grip, m, rad [10]."""

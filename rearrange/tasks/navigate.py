@@ -6,7 +6,8 @@ force penalty that applies, start-relative GPS+Compass). Bracketed numbers are t
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
 goal in the base frame, joint [7], gps_compass [4].
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
-Start: anywhere at more than 3 m from the goal. The goal is an object on an open receptacle or in the closed
+Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on an open
+receptacle or in the closed
 drawer or fridge; or target 0 is held and the goal is where it belongs, in the open fridge at times.
 Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called; stop ends
 the episode, right or wrong, but is ignored far from the goal.
@@ -50,7 +51,7 @@ from rearrange.tasks.base import (
     feel_force,
 )
 from rearrange.tasks.sensors import copy_into, gps_compass, polar
-from rearrange.tasks.starts import add_shut_in, pose_away_from, random_goal
+from rearrange.tasks.starts import add_shut_in, pose_away_from, pose_within, random_goal
 
 POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
@@ -84,6 +85,8 @@ class NavigateConfig:
     stop_distance: float = 2.0
     goal_angle: float = 0.2618  # [0.2618] heading error at success, less than [rad]
     start_distance: float = 3.0  # [3.0] base to goal at the start, more than [m]
+    # [0] of the episodes start within that distance instead: there a skill learns to face the goal and stop
+    near_share: float = 0.0
     holding_share: float = 0.167  # [0.167] of the episodes start with target 0 in the hand
     closed_share: float = (
         0.2  # [not stated] of the goals are in the drawer or fridge (open if holding)
@@ -213,7 +216,9 @@ class Navigate(Task):
         config = self.config
         scene, target = self._sample_target(split, rng)
         goal = target.start if scene.held_slot is None else target.goal
-        pose = pose_away_from(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
+        near = config.near_share > 0 and rng.random() < config.near_share
+        sample_pose = pose_within if near else pose_away_from
+        pose = sample_pose(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
         return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
 
     def aim(self, memory: Any, episode: Episode) -> None:

@@ -71,6 +71,22 @@ def pose_away_from(
     return max(poses, key=lambda pose: math.dist(pose[:2], point[:2]))
 
 
+def pose_within(
+    scene: Scene,
+    point: tuple[float, ...],
+    distance: float,
+    rng: np.random.Generator,
+    attempts: int = 50,
+) -> tuple[float, float, float]:
+    """A random pose within this distance of a point (horizontal) [m]; else the nearest that was tried."""
+    poses = []
+    for _ in range(attempts):
+        poses.append(scene.grid.sample_pose(rng))
+        if math.dist(poses[-1][:2], point[:2]) <= distance:
+            return poses[-1]
+    return min(poses, key=lambda pose: math.dist(pose[:2], point[:2]))
+
+
 def pose_near(
     scene: Scene,
     point: tuple[float, ...],

@@ -12,6 +12,7 @@ from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserErr
 from rearrange.sim import MujocoSimulator
 from rearrange.sim.contacts import ROBOT, SUCTION
 from rearrange.tasks import ForceConfig, PickConfig
+from rearrange.tasks.base import ActionConfig
 
 SMALL = SimulatorConfig(camera_size=12)
 TASKS = ("pick", "tidy_house")
@@ -127,6 +128,35 @@ def test_physical_steps_leave_the_callers_action_alone(pick_episodes):
     action[7] = -1.0
     env.step_physical(action)
     assert action[7] == -1.0
+
+
+def test_a_repeated_action_is_that_many_steps_in_one(pick_episodes):
+    once = make(config=PickConfig(max_steps=8))
+    thrice = make(config=PickConfig(max_steps=8, action=ActionConfig(repeat=3)))
+    for env in (once, thrice):
+        env.reset(seed=0, options={"episode": pick_episodes[0]})
+    rng, ended = np.random.default_rng(0), []
+    while not any(ended):
+        action = rng.uniform(-1, 1, 10).astype(np.float32)
+        seen, reward, *ended, info = thrice.step(action)
+        rewards = 0.0
+        for _ in range(3):
+            expected = once.step(action)
+            rewards += expected[1]
+            if expected[2] or expected[3]:
+                break
+        assert reward == pytest.approx(rewards, abs=1e-12)
+        assert (ended, info) == (list(expected[2:4]), expected[4])
+        for key, value in seen.items():
+            np.testing.assert_array_equal(value, expected[0][key])
+    assert thrice.elapsed_steps == once.elapsed_steps == 8  # not 9: the last action was cut off
+
+
+def test_repeated_actions_are_refused_where_they_cannot_be():
+    with pytest.raises(UserError, match=r"action\.repeat must be at least 1"):
+        make(config=PickConfig(action=ActionConfig(repeat=0)))
+    with pytest.raises(UserError, match=r"action\.repeat=1, or train with trainer\.system=ver"):
+        RearrangeVectorEnv(2, "pick", PickConfig(action=ActionConfig(repeat=2)), "val", SMALL)
 
 
 def test_metrics_sum_up_the_episode():

@@ -30,11 +30,13 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(make_che
         torch.manual_seed(step)
         full[0, env.task.action_slice] = runner.act(observation)
         torch.manual_seed(step)
-        action = skill.act(world)
         expected = env.task.mask(env.state, to_physical(env.task.action.scale(), full))[0]
-        np.testing.assert_allclose(action, expected, atol=1e-6)
+        for _ in range(env.task.action.repeat):
+            action = skill.act(world)
+            np.testing.assert_allclose(action, expected, atol=1e-6)
+            world.simulator.step(action[None])
         observation = env.step(full[0, env.task.action_slice])[0]
-        world.simulator.step(action[None])
+        np.testing.assert_allclose(world.state.base_pose, env.state.base_pose, atol=1e-9)
 
 
 def test_restart_forgets_the_previous_action(pick_checkpoint):
@@ -84,7 +86,12 @@ def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
     skill.reset(env, argument_of(name, env.episode))
     skill.full[0, STOP] = -1.0
     assert not skill.done(env)
-    if name != "navigate":  # away from rest, then back
+    if name == "navigate":  # far from the goal stop is ignored, as in training
+        skill.full[0, STOP] = 1.0
+        env.state.base_pose[0, :2] = skill.task.memory["goal"][0, :2] - (2.1, 0.0)
+        assert not skill.done(env)
+        env.state.base_pose[0, :2] = skill.task.memory["goal"][0, :2] - (1.9, 0.0)
+    else:  # away from rest, then back
         env.state.end_effector_in_base[0, 2] += 0.4
         skill.full[0, STOP] = 1.0
         assert not skill.done(env)

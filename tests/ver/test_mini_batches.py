@@ -11,7 +11,7 @@ def test_packing_is_time_major_and_longest_first():
     assert list(batch.heads) == [20, 30, 10]
 
 
-def test_shuffling_differs_between_epochs():
+def test_shuffling_differs_between_rollouts():
     starts, lengths = np.arange(50) * 2, np.full(50, 2)
     rng = np.random.default_rng(0)
     one = cut_mini_batches(starts, lengths, 2, rng)[0].positions

@@ -277,7 +277,7 @@ def test_an_updates_gradient_equals_a_plain_loops(
     loss = plain_loss(policy, buffer, config, weights, 0.3)
     expected = torch.autograd.grad(loss, list(policy.parameters()))
     before = [parameter.detach().clone() for parameter in policy.parameters()]
-    ppo.update(buffer, experience, batch)
+    ppo.update(buffer, experience, ppo.pack(buffer, experience, batch))
     for (name, parameter), old, gradient in zip(
         policy.named_parameters(), before, expected, strict=True
     ):
@@ -301,7 +301,7 @@ def one_update(policy, buffer, config, optimizer=torch.optim.SGD) -> dict[str, t
     rng = np.random.default_rng(0)
     (batch,) = cut_mini_batches(experience.starts, experience.lengths, 1, rng)
     torch.manual_seed(5)
-    ppo.update(buffer, experience, batch)
+    ppo.update(buffer, experience, ppo.pack(buffer, experience, batch))
     return {name: before[name] - parameter.detach() for name, parameter in named.items()}
 
 
@@ -417,6 +417,31 @@ def test_threads_change_nothing_but_the_time():
     assert weights[0][1] == pytest.approx(weights[1][1], abs=1e-5)
     for name, value in weights[0][0].items():
         torch.testing.assert_close(value, weights[1][0][name], rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_epoch_takes_each_mini_batch_once_and_packs_none_anew(threads):
+    policy, buffer = filled()
+    ppo = PPO(policy, PPOConfig(epochs=4, mini_batches=3), threads)
+    taken = []
+
+    def update(buffer, experience, batch):
+        for shard, inputs in zip(batch.shards, batch.inputs, strict=True):
+            slots = experience.slots[shard.positions]
+            assert torch.equal(inputs["observations"]["x"], buffer.observations["x"][slots])
+        taken.append(batch)
+        return {}
+
+    ppo.update = update
+    ppo.learn(buffer, np.random.default_rng(1))
+    epochs = [taken[i : i + 3] for i in range(0, 12, 3)]
+    orders = set()
+    for epoch in epochs:
+        positions = np.concatenate([batch.positions for batch in epoch])
+        assert sorted(positions) == list(range(60))
+        assert {id(batch) for batch in epoch} == {id(batch) for batch in epochs[0]}
+        orders.add(tuple(id(batch) for batch in epoch))
+    assert len(orders) > 1
 
 
 def test_first_update_is_on_policy():

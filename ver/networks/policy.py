@@ -1,11 +1,12 @@
 """The actor-critic over a Dict of images and vectors.
 
 3-D Boxes [H, W, C] are images: they are stacked along channels and encoded. 1-D Boxes are joined
-raw (after the running normalisation). The previous action is embedded. All of it feeds the core.
+after the running normalisation. The previous action is embedded. All of it feeds the core.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,10 +180,18 @@ class ActorCritic(nn.Module):
         return config.visual_features
 
     def _build_vector_inputs(self, config: NetworkConfig) -> int:
+        self._angles = _angle_columns(self.observation_space, self.vector_keys, config.angles)
         shapes = [self.observation_space[key].shape for key in self.vector_keys]
-        width = sum(shape[0] for shape in shapes if shape)
+        width = sum(shape[0] for shape in shapes if shape) + len(self._angles)
         self.normaliser = RunningNormaliser(width) if config.normalise_vectors and width else None
-        return width
+        self.vector_embedding: nn.Module | None = None
+        if not (width and config.vector_features):
+            return width
+        linear = nn.Linear(width, config.vector_features)
+        nn.init.orthogonal_(linear.weight, math.sqrt(2.0))
+        nn.init.zeros_(linear.bias)
+        self.vector_embedding = nn.Sequential(linear, nn.ReLU())
+        return config.vector_features
 
     def _build_previous_action(self, config: NetworkConfig) -> int:
         features = config.previous_action_features
@@ -294,14 +303,21 @@ class ActorCritic(nn.Module):
             parts.append(self._encode_images(observations))
         if self.vector_keys:
             vectors = self.join_vectors(observations)
-            parts.append(vectors if self.normaliser is None else self.normaliser(vectors))
+            vectors = vectors if self.normaliser is None else self.normaliser(vectors)
+            embed = self.vector_embedding
+            parts.append(vectors if embed is None else embed(vectors))
         if self.previous_action is not None:
             parts.append(self.previous_action(previous_actions, masks))
         return torch.cat(parts, -1)
 
     def join_vectors(self, observations: dict[str, Tensor]) -> Tensor:
-        """Joins the 1-D observations: [N, total width] float32."""
-        return torch.cat([observations[key].float() for key in self.vector_keys], -1)
+        """Joins the 1-D observations, angles as cosines with the sines at the end: [N, width] float32."""
+        joined = torch.cat([observations[key].float() for key in self.vector_keys], -1)
+        if not self._angles:
+            return joined
+        angles = joined[:, self._angles]
+        joined[:, self._angles] = angles.cos()
+        return torch.cat([joined, angles.sin()], -1)
 
     def _encode_images(self, observations: dict[str, Tensor]) -> Tensor:
         count = len(observations[self.image_keys[0]])
@@ -336,6 +352,30 @@ def split_observation_keys(space: spaces.Space) -> tuple[list[str], list[str]]:
             raise UserError(f"Observation '{key}' must be a 1-D or 3-D Box, found {box}.")
         (images if len(shape) == 3 else vectors).append(key)
     return images, vectors
+
+
+def _angle_columns(
+    space: spaces.Dict, vector_keys: list[str], angles: dict[str, list[int]]
+) -> list[int]:
+    """Columns of the joined 1-D observations that are angles.
+
+    Raises:
+        UserError: `network.angles` names what is not there.
+    """
+    columns, offset = [], 0
+    for key in vector_keys:
+        width = (space[key].shape or (0,))[0]
+        for index in angles.get(key, []):
+            if not 0 <= index < width:
+                raise UserError(f"network.angles: '{key}' has no element {index}, only {width}.")
+            columns.append(offset + index)
+        offset += width
+    unknown = sorted(set(angles) - set(vector_keys))
+    if unknown:
+        raise UserError(
+            f"network.angles: no 1-D observation '{unknown[0]}'; there are {', '.join(vector_keys)}."
+        )
+    return columns
 
 
 def _scaled(images: Tensor, scale: float, shift: float) -> Tensor:

@@ -12,6 +12,7 @@ from rearrange.tasks.starts import (
     handle_place,
     pose_away_from,
     pose_near,
+    pose_within,
     standing_before,
 )
 
@@ -84,6 +85,16 @@ def test_poses_are_far_or_as_far_as_it_gets():
     farthest = pose_away_from(scene, point, 1e3, rng)  # ends although nothing is that far
     assert scene.grid.on_island(*farthest[:2])
     assert math.dist(farthest[:2], point[:2]) > 3.0
+
+
+def test_poses_are_within_a_distance_or_as_near_as_was_tried():
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    point = scene.grid.sample_pose(rng)
+    for _ in range(20):
+        assert math.dist(pose_within(scene, point, 3.0, rng)[:2], point[:2]) <= 3.0
+    tried = [math.dist(pose_within(scene, point, 0.0, rng)[:2], point[:2]) for _ in range(5)]
+    assert max(tried) < 3.0  # the nearest of 50
 
 
 def test_poses_are_near_or_as_near_as_it_gets():

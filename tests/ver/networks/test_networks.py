@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -297,3 +299,44 @@ def test_running_normaliser_agrees_with_all_data_at_once():
     scaled = normaliser(data)
     assert scaled.mean().abs() < 1e-4
     assert (scaled.std() - 1).abs() < 0.02
+
+
+POLAR = spaces.Dict(
+    {
+        "a": spaces.Box(-1, 1, (2,), np.float32),
+        "goal": spaces.Box(-9, 9, (3,), np.float32),
+    }
+)
+
+
+def test_angles_reach_the_network_as_cosine_and_sine():
+    torch.manual_seed(0)
+    config = NetworkConfig(core="none", hidden_size=8, angles={"goal": [1, 2]})
+    policy = ActorCritic(POLAR, BOX, config)
+    seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[2.0, math.pi / 2, math.pi]])}
+    expected = torch.tensor([[0.5, -0.5, 2.0, 0.0, -1.0, 1.0, 0.0]])
+    torch.testing.assert_close(policy.join_vectors(seen), expected, atol=1e-6, rtol=0)
+    turned = seen | {"goal": seen["goal"] + torch.tensor([0.0, 2 * math.pi, -2 * math.pi])}
+    state, previous, mask = policy.initial_state(1), policy.initial_actions(1), torch.ones(1)
+    torch.testing.assert_close(
+        policy.value(turned, state, previous, mask), policy.value(seen, state, previous, mask)
+    )
+
+
+@pytest.mark.parametrize(
+    ("angles", "message"),
+    [({"gaol": [0]}, "no 1-D observation 'gaol'; there are a, goal"), ({"a": [2]}, "no element 2")],
+)
+def test_angles_that_are_not_there_are_told(angles, message):
+    with pytest.raises(UserError, match=message):
+        ActorCritic(POLAR, BOX, NetworkConfig(angles=angles))
+
+
+def test_vectors_are_embedded_if_asked():
+    policy = ActorCritic(POLAR, BOX, NetworkConfig(hidden_size=8, vector_features=6))
+    seen = {"a": torch.ones(4, 2), "goal": torch.ones(4, 3)}
+    width = policy.network_config.previous_action_features
+    features = policy.features(seen, policy.initial_actions(4), torch.ones(4))
+    assert features.shape == (4, 6 + width)
+    assert (features[:, :6] >= 0).all()
+    assert (features[:, :6] > 0).any()

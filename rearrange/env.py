@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -206,7 +206,11 @@ class _Worlds:
 
 
 class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
-    """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode."""
+    """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode.
+
+    Attributes:
+        after_step: Called after every 1/30 s, also within a repeated action.
+    """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render_fps": 30}
 
@@ -239,6 +243,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
         self.observation_space = self._worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = self._worlds.action_space
+        self.after_step: Callable[[RearrangeEnv], None] | None = None
         if seed is not None:
             self._np_random, self._np_random_seed = seeding.np_random(seed)
 
@@ -329,6 +334,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         info: dict[str, Any] = {}
         if terminated or truncated:
             info["metrics"] = worlds.metrics(0, outcome)
+        if self.after_step is not None:
+            self.after_step(self)
         return float(rewards[0]), terminated, truncated, info
 
 

@@ -72,7 +72,7 @@ class PolicyPlayer:
         Args:
             seed: As for `reset`; sampled actions depend on it, too.
             options: As for `reset`.
-            observe: Called after every step.
+            observe: Called after every 1/30 s in a skill's world.
 
         Returns:
             The episode's metrics.
@@ -85,6 +85,8 @@ class PolicyPlayer:
         self.runner.restart()
         if self.other is not None:
             self.other.restart(seed)
+        if isinstance(self.environment, RearrangeEnv):
+            self.environment.after_step = observe
         ended = False
         while not ended:
             if self.other is not None:
@@ -92,8 +94,6 @@ class PolicyPlayer:
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
-            if observe is not None:
-                observe(self.environment)
         return info["metrics"] | start
 
 

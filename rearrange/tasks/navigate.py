@@ -6,9 +6,9 @@ force penalty that applies, start-relative GPS+Compass). Bracketed numbers are t
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
 goal in the base frame, joint [7], gps_compass [4].
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
-Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on an open
-receptacle or in the closed
-drawer or fridge; or target 0 is held and the goal is where it belongs, in the open fridge at times.
+Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
+an open receptacle or in the closed drawer or fridge; or target 0 is held and the goal is where it belongs,
+in the open fridge at times.
 Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called; stop ends
 the episode, right or wrong, but is ignored far from the goal.
 """

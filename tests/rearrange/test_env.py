@@ -135,7 +135,8 @@ def test_a_repeated_action_is_that_many_steps_in_one(pick_episodes):
     thrice = make(config=PickConfig(max_steps=8, action=ActionConfig(repeat=3)))
     for env in (once, thrice):
         env.reset(seed=0, options={"episode": pick_episodes[0]})
-    rng, ended = np.random.default_rng(0), []
+    rng, ended, told = np.random.default_rng(0), [], []
+    thrice.after_step = lambda env: told.append(env.elapsed_steps)
     while not any(ended):
         action = rng.uniform(-1, 1, 10).astype(np.float32)
         seen, reward, *ended, info = thrice.step(action)
@@ -150,6 +151,7 @@ def test_a_repeated_action_is_that_many_steps_in_one(pick_episodes):
         for key, value in seen.items():
             np.testing.assert_array_equal(value, expected[0][key])
     assert thrice.elapsed_steps == once.elapsed_steps == 8  # not 9: the last action was cut off
+    assert told == list(range(1, 9))
 
 
 def test_repeated_actions_are_refused_where_they_cannot_be():

@@ -284,6 +284,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     ) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         """Advance 1/30 s, `action.repeat` times unless the episode ends, with an action in [-1, 1].
 
+        Stop is called once, not repeated: it is judged where the policy has seen the world.
+
         Args:
             action: [action_size].
 
@@ -295,6 +297,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         for _ in range(self._worlds.repeat):
             physical = to_physical(self._worlds.action_scale, full, self._worlds.physical_action)
             reward, terminated, truncated, info = self._advance(physical, full)
+            full[0, STOP] = -1.0
             total += reward
             if terminated or truncated:
                 break

@@ -99,6 +99,8 @@ class LearnedSkill:
             observation = {key: value[0] for key, value in self.task.observe(world.state).items()}
             observation[DEPTH_KEY] = seen_depth(world.simulator, self.environments.camera_size)[0]
             self.full[0, self.task.action_slice] = self.runner.act(observation)
+        else:
+            self.full[0, STOP] = -1.0  # called once, where the policy has seen the world
         self.steps += 1
         return self.task.mask(world.state, to_physical(self.scale, self.full))[0]
 

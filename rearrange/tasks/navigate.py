@@ -79,6 +79,9 @@ class NavigateConfig:
     # stop; one that ends the episode teaches once. A policy is judged by the former
     wrong_stop_ends: bool = True
     wrong_stop_penalty: float = 0.0  # [0] on a stop where success is not
+    # [0] on every step where a stop would be success and is not called: else the difference between stopping
+    # now and a little later hardly shows, and the mean action never stops
+    linger_penalty: float = 0.0
     goal_distance: float = 1.5  # [1.5] base to goal at success, less than [m]
     # [inf, and 2.0 in the VER paper's evaluation] stop is ignored while the goal is farther than this [m]: a
     # random policy stops in its first steps
@@ -134,6 +137,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
         rewards.drop = -config.drop_penalty * dropped
         rewards.stop = -config.wrong_stop_penalty * wrong_stop
+        rewards.linger = -config.linger_penalty * (there and not stop)
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
         rewards.slack = -config.slack
@@ -167,9 +171,9 @@ class Navigate(Task):
         "joint": 7,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "turn", "drop", "stop", "force", "success", "slack")
+    REWARDS = ("distance", "turn", "drop", "stop", "linger", "force", "success", "slack")
     FAILURES = ("stopped_early", "dropped", "force_limit")
-    JUDGED = MappingProxyType({"wrong_stop_ends": True})
+    JUDGED = MappingProxyType({"wrong_stop_ends": True, "near_share": 0.0})
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),
         ("held", "i8"),  # slot that is to be kept in the hand

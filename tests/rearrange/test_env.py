@@ -11,7 +11,7 @@ import rearrange
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError, default_config
 from rearrange.sim import MujocoSimulator
 from rearrange.sim.contacts import ROBOT, SUCTION
-from rearrange.tasks import ForceConfig, PickConfig
+from rearrange.tasks import ForceConfig, NavigateConfig, PickConfig
 from rearrange.tasks.base import ActionConfig
 
 SMALL = SimulatorConfig(camera_size=12)
@@ -152,6 +152,17 @@ def test_a_repeated_action_is_that_many_steps_in_one(pick_episodes):
             np.testing.assert_array_equal(value, expected[0][key])
     assert thrice.elapsed_steps == once.elapsed_steps == 8  # not 9: the last action was cut off
     assert told == list(range(1, 9))
+
+
+def test_stop_is_called_once_in_a_repeated_action():
+    config = NavigateConfig(
+        wrong_stop_ends=False, wrong_stop_penalty=1.0, stop_distance=1e3, max_steps=3
+    )
+    config.action.repeat = 3
+    env = make("navigate", config)
+    env.reset(seed=0)
+    metrics = env.step(np.array([0.0, 0.0, 1.0], np.float32))[4]["metrics"]
+    assert (metrics["length"], metrics["reward/stop"]) == (3, -1.0)
 
 
 def test_repeated_actions_are_refused_where_they_cannot_be():

@@ -69,6 +69,14 @@ def test_turning_pays_only_within_three_metres(begin, step, rewards_of):
     assert rewards_of(step(task, (3.5, 0.0, -0.9))) == near(turn=-0.2)
 
 
+def test_lingering_where_stop_would_be_success_costs_if_asked(begin, step, rewards_of):
+    task = begin(pose=(4.6, 0, 0), linger_penalty=0.1)
+    assert rewards_of(step(task, (4.6, 0.0, 0.0))) == near(linger=-0.1)
+    assert rewards_of(step(task, (4.6, 0.0, 0.0), stop=True)) == near(success=10.0)
+    task = begin(pose=(4.4, 0, 0), linger_penalty=0.1)
+    assert rewards_of(step(task, (4.4, 0.0, 0.0))) == {}
+
+
 def test_turning_across_the_back_is_measured_the_short_way(begin, step, rewards_of):
     task = begin(pose=(5.0, 0, math.pi - 0.1))
     assert rewards_of(step(task, (5.0, 0.0, -math.pi + 0.3))) == near(turn=0.2)

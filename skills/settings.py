@@ -32,6 +32,9 @@ class TrainingSettings:
     """One training run of a skill."""
 
     skill: str = ""  # what is trained
+    preset: str = (
+        "cpu"  # the machine it is meant for: cpu, or the name of a file in configs/presets/
+    )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
     camera_size: int = 64  # height and width of the depth image [pixels]

@@ -1,7 +1,7 @@
 """`python -m skills.train SKILL [key=value ...]`: train a skill or a navigation task with VER.
 
-Settings come from configs/skill.yaml (navigation tasks: configs/navigation.yaml), configs/<skill>.yaml
-and then from the command line, e.g.
+Settings come from configs/skill.yaml (navigation tasks: configs/navigation.yaml), configs/<skill>.yaml,
+for a skill with `preset=gpu` from configs/presets/gpu.yaml, and then from the command line, e.g.
 `python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`. Several processes,
 on one machine or many, train together under torchrun: `torchrun --nproc-per-node 2 -m skills.train
 pick trainer.distributed.preemption=optimal`; the environments in the settings are those of each.
@@ -17,19 +17,30 @@ from typing import Any
 from skills.command import OneLineParser, run_command
 from skills.navigation import NAVIGATION_NAMES
 from skills.settings import CONFIGS, REPOSITORY, check_skill, make_environments, settings_type
-from ver import Trainer, merge_config
+from ver import Trainer, UserError, merge_config
 
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
-    """Settings of a training: defaults, the YAML file of all of its kind, its own, then overrides."""
+    """Settings of a training: defaults, the YAML file of all of its kind, its own, the preset's, overrides."""
     schema = settings_type(check_skill(skill))
     common = "navigation" if skill in NAVIGATION_NAMES else "skill"
     files = [path for name in (common, skill) if (path := CONFIGS / f"{name}.yaml").is_file()]
     settings = merge_config(schema(), files, overrides)
+    if getattr(settings, "preset", "cpu") != "cpu":
+        files.append(_preset_file(settings.preset))
+        settings = merge_config(schema(), files, overrides)
     settings.skill = skill
     return settings
+
+
+def _preset_file(name: str) -> Path:
+    """The settings of a preset; UserError that lists those that exist."""
+    files = {path.stem: path for path in (CONFIGS / "presets").glob("*.yaml")}
+    if name not in files:
+        raise UserError(f"unknown preset '{name}': choose one of cpu, {', '.join(sorted(files))}")
+    return files[name]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -37,8 +37,8 @@ class NetworkConfig:
     initial_mean: list[float] = field(default_factory=list)
     # Dimensions of the Box that are on or off, such as a grip or a stop: they take either end
     switches: list[int] = field(default_factory=list)
-    # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine instead, which
-    # have no jump at half a turn
+    # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of the angle,
+    # its double and its fourfold instead, which have no jump at half a turn and tell small angles apart
     angles: dict[str, list[int]] = field(default_factory=dict)
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations

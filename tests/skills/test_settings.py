@@ -26,6 +26,21 @@ def test_overrides_reach_task_and_trainer():
     assert settings.trainer.ppo.epochs == 7
 
 
+def test_a_preset_lies_between_the_skills_settings_and_the_command_line():
+    settings = load_settings("navigate", ["preset=gpu", "trainer.ppo.epochs=7"])
+    assert settings.camera_size == 128
+    network = settings.trainer.network
+    assert (network.encoder, network.layers, settings.trainer.device) == ("resnet18", 2, "cuda")
+    assert network.switches == [2]  # the skill's own
+    assert settings.trainer.ppo.epochs == 7
+    assert load_settings("navigate").camera_size == 64
+
+
+def test_an_unknown_preset_is_told():
+    with pytest.raises(VerUserError, match="unknown preset 'tpu': choose one of cpu, gpu"):
+        load_settings("pick", ["preset=tpu"])
+
+
 def test_randomisation_reaches_the_simulator_but_not_evaluations():
     settings = load_settings("pick", ["randomise.friction=0.2", "randomise.depth_noise=0.003"])
     environments = SkillEnvironments.from_settings(settings)
@@ -44,6 +59,7 @@ def test_a_wrong_stop_ends_evaluations_whatever_it_did_in_training():
     assert not environments.task_config().wrong_stop_ends
     judged = SkillEnvironments.from_metadata(environments.metadata(), "val").task_config()
     assert judged.wrong_stop_ends
+    assert judged.near_share == 0.0
     assert judged.max_steps == 77
 
 

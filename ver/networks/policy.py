@@ -25,6 +25,7 @@ from ver.networks.recurrent import make_core
 # Small enough that a convolution's activations stay in a CPU's cache: measured twice as fast as
 # whole mini-batches of thousands of images.
 _CPU_IMAGE_CHUNK = 512
+_ANGLE_MULTIPLES = (1, 2, 4)
 
 
 class PolicyOutput(NamedTuple):
@@ -182,7 +183,9 @@ class ActorCritic(nn.Module):
     def _build_vector_inputs(self, config: NetworkConfig) -> int:
         self._angles = _angle_columns(self.observation_space, self.vector_keys, config.angles)
         shapes = [self.observation_space[key].shape for key in self.vector_keys]
-        width = sum(shape[0] for shape in shapes if shape) + len(self._angles)
+        width = sum(shape[0] for shape in shapes if shape)
+        self._others = [column for column in range(width) if column not in self._angles]
+        width += len(self._angles) * (2 * len(_ANGLE_MULTIPLES) - 1)
         self.normaliser = RunningNormaliser(width) if config.normalise_vectors and width else None
         self.vector_embedding: nn.Module | None = None
         if not (width and config.vector_features):
@@ -311,13 +314,15 @@ class ActorCritic(nn.Module):
         return torch.cat(parts, -1)
 
     def join_vectors(self, observations: dict[str, Tensor]) -> Tensor:
-        """Joins the 1-D observations, angles as cosines with the sines at the end: [N, width] float32."""
+        """Joins the 1-D observations: [N, width] float32.
+
+        Angles are left out, and the cosines and sines of their multiples stand at the end.
+        """
         joined = torch.cat([observations[key].float() for key in self.vector_keys], -1)
         if not self._angles:
             return joined
-        angles = joined[:, self._angles]
-        joined[:, self._angles] = angles.cos()
-        return torch.cat([joined, angles.sin()], -1)
+        multiples = torch.cat([joined[:, self._angles] * n for n in _ANGLE_MULTIPLES], -1)
+        return torch.cat([joined[:, self._others], multiples.cos(), multiples.sin()], -1)
 
     def _encode_images(self, observations: dict[str, Tensor]) -> Tensor:
         count = len(observations[self.image_keys[0]])

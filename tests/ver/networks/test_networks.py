@@ -309,12 +309,13 @@ POLAR = spaces.Dict(
 )
 
 
-def test_angles_reach_the_network_as_cosine_and_sine():
+def test_angles_reach_the_network_as_cosines_and_sines():
     torch.manual_seed(0)
     config = NetworkConfig(core="none", hidden_size=8, angles={"goal": [1, 2]})
     policy = ActorCritic(POLAR, BOX, config)
     seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[2.0, math.pi / 2, math.pi]])}
-    expected = torch.tensor([[0.5, -0.5, 2.0, 0.0, -1.0, 1.0, 0.0]])
+    cosines, sines = [0.0, -1.0, -1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    expected = torch.tensor([[0.5, -0.5, 2.0, *cosines, *sines]])
     torch.testing.assert_close(policy.join_vectors(seen), expected, atol=1e-6, rtol=0)
     turned = seen | {"goal": seen["goal"] + torch.tensor([0.0, 2 * math.pi, -2 * math.pi])}
     state, previous, mask = policy.initial_state(1), policy.initial_actions(1), torch.ones(1)

@@ -18,7 +18,9 @@ def count(module: torch.nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-@pytest.mark.parametrize(("name", "size"), [("small_cnn", 64), ("resnet18", 64), ("se_resnet9", 64)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("small_cnn", 64), ("resnet18", 128), ("resnet18", 64), ("se_resnet9", 64)]
+)
 def test_gradients_reach_every_parameter(name, size):
     torch.manual_seed(0)
     encoder = make_encoder(name, 2, size, size, 24)

@@ -32,6 +32,9 @@ from rearrange.render.projection import (
 
 Array = NDArray[Any]
 
+# For a `cast` without depth. None would be another type, for which the kernel is compiled again.
+NO_IMAGE = np.empty((0, 0), np.float32)
+
 
 @numba.njit(**FAST)
 def _locate(xpos, ids, sizes, eye, axes, lens, places):
@@ -90,7 +93,7 @@ def _paint_all(
 def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width, unit):
     """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags.
 
-    Where `depth` [H, W] is not None, depth is written there, in units of so many metres.
+    Depth is written into `depth` [H, W], which may be NO_IMAGE, in units of so many metres.
     """
     buffer[:, :] = np.float32(1.0 / lens[3])
     if tags is not None:
@@ -102,8 +105,7 @@ def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, dep
         kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, width,
         rows, tiles, places,
     )  # fmt: skip
-    if depth is not None:
-        write_depth(buffer, depth, lens[3], unit)
+    write_depth(buffer, depth, lens[3], unit)
 
 
 @dataclass
@@ -228,11 +230,11 @@ def _run(
     position: Array,
     rotation: Array,
     tags: Array | None,
-    depth: Array | None,
+    depth: Array,
     near: float,
     far: float,
 ) -> None:
-    """Cast one image into `tags` [H, W padded] or `depth` [H, W]."""
+    """Cast one image into `tags` [H, W padded] or `depth` [H, W]; see `cast`."""
     if len(geom_xpos) != table.geom_count:
         raise ValueError(f"the table has {table.geom_count} geoms, geom_xpos {len(geom_xpos)}")
     buffer = table.scratch("depth", camera.height, camera.width, np.float32)
@@ -300,7 +302,7 @@ def render_segmentation(
         Geom ids [H, W], int32, -1 where nothing is hit.
     """
     tags = table.scratch("ids", camera.height, camera.width, np.int32)
-    _run(table, geom_xpos, geom_xmat, camera, position, rotation, tags, None, near, far)
+    _run(table, geom_xpos, geom_xmat, camera, position, rotation, tags, NO_IMAGE, near, far)
     if out is None:
         return tags[:, : camera.width].copy()
     out[...] = tags[:, : camera.width]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearrange.render.camera import Camera, look_at
-from rearrange.render.caster import GeomTable, cast
+from rearrange.render.caster import NO_IMAGE, GeomTable, cast
 from rearrange.render.painting import LANES
 from rearrange.render.projection import BOX, PLANE, WORK_SHAPE
 from rearrange.render.shading import PLAIN, PLANKS, TILES, shade
@@ -74,7 +74,7 @@ class _Stage:
         ids = np.arange(len(self.kinds))
         cast(
             self.kinds, ids, self.sizes, self.xpos, self.xmat, eye, axes, lens,
-            np.zeros(WORK_SHAPE), buffer, tags, None, width, 1.0,
+            np.zeros(WORK_SHAPE), buffer, tags, NO_IMAGE, width, 1.0,
         )  # fmt: skip
 
     def keep(self, mask: Array) -> "_Stage":

@@ -181,7 +181,7 @@ def _plan(
     parents = np.full((2, TREE_SIZE), -1)
     sizes = np.ones(2, dtype=np.int64)
     trees[0, 0], trees[1, 0] = start, goal
-    side = 0
+    side = int(sizes.argmin())  # 0, but no literal: _grow would be compiled for that too
     while sizes.max() < TREE_SIZE - 1:
         target = _LOW + (_HIGH - _LOW) * generator.random(7)
         node = _grow(trees, parents, sizes, side, target, world, margin, False)

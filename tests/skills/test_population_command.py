@@ -15,6 +15,7 @@ TINY = [
     "trainer.collect.rollout_length=16",
     "trainer.network.hidden_size=8",
     "trainer.network.visual_features=8",
+    "trainer.system=batched",  # processes: tests/ver/test_population.py
     "trainer.learner_threads=1",
     "trainer.tensorboard=false",
     "trainer.log_interval_s=1e9",

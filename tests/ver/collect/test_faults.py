@@ -57,8 +57,7 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
 @pytest.mark.parametrize(
     "overrides",
     [
-        [],
-        ["collect.num_inference_workers=2"],
+        [],  # with two inference workers: test_overlap.py
         ["system=nover", "collect.num_inference_workers=2"],
         ["system=ddppo"],
     ],

@@ -18,7 +18,7 @@ from nav.buildings import FLOORS, building_names
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.habitat import read_episodes
-from nav.table import TASKS, default_config
+from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from ver import TrainerConfig
@@ -40,11 +40,15 @@ class NavigationSettings:
 
 @lru_cache
 def navigation_settings_type(name: str) -> type[NavigationSettings]:
-    """NavigationSettings with the task's own config in the field `task`."""
+    """NavigationSettings with the task's own config in the field `task`, and its own agent."""
     task_type = type(default_config(name))
+    agent = TASKS[check_task(name)].agent_config
     return make_dataclass(
         "NavigationSettings",
-        [("task", task_type, field(default_factory=task_type))],
+        [
+            ("task", task_type, field(default_factory=task_type)),
+            ("agent", AgentConfig, field(default_factory=agent)),
+        ],
         bases=(NavigationSettings,),
     )
 

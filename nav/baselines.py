@@ -128,9 +128,7 @@ class FrontierAgent:
             slice(max(columns[0] - 2, 0), columns[-1] + 3),
         )
         clearance = self.CELL * _away(self.blocked[part])
-        open_ = (self.free | self.visited)[part] & (
-            clearance >= self.config.radius + self.MARGIN
-        )
+        open_ = (self.free | self.visited)[part] & (clearance >= self.config.radius + self.MARGIN)
         corner = np.array((part[0].start, part[1].start))
         here = tuple(self._cells(place) - corner)
         open_[here] = True

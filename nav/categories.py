@@ -47,7 +47,15 @@ CATEGORY_OF_PIECE = {
     "counter_right": "counter",
     "island": "counter",
 }
-SCREEN = 0.9  # [m], height above which the tvstand's parts are the television
+HUNG = 1.0  # [m], height above which a solid's middle lies if it hangs over the piece
+# Of what hangs over a piece: screens, wall cupboards, and mirrors, which have none.
+CATEGORY_OVER_PIECE = {
+    "tvstand": "tv_monitor",
+    "desk": "tv_monitor",
+    "counter": "cabinet",
+    "dresser": None,
+    "washbasin": None,
+}
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,6 @@ def objects_of(building: Building) -> tuple[NavObject, ...]:
 def category_of(solid: Solid) -> str | None:
     """Category of the piece that a solid belongs to; None where it has none."""
     kind = re.sub(r"[_\d]+$", "", solid.part)
-    if kind == "tvstand" and solid.position[2] > SCREEN:
-        return "tv_monitor"
+    if kind in CATEGORY_OVER_PIECE and solid.position[2] > HUNG:
+        return CATEGORY_OVER_PIECE[kind]
     return CATEGORY_OF_PIECE.get(kind)

@@ -35,7 +35,9 @@ class ObjectNavConfig:
     """Numbers of ObjectNav."""
 
     max_steps: int = 500
-    success_distance: float = 0.1  # geodesic distance from a view point within which STOP succeeds [m]
+    success_distance: float = (
+        0.1  # geodesic distance from a view point within which STOP succeeds [m]
+    )
     view_distance: float = 1.0  # of view points from their object over the floor, at most [m]
     progress_scale: float = 1.0  # reward per metre that the nearest view point comes nearer
     slack: float = 0.001  # cost of a step

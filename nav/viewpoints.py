@@ -102,9 +102,7 @@ def distance_over_floor(solid: Solid, points: np.ndarray) -> np.ndarray:
     return np.hypot(along, across)
 
 
-def _shares(
-    scene: Scene, index: int, poses: np.ndarray, tilt: float, rule: ViewRule
-) -> np.ndarray:
+def _shares(scene: Scene, index: int, poses: np.ndarray, tilt: float, rule: ViewRule) -> np.ndarray:
     """Share of the image from each pose [N, 3] that shows an object [N]."""
     size, count, geoms = IMAGE_SIZE, len(poses), scene.geoms
     mask = np.repeat((geoms.objects == index)[:, None], 3, axis=1).astype(np.uint8)

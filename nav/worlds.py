@@ -13,6 +13,8 @@ from nav.scene import Geoms, Places, Point, Scene, load_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
 
+COLOUR_RANGE = 30.0  # [m], colours are seen up to here, also where depth is cut off before
+
 
 class SceneBank:
     """Scenes that were used so far, packed for the kernels; take it from `scene_bank`.
@@ -94,7 +96,8 @@ class AgentWorlds:
         self._scenes = np.zeros(count, np.int64)
         self._fields = np.empty((count, 0), np.float32)
         size = config.camera_size
-        self._lens = Camera(size, size, config.field_of_view).lens(far=config.depth_range)
+        far = max(config.depth_range, COLOUR_RANGE) if config.rgb else config.depth_range
+        self._lens = Camera(size, size, config.field_of_view).lens(far=far)
         self._buffer = scratch_image(size, size, np.float32)
         self._tags = scratch_image(size, size, np.int32)
         turn, tilt, limit = np.radians((config.turn, config.tilt, config.tilt_limit)).tolist()
@@ -168,8 +171,10 @@ class AgentWorlds:
         """Draw depth [N, H, W, 1], and the geoms' colours [M, 3] into rgb [N, H, W, 3]."""
         bank, config, geoms = self.bank, self.config, self.bank.geoms
         draw(
-            self._everyone if ids is None else ids, self.poses, self.tilts, config.camera_height, self._lens,
-            config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
+            self._everyone if ids is None else ids, self.poses, self.tilts, config.camera_height,
+            self._lens, config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
             geoms.positions, geoms.rotations, colours, self._buffer,
             None if rgb is None else self._tags, depth[..., 0], rgb,
         )  # fmt: skip
+        if config.rgb:
+            np.minimum(depth, 1.0, out=depth)

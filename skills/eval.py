@@ -55,7 +55,7 @@ def _asked(index: int) -> dict[str, Any] | None:
     if _options.file is None:
         return None
     if _options.skill in NAVIGATION_NAMES:
-        return {"episode": episode_of_file(_options.file, index, _options.seed)}
+        return {"episode": episode_of_file(_options.skill, _options.file, index, _options.seed)}
     return {"episode": EpisodeSet.load(_options.file).episode(index, _options.seed)}
 
 

@@ -134,7 +134,7 @@ class PointNav(NavTask):
         x, y = points[first].tolist()
         return (x, y, yaw), float(distances[first])
 
-    def origin(self, episode: NavEpisode) -> Point | Places | None:
+    def origin(self, episode: NavEpisode) -> Point | Places:
         """See NavTask: the goal."""
         if episode.goal is None:
             raise UserError(

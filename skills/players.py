@@ -167,8 +167,8 @@ class FollowerPlayer:
         scene, near = worlds.scene(0), 0.0
         if isinstance(env.task, PointNav):
             near = STOP_SHARE * env.task.config.success_distance
-        goal = env.task.origin(episode)
-        if not isinstance(env.task, PointNav):
+            goal = env.task.origin(episode)
+        else:
             goal = farthest_place(scene, episode.start[:2])[0]
         follower = Follower(scene, goal, worlds.config)
         info: dict[str, Any] = {}

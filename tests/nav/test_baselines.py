@@ -11,7 +11,6 @@ from nav.baselines import FrontierAgent, RandomAgent
 from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.objectnav import ObjectNav
-from rearrange.navigation import distance_over
 
 
 def make(task="objectnav"):
@@ -62,15 +61,3 @@ def test_the_frontier_agents_map_is_the_halls():
     assert len(free) > 100
     assert min(grid.clearance_at(x, y) for x, y in free) > -0.08
     assert not agent.goal.any()  # behind the wall
-
-
-def test_distances_over_a_map_by_hand():
-    free = np.ones((5, 5), bool)
-    free[2, :4] = False
-    sources = np.zeros((5, 5), bool)
-    sources[0, 0] = True
-    distance = distance_over(free, sources, 0.5)
-    assert distance[1, 0] == 0.5
-    assert distance[2, 4] > distance[1, 4] > 2.0
-    assert np.isinf(distance[2, 0])
-    assert np.isinf(distance_over(free, ~free, 0.5)).all()

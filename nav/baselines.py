@@ -133,7 +133,7 @@ class FrontierAgent:
         here = tuple(self._cells(place) - corner)
         open_[here] = True
         goal = self.goal[part]
-        targets = [open_ & np.asarray(ndimage.binary_dilation(~known[part], np.ones((3, 3))))]
+        targets = [open_ & np.asarray(ndimage.binary_dilation(~known[part], np.ones((3, 3))), bool)]
         if goal.any():
             near = open_ & (self.CELL * _away(goal) <= self.NEAR)
             if near[here]:

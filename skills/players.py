@@ -1,4 +1,4 @@
-"""Who plays the episodes of an evaluation: a policy, or the oracle of the same name."""
+"""Who plays the episodes of an evaluation: a policy, an oracle, or a baseline that has learned nothing."""
 
 from __future__ import annotations
 

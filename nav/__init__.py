@@ -1,4 +1,4 @@
-"""Navigation tasks on a kinematic agent: PointNav, Flee and Explore, as Gymnasium environments.
+"""Navigation tasks on a kinematic agent: PointNav, ObjectNav, Flee and Explore, as Gymnasium environments.
 
 Names are loaded on first use, so that command lines can list the tasks without compiling anything.
 """

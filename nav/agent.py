@@ -1,8 +1,9 @@
 """The agent: a disc that drives over the floor by fixed steps, with a camera; no physics engine.
 
 World frame: right-handed, z up, metres; a pose is x, y, yaw with yaw 0 along +x and positive to the
-left. Sizes are the LoCoBot's as Habitat's challenges have them: radius 0.18 m, camera 0.88 m above the
-floor, looking straight ahead. Step, angle and field of view are Habitat's for PointNav.
+left. The camera looks straight ahead, or up and down by its tilt, positive upwards, which only some
+tasks change. Sizes are the LoCoBot's as Habitat's challenges have them: radius 0.18 m, camera 0.88 m
+above the floor. Step, angle and field of view are Habitat's for PointNav.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ import numpy as np
 
 from rearrange.errors import UserError
 
-STOP, FORWARD, LEFT, RIGHT = range(4)  # actions, in Habitat's order
-ACTION_COUNT = 4
+STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(6)  # actions, in Habitat's order
 
 
 @dataclass
@@ -31,6 +31,8 @@ class AgentConfig:
     rgb: bool = False  # also show plain colours, without light or texture
     forward: float = 0.25  # length of a step [m]
     turn: float = 10.0  # angle of a turn [deg]
+    tilt: float = 30.0  # angle by which looking up or down tilts the camera [deg]
+    tilt_limit: float = 30.0  # farthest that the camera tilts, up or down [deg]
     slide: bool = True  # a step into an obstacle glides along it; false: it ends at the contact
 
     def check(self) -> None:
@@ -43,6 +45,8 @@ class AgentConfig:
             "depth_range": (0.1, 1000.0),
             "forward": (0.001, 2.0),
             "turn": (0.01, 180.0),
+            "tilt": (0.01, 85.0),
+            "tilt_limit": (0.0, 85.0),
         }
         for name, (low, high) in limits.items():
             if not low <= getattr(self, name) <= high:

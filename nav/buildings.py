@@ -76,13 +76,14 @@ def load_building(name: str) -> Building:
     layout, variation = (int(number) for number in re.findall(r"\d+", name))
     apartment = generate_apartment(layout, variation)
     closed = (
-        _closed(apartment.fridge, FRIDGE_SIZE, apartment.colors["fridge"]),
-        _closed(apartment.cabinet, CABINET_SIZE, apartment.colors["cabinet"]),
+        _closed("fridge", apartment.fridge, FRIDGE_SIZE, apartment.colors["fridge"]),
+        _closed("cabinet", apartment.cabinet, CABINET_SIZE, apartment.colors["cabinet"]),
     )
     return PlainBuilding(name, apartment.bounds, apartment.rooms, (*apartment.solids, *closed))
 
 
 def _closed(
+    part: str,
     pose: ArticulatedPose,
     size: tuple[float, float, float],
     color: tuple[float, float, float, float],
@@ -91,4 +92,4 @@ def _closed(
     x, y, z = pose.position
     depth, width, height = size
     center = (x, y, z + height / 2)
-    return Solid("box", center, (depth / 2, width / 2, height / 2), pose.yaw, color)
+    return Solid("box", center, (depth / 2, width / 2, height / 2), pose.yaw, color, part=part)

@@ -16,7 +16,7 @@ from nav.agent import AgentConfig
 from nav.buildings import FLOORS, building_names
 from nav.episode import NavEpisode, check_episode
 from nav.scene import load_scene
-from nav.table import make_task
+from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
 
 Observation = dict[str, np.ndarray]
@@ -34,7 +34,8 @@ class _Runs:
         buildings: str,
         agent: AgentConfig | None,
     ) -> None:
-        self.worlds = AgentWorlds(count, agent or AgentConfig())
+        agent = agent or TASKS[check_task(task)].agent_config()
+        self.worlds = AgentWorlds(count, agent)
         self.task = make_task(task, config, self.worlds)
         self.names = building_names(buildings, split)
         self.steps = np.zeros(count, np.int64)
@@ -110,7 +111,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
             config: The task's config, None for its defaults.
             split: "train", "val" or "test": which buildings.
             buildings: Which collection of buildings.
-            agent: Body, motion and camera.
+            agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nav.scene import Point, Scene
+from nav.scene import Places, Point, Scene
 from rearrange.errors import UserError
 
 Pose = tuple[float, float, float]
@@ -22,6 +22,8 @@ class NavEpisode:
         radius: Of the goal [m], as files tell it. Success is judged by the task's distance, as
             Habitat does.
         geodesic_distance: From start to goal [m], as files tell it; None where it is not known.
+        category: What is looked for, one of nav.categories.CATEGORIES; None where nothing is.
+        view_points: From where it is seen, as files tell them; None: worked out from the building.
     """
 
     episode_id: str
@@ -30,6 +32,8 @@ class NavEpisode:
     goal: Point | None = None
     radius: float | None = None
     geodesic_distance: float | None = None
+    category: str | None = None
+    view_points: Places | None = None
 
 
 def check_episode(episode: NavEpisode, scene: Scene) -> None:

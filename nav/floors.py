@@ -8,7 +8,9 @@ left out, so that every room can be reached through its door.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -187,6 +189,7 @@ class Furnisher:
         )
         self.rooms = {name: _flip(r, self.size, *flips) for name, r in plan.rooms.items()}
         self.solids: list[Solid] = []
+        self.counts: Counter[str] = Counter()  # pieces so far by the name of their kind
         self._shell()
         for rect in walls:
             self._slab(rect, (0.0, CEILING), self.palette.wall, 2)
@@ -241,10 +244,17 @@ class Furnisher:
                     self.grid.add(flat)
                 if self._all_reachable():
                     self.footprints += flats
-                    self.solids += moved.solids
+                    self._add(moved)
                     return True
                 self.grid.distance = before
         return False
+
+    def _add(self, piece: Piece) -> None:
+        """Take the solids of a piece, under a name of its own in this building."""
+        kind = piece.name.rstrip("_0123456789")
+        self.counts[kind] += 1
+        part = f"{kind}_{self.counts[kind]:02d}"
+        self.solids += [replace(solid, part=part) for solid in piece.solids]
 
     def _all_reachable(self) -> bool:
         """Whether a disc with some air gets nearly everywhere where it fits."""

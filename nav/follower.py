@@ -7,19 +7,19 @@ import math
 import numpy as np
 
 from nav.agent import FORWARD, LEFT, RIGHT, AgentConfig, wrap
-from nav.scene import Point, Scene
+from nav.scene import Places, Point, Scene
 from rearrange.navigation import clamp_base_motion
 
 
 class Follower:
-    """Drives to a point, seeing the whole floor: turns to where one step gains most, then takes it."""
+    """Drives to a goal, seeing the whole floor: turns to where one step gains most, then takes it."""
 
-    def __init__(self, scene: Scene, goal: Point, config: AgentConfig) -> None:
+    def __init__(self, scene: Scene, goal: Point | Places, config: AgentConfig) -> None:
         """Remember where to go.
 
         Args:
             scene: The building.
-            goal: A free point in it [m].
+            goal: A free point in it [m], or several, of which the nearest counts.
             config: Of the agent that is driven.
         """
         self.scene, self.goal, self.config = scene, goal, config

@@ -1,8 +1,8 @@
 """PointNav episodes in Habitat's public json.gz schema, read and written; and its frame.
 
 Habitat's world is y up, and an agent that is not turned looks along -z; rotations are x, y, z, w.
-Ours is z up, and yaw 0 looks along +x. Both are right-handed: (x, y, z) there is (x, -z, y) here. This
-is the only file that knows.
+Ours is z up, and yaw 0 looks along +x. Both are right-handed: (x, y, z) there is (x, -z, y) here. Only
+this file and nav.habitat_objects know.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from rearrange.episodes.fields import FieldChecker, Limits
 FARTHEST = 1000.0  # [m], from the origin
 HIGHEST = 0.5  # [m], of a start or goal above the floor, which is at 0 here
 TILT = 0.01  # by which the axis of a start's rotation may leave the vertical
-_PLACE = Limits.of((-FARTHEST, FARTHEST), (-HIGHEST, HIGHEST), (-FARTHEST, FARTHEST))
-_ROTATION = Limits.of(*((-1.0, 1.0),) * 4)
+SPOT = Limits.of((-FARTHEST, FARTHEST), (-HIGHEST, HIGHEST), (-FARTHEST, FARTHEST))
+ROTATION = Limits.of(*((-1.0, 1.0),) * 4)
 EPISODE_FIELDS = ("episode_id", "scene_id", "start_position", "start_rotation", "goals")
 
 
@@ -57,16 +57,24 @@ def read_episodes(path: str | Path) -> tuple[NavEpisode, ...]:
     path = Path(path)
     raw = read_packed_json(path)
     fields = FieldChecker(str(path))
-    rows = fields.rows("episodes", _get(fields, "file", raw, "episodes"), 1, MOST_EPISODES)
-    episodes: dict[tuple[str, str], NavEpisode] = {}
-    for index, row in enumerate(rows):
-        where = FieldChecker(f"{path}: episodes[{index}]")
-        episode = _decode(row, where)
+    rows = fields.rows("episodes", get(fields, "file", raw, "episodes"), 1, MOST_EPISODES)
+    return unique(
+        path,
+        [_decode(row, FieldChecker(f"{path}: episodes[{i}]")) for i, row in enumerate(rows)],
+    )
+
+
+def unique(path: Path, episodes: list[NavEpisode]) -> tuple[NavEpisode, ...]:
+    """The same episodes; UserError if two in one building have the same id."""
+    seen = set()
+    for index, episode in enumerate(episodes):
         key = episode.building, episode.episode_id
-        if key in episodes:
-            where.fail("episode_id", "an id that the scene has not yet", episode.episode_id)
-        episodes[key] = episode
-    return tuple(episodes.values())
+        if key in seen:
+            FieldChecker(f"{path}: episodes[{index}]").fail(
+                "episode_id", "an id that the scene has not yet", episode.episode_id
+            )
+        seen.add(key)
+    return tuple(episodes)
 
 
 def _encode(episode: NavEpisode) -> dict[str, Any]:
@@ -88,9 +96,9 @@ def _encode(episode: NavEpisode) -> dict[str, Any]:
 
 def _decode(value: Any, fields: FieldChecker) -> NavEpisode:
     """An episode of a file."""
-    raw = {name: _get(fields, "episode", value, name) for name in EPISODE_FIELDS}
-    position = fields.numbers("start_position", raw["start_position"], _PLACE)
-    rotation = fields.numbers("start_rotation", raw["start_rotation"], _ROTATION)
+    raw = {name: get(fields, "episode", value, name) for name in EPISODE_FIELDS}
+    position = fields.numbers("start_position", raw["start_position"], SPOT)
+    rotation = fields.numbers("start_rotation", raw["start_rotation"], ROTATION)
     if abs(math.hypot(*rotation) - 1.0) > 1e-3 or math.hypot(rotation[0], rotation[2]) > TILT:
         fields.fail(
             "start_rotation", "a quaternion x, y, z, w about the vertical y", list(rotation)
@@ -103,7 +111,7 @@ def _decode(value: Any, fields: FieldChecker) -> NavEpisode:
     goal, radius = _goal(fields, goals[0])
     return NavEpisode(
         fields.text("episode_id", raw["episode_id"], 200),
-        _building(fields, raw["scene_id"]),
+        building_of(fields, raw["scene_id"]),
         from_habitat(position, rotation),
         goal,
         radius,
@@ -113,7 +121,7 @@ def _decode(value: Any, fields: FieldChecker) -> NavEpisode:
 
 def _goal(fields: FieldChecker, value: Any) -> tuple[Point, float | None]:
     """Where a goal is, and its radius."""
-    place = fields.numbers("goals[0].position", _get(fields, "goals[0]", value, "position"), _PLACE)
+    place = fields.numbers("goals[0].position", get(fields, "goals[0]", value, "position"), SPOT)
     radius = value.get("radius")
     if radius is not None:
         radius = fields.number("goals[0].radius", radius, (0.0, FARTHEST))
@@ -121,7 +129,7 @@ def _goal(fields: FieldChecker, value: Any) -> tuple[Point, float | None]:
     return (x, y), radius
 
 
-def _building(fields: FieldChecker, value: Any) -> str:
+def building_of(fields: FieldChecker, value: Any) -> str:
     """The building that a scene's path stands for: its file name up to the first dot."""
     scene = fields.text("scene_id", value, 1000)
     name = PurePosixPath(scene).name.split(".")[0]
@@ -134,7 +142,7 @@ def _building(fields: FieldChecker, value: Any) -> str:
     return name
 
 
-def _get(fields: FieldChecker, field: str, value: Any, name: str) -> Any:
+def get(fields: FieldChecker, field: str, value: Any, name: str) -> Any:
     """A field of a JSON object that must have it; files may hold more than we know of."""
     if not isinstance(value, dict) or name not in value:
         fields.fail(field, f"an object with a field '{name}'", value)

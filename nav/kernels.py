@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from nav import agent
-from nav.agent import FORWARD, LEFT, RIGHT, wrap
+from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, wrap
 from rearrange.caching import cached_njit
 from rearrange.navigation import geodesic, occupancy
 from rearrange.navigation.geodesic import sample_distance
@@ -53,13 +53,13 @@ def are_free(
 @cached_njit(agent, geodesic, occupancy, nogil=True)
 def advance(
     actions: Any, motion: Any, scenes: Any, frames: Any, shapes: Any, cell_starts: Any,
-    clearance: Any, fields: Any, poses: Any, travelled: Any, blocked: Any, distances: Any,
+    clearance: Any, fields: Any, poses: Any, tilts: Any, travelled: Any, blocked: Any, distances: Any,
 ) -> None:  # fmt: skip
     """Carry out one action of each agent.
 
     Args:
-        actions: STOP, FORWARD, LEFT or RIGHT [N] int64.
-        motion: Step [m], turn [rad], radius [m], and whether to slide [4].
+        actions: See nav.agent [N] int64.
+        motion: Step [m], turn [rad], radius [m], whether to slide, tilt and its limit [rad] [6].
         scenes: Index of each agent's scene [N].
         frames: Grid origin x, y and cell size of each scene [S, 3], m.
         shapes: Cells of each scene along x and y [S, 2].
@@ -67,11 +67,13 @@ def advance(
         clearance: Packed clearance of all scenes, float32, m.
         fields: Geodesic distances of each agent's scene [N, most cells] float32, m; or [N, 0].
         poses: x, y, yaw, changed [N, 3].
+        tilts: Of the cameras, positive upwards, changed [N], rad.
         travelled: Written: length of this step's way as the crow flies [N], m.
         blocked: Written: whether an obstacle cut or deflected the step [N].
         distances: Geodesic distance where the agent is now [N], m; kept where it is unknown.
     """
     step, turn, radius, slide = motion[0], motion[1], motion[2], motion[3] > 0.0
+    tilt, tilt_limit = motion[4], motion[5]
     for i in range(len(actions)):
         s = scenes[i]
         origin_x, origin_y, cell = frames[s, 0], frames[s, 1], frames[s, 2]
@@ -89,6 +91,10 @@ def advance(
             poses[i, 2] = wrap(poses[i, 2] + turn)
         elif actions[i] == RIGHT:
             poses[i, 2] = wrap(poses[i, 2] - turn)
+        elif actions[i] == LOOK_UP:
+            tilts[i] = min(tilts[i] + tilt, tilt_limit)
+        elif actions[i] == LOOK_DOWN:
+            tilts[i] = max(tilts[i] - tilt, -tilt_limit)
         if fields.shape[1] > 0:
             row = fields[i]
             field = row[: nx * ny].reshape((nx, ny))
@@ -100,7 +106,7 @@ def advance(
 
 @cached_njit(caster, projection, rays, painting, nogil=True)
 def draw(
-    ids: Any, poses: Any, height: float, lens: Any, unit: float, scenes: Any, geom_starts: Any,
+    ids: Any, poses: Any, tilts: Any, height: float, lens: Any, unit: float, scenes: Any, geom_starts: Any,
     kinds: Any, sizes: Any, positions: Any, rotations: Any, colours: Any, buffer: Any, tags: Any,
     depth: Any, rgb: Any,
 ) -> None:  # fmt: skip
@@ -109,6 +115,7 @@ def draw(
     Args:
         ids: Which agents.
         poses: x, y, yaw [N, 3].
+        tilts: Of the cameras, positive upwards [N], rad.
         height: Of the camera [m].
         lens: See `Camera.lens`.
         unit: In which depth is written [m].
@@ -126,13 +133,14 @@ def draw(
     """
     work = np.zeros(WORK_SHAPE)
     eye, axes = np.empty(3), np.zeros((3, 3))
-    axes[2, 1] = 1.0
     width = depth.shape[2]
     for i in ids:
         cosine, sine = math.cos(poses[i, 2]), math.sin(poses[i, 2])
         eye[0], eye[1], eye[2] = poses[i, 0], poses[i, 1], height
         axes[0, 0], axes[1, 0] = sine, -cosine  # right
-        axes[0, 2], axes[1, 2] = -cosine, -sine  # backward
+        level, upwards = math.cos(tilts[i]), math.sin(tilts[i])
+        axes[0, 1], axes[1, 1], axes[2, 1] = -upwards * cosine, -upwards * sine, level  # up
+        axes[0, 2], axes[1, 2], axes[2, 2] = -level * cosine, -level * sine, -upwards  # backward
         first, last = geom_starts[scenes[i]], geom_starts[scenes[i] + 1]
         cast(
             kinds[first:last], np.arange(last - first), sizes[first:last], positions[first:last],

@@ -16,7 +16,7 @@ from gymnasium import spaces
 
 from nav.agent import STOP, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
-from nav.scene import Point, Scene
+from nav.scene import Places, Point, Scene
 from nav.task import NavTask, Outcome, box
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
@@ -96,6 +96,7 @@ class PointNav(NavTask):
         count = len(worlds.poses)
         self.goals = np.zeros((count, 2))
         self.shortest = np.zeros(count)  # geodesic distance at the start [m]
+        self.straight = np.zeros(count)  # Euclidean distance at the start [m]
 
     def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
         """A goal and a start, chosen as Habitat's generator does.
@@ -133,7 +134,7 @@ class PointNav(NavTask):
         x, y = points[first].tolist()
         return (x, y, yaw), float(distances[first])
 
-    def origin(self, episode: NavEpisode) -> Point | None:
+    def origin(self, episode: NavEpisode) -> Point | Places:
         """See NavTask: the goal."""
         if episode.goal is None:
             raise UserError(
@@ -144,8 +145,14 @@ class PointNav(NavTask):
     def start(self, i: int, episode: NavEpisode) -> None:
         """See NavTask."""
         super().start(i, episode)
-        self.goals[i] = episode.goal
         self.shortest[i] = self.worlds.distances[i]
+        self._remember_goal(i, episode)
+
+    def _remember_goal(self, i: int, episode: NavEpisode) -> None:
+        """Remember where world i's goal is, and how far in a straight line."""
+        assert isinstance(episode.goal, tuple)
+        self.goals[i] = episode.goal
+        self.straight[i] = math.dist(episode.start[:2], episode.goal)
 
     def _judge(self, actions: np.ndarray) -> Outcome:
         """See NavTask."""
@@ -180,14 +187,13 @@ class PointNav(NavTask):
         distance, shortest = float(self.worlds.distances[i]), float(self.shortest[i])
         success = ended and distance < self.config.success_distance
         path = told["path_length"]
-        straight = math.dist(self.memory.starts[i, :2], self.goals[i])
         return told | {
             "success": float(success),
             "spl": spl(success, shortest, path),
             "soft_spl": soft_spl(distance, shortest, path),
             "distance_to_goal": distance,
             "geodesic_distance": shortest,
-            "difficulty_ratio": shortest / straight,
+            "difficulty_ratio": shortest / float(self.straight[i]),
             "failure/stopped_elsewhere": float(ended and not success),
             "failure/timeout": float(not ended),
         }

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from nav.buildings import load_building
+from nav.categories import CATEGORIES, NavObject, objects_of
 from nav.kernels import are_free, geodesics
 from rearrange.navigation import OccupancyGrid, distance_field
 from rearrange.navigation.footprints import Building
@@ -17,6 +18,17 @@ from rearrange.render.projection import BOX, CYLINDER
 
 Point = tuple[float, float]
 LANDMARK_COUNT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Several free positions of a scene, of which the nearest counts; compared by identity.
+
+    Attributes:
+        points: World positions [G, 2], m.
+    """
+
+    points: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,8 @@ class Geoms:
         positions: Centres [M, 3], world frame, m.
         rotations: World-from-geom rotations [M, 9], row-major.
         colours: [M, 3] uint8.
+        objects: Index of the object that each is of, see `objects_of` [M], int64; -1 for none.
+        categories: 1 + index of its category in CATEGORIES [M], uint8; 0 for none.
     """
 
     kinds: np.ndarray
@@ -36,12 +50,16 @@ class Geoms:
     positions: np.ndarray
     rotations: np.ndarray
     colours: np.ndarray
+    objects: np.ndarray
+    categories: np.ndarray
 
     @classmethod
     def of(cls, building: Building) -> Geoms:
         """The geoms of all solids."""
         rows = []
-        for solid in building.solids:
+        objects = objects_of(building)
+        owners = {solid: index for index, each in enumerate(objects) for solid in each.solids}
+        for number, solid in enumerate(building.solids):
             a, b, c = solid.size
             if solid.kind == "box":
                 kind, size = BOX, (a, b, c, math.hypot(a, b, c))
@@ -49,9 +67,11 @@ class Geoms:
                 kind, size = CYLINDER, (a, a, b, math.hypot(a, b))
             cosine, sine = math.cos(solid.yaw), math.sin(solid.yaw)
             turn = (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
-            rows.append((kind, size, solid.position, turn, solid.color[:3]))
+            owner = owners.get(number, -1)
+            category = 0 if owner < 0 else 1 + CATEGORIES.index(objects[owner].category)
+            rows.append((kind, size, solid.position, turn, solid.color[:3], owner, category))
         rows.sort(key=lambda row: -row[1][3])
-        kinds, sizes, positions, rotations, colours = (
+        kinds, sizes, positions, rotations, colours, owned, categories = (
             np.array(column) for column in zip(*rows, strict=True)
         )
         return cls(
@@ -60,6 +80,8 @@ class Geoms:
             positions.astype(float),
             rotations.astype(float),
             np.round(255.0 * colours).astype(np.uint8),
+            owned.astype(np.int64),
+            categories.astype(np.uint8),
         )
 
 
@@ -92,6 +114,11 @@ class Scene:
         """Centres of the island's cells [C, 2], m."""
         return self.grid.center_of(np.argwhere(self.island))
 
+    @cached_property
+    def objects(self) -> tuple[NavObject, ...]:
+        """What can be looked for in the building."""
+        return objects_of(self.building)
+
     def is_free(self, x: float, y: float) -> bool:
         """True if the agent fits at (x, y) and can drive from there to most of the building."""
         return self.grid.is_free(x, y, self.radius) and bool(self.island[self.grid.cell_of(x, y)])
@@ -114,18 +141,23 @@ class Scene:
         points = self.sample_points(rng, 2 * LANDMARK_COUNT).tolist()
         return [(x, y) for x, y in points[:LANDMARK_COUNT]]
 
-    def distances_to(self, point: Point) -> np.ndarray:
-        """Geodesic distance from every cell to a free point [nx, ny] float32, m; cached."""
-        return _distances(self, point)
+    def distances_to(self, goal: Point | Places) -> np.ndarray:
+        """Geodesic distance from every cell to a free point, or the nearest of several, cached.
 
-    def distances(self, starts: np.ndarray, goal: Point) -> np.ndarray:
-        """Geodesic distances from free points [N, 2] to another one [N], m."""
+        Returns:
+            [nx, ny] float32, m.
+        """
+        return _distances(self, goal)
+
+    def distances(self, starts: np.ndarray, goal: Point | Places) -> np.ndarray:
+        """Geodesic distances from free points [N, 2] to another, or the nearest of several [N], m."""
         return geodesics(self.distances_to(goal), *self.grid.origin, self.grid.cell, starts)
 
 
 @lru_cache(maxsize=2048)
-def _distances(scene: Scene, point: Point) -> np.ndarray:
-    return distance_field(scene.grid, point, scene.radius).distance.astype(np.float32)
+def _distances(scene: Scene, goal: Point | Places) -> np.ndarray:
+    points = goal.points if isinstance(goal, Places) else goal
+    return distance_field(scene.grid, points, scene.radius).distance.astype(np.float32)
 
 
 @lru_cache(maxsize=256)

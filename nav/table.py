@@ -6,12 +6,13 @@ from typing import Any
 
 from nav.explore import Explore
 from nav.flee import Flee
+from nav.objectnav import ObjectNav
 from nav.pointnav import PointNav
 from nav.task import NavTask
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
-TASKS: dict[str, type[NavTask]] = {task.name: task for task in (PointNav, Flee, Explore)}
+TASKS: dict[str, type[NavTask]] = {task.name: task for task in (PointNav, ObjectNav, Flee, Explore)}
 
 
 def check_task(name: str) -> str:

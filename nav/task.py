@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import ACTION_COUNT, FORWARD
+from nav.agent import FORWARD, LOOK_DOWN, LOOK_UP, STOP, AgentConfig
 from nav.episode import NavEpisode
-from nav.scene import Point, Scene
+from nav.scene import Places, Point, Scene
 from nav.worlds import AgentWorlds
 
 
@@ -59,12 +59,14 @@ class NavTask:
         config_type: Its numbers.
         REWARDS: Names of the reward terms.
         CAN_STOP: Whether STOP is one of the actions.
+        CAN_LOOK: Whether LOOK_UP and LOOK_DOWN are.
     """
 
     name: str
     config_type: type
     REWARDS: tuple[str, ...]
     CAN_STOP = False
+    CAN_LOOK = False
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """Remember what N episodes need; raises UserError where the config makes no sense."""
@@ -80,17 +82,21 @@ class NavTask:
 
     @classmethod
     def action_space(cls) -> spaces.Discrete:
-        """STOP, FORWARD, LEFT and RIGHT, or all but the first."""
-        if cls.CAN_STOP:
-            return spaces.Discrete(ACTION_COUNT)
-        return spaces.Discrete(ACTION_COUNT - FORWARD, start=FORWARD)
+        """FORWARD, LEFT and RIGHT, with STOP before and LOOK_UP and LOOK_DOWN behind where they are."""
+        first, end = STOP if cls.CAN_STOP else FORWARD, LOOK_DOWN + 1 if cls.CAN_LOOK else LOOK_UP
+        return spaces.Discrete(end - first, start=first)
+
+    @classmethod
+    def agent_config(cls) -> AgentConfig:
+        """The agent that does this task where nothing else is asked for."""
+        return AgentConfig()
 
     def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
         """A random episode in a scene."""
         raise NotImplementedError
 
-    def origin(self, episode: NavEpisode) -> Point | None:
-        """The point to which the geodesic distances of an episode are measured [m]."""
+    def origin(self, episode: NavEpisode) -> Point | Places | None:
+        """Where the geodesic distances of an episode are measured to [m]."""
         raise NotImplementedError
 
     def start(self, i: int, episode: NavEpisode) -> None:

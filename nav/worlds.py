@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields
 from functools import lru_cache
 
@@ -10,9 +9,11 @@ import numpy as np
 
 from nav.agent import AgentConfig
 from nav.kernels import advance, draw
-from nav.scene import Geoms, Point, Scene, load_scene
+from nav.scene import Geoms, Places, Point, Scene, load_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
+
+COLOUR_RANGE = 30.0  # [m], colours are seen up to here, also where depth is cut off before
 
 
 class SceneBank:
@@ -41,6 +42,10 @@ class SceneBank:
             self._pack()
             self._indices[name] = len(self.scenes) - 1
         return self._indices[name]
+
+    def scene(self, name: str) -> Scene:
+        """The scene of the building of that name."""
+        return self.scenes[self.index(name)]
 
     def _pack(self) -> None:
         grids = [scene.grid for scene in self.scenes]
@@ -72,9 +77,10 @@ class AgentWorlds:
     Attributes:
         config: Body, motion and camera.
         poses: x, y, yaw [N, 3], m and rad; yaw in (-pi, pi].
+        tilts: Of the cameras, positive upwards [N], rad.
         travelled: Way of the last step [N], m.
         blocked: Whether an obstacle cut or deflected the last step [N].
-        distances: Geodesic distance to the point given to `place` [N], m; NaN without one.
+        distances: Geodesic distance to the goal given to `place` [N], m; NaN without one.
     """
 
     def __init__(self, count: int, config: AgentConfig) -> None:
@@ -83,17 +89,21 @@ class AgentWorlds:
         self.config = config
         self.bank = scene_bank(config.radius)
         self.poses = np.zeros((count, 3))
+        self.tilts = np.zeros(count)
         self.travelled = np.zeros(count)
         self.blocked = np.zeros(count, bool)
         self.distances = np.full(count, np.nan)
         self._scenes = np.zeros(count, np.int64)
         self._fields = np.empty((count, 0), np.float32)
         size = config.camera_size
-        self._lens = Camera(size, size, config.field_of_view).lens(far=config.depth_range)
+        far = max(config.depth_range, COLOUR_RANGE) if config.rgb else config.depth_range
+        self._lens = Camera(size, size, config.field_of_view).lens(far=far)
         self._buffer = scratch_image(size, size, np.float32)
-        self._tags = scratch_image(size, size, np.int32) if config.rgb else None
-        turn, slide = math.radians(config.turn), float(config.slide)
-        self._motion = np.array((config.forward, turn, config.radius, slide))
+        self._tags = scratch_image(size, size, np.int32)
+        turn, tilt, limit = np.radians((config.turn, config.tilt, config.tilt_limit)).tolist()
+        self._motion = np.array(
+            (config.forward, turn, config.radius, float(config.slide), tilt, limit)
+        )
         self._everyone = np.arange(count)
 
     def scene(self, i: int) -> Scene:
@@ -101,30 +111,34 @@ class AgentWorlds:
         return self.bank.scenes[self._scenes[i]]
 
     def place(
-        self, i: int, scene: str, pose: tuple[float, float, float], point: Point | None = None
+        self,
+        i: int,
+        scene: str,
+        pose: tuple[float, float, float],
+        goal: Point | Places | None = None,
     ) -> None:
-        """Put agent i somewhere, and measure its distances to a free point if one is given."""
+        """Put agent i somewhere, and measure its distances to a goal if one is given."""
         self._scenes[i] = self.bank.index(scene)
-        self.poses[i] = pose
+        self.poses[i], self.tilts[i] = pose, 0.0
         self.travelled[i], self.blocked[i] = 0.0, False
         self.distances[i] = np.nan
-        if point is None:
+        if goal is None:
             return
-        field = self.scene(i).distances_to(point).ravel()
+        field = self.scene(i).distances_to(goal).ravel()
         if self._fields.shape[1] < field.size:
             grown = np.empty((len(self.poses), field.size), np.float32)
             grown[:, : self._fields.shape[1]] = self._fields
             self._fields = grown
         self._fields[i, : field.size] = field
-        self.distances[i] = self.scene(i).distances(np.array([pose[:2]]), point)[0]
+        self.distances[i] = self.scene(i).distances(np.array([pose[:2]]), goal)[0]
 
     def step(self, actions: np.ndarray) -> None:
-        """Carry out one action of each agent [N]: STOP, FORWARD, LEFT or RIGHT."""
+        """Carry out one action of each agent [N], see nav.agent."""
         bank = self.bank
         advance(
             np.asarray(actions, np.int64), self._motion, self._scenes, bank.frames, bank.shapes,
-            bank.cell_starts, bank.clearance, self._fields, self.poses, self.travelled,
-            self.blocked, self.distances,
+            bank.cell_starts, bank.clearance, self._fields, self.poses, self.tilts,
+            self.travelled, self.blocked, self.distances,
         )  # fmt: skip
 
     def new_images(self) -> dict[str, np.ndarray]:
@@ -137,10 +151,30 @@ class AgentWorlds:
 
     def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
         """Draw what agents see, all or those of some ids; depth in units of the depth range."""
+        self._draw(images["depth"], images.get("rgb"), self.bank.geoms.colours, ids)
+
+    def categories_in_view(self) -> np.ndarray:
+        """1 + index in CATEGORIES of what each pixel shows, 0 for all else [N, H, W] uint8."""
+        shape = (len(self.poses), *(self.config.camera_size,) * 2)
+        images = np.empty((*shape, 1), np.float32), np.empty((*shape, 3), np.uint8)
+        labels = np.repeat(self.bank.geoms.categories[:, None], 3, axis=1)
+        self._draw(*images, labels, None)
+        return images[1][..., 0]
+
+    def _draw(
+        self,
+        depth: np.ndarray,
+        rgb: np.ndarray | None,
+        colours: np.ndarray,
+        ids: np.ndarray | None,
+    ) -> None:
+        """Draw depth [N, H, W, 1], and the geoms' colours [M, 3] into rgb [N, H, W, 3]."""
         bank, config, geoms = self.bank, self.config, self.bank.geoms
         draw(
-            self._everyone if ids is None else ids, self.poses, config.camera_height, self._lens,
-            config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
-            geoms.positions, geoms.rotations, geoms.colours, self._buffer, self._tags,
-            images["depth"][..., 0], images.get("rgb"),
+            self._everyone if ids is None else ids, self.poses, self.tilts, config.camera_height,
+            self._lens, config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
+            geoms.positions, geoms.rotations, colours, self._buffer,
+            None if rgb is None else self._tags, depth[..., 0], rgb,
         )  # fmt: skip
+        if config.rgb:
+            np.minimum(depth, 1.0, out=depth)

@@ -27,7 +27,7 @@ from rearrange.episodes.generation import check_split
 from skills.command import OneLineParser, machine, run_command, write_json
 from skills.learned import check_metadata
 from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
-from skills.players import FollowerPlayer, OraclePlayer, PolicyPlayer
+from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
 from skills.settings import CHECKPOINTS, check_skill
 from skills.statistics import wilson
 from skills.train import load_settings
@@ -36,9 +36,11 @@ from ver import UserError, load_policy
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNTRAINED = "untrained"
 ORACLE = "oracle"
+LEARNED = "learned"
+BASELINES = ("random", "frontier")  # of navigation tasks
 SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
 
-_player: PolicyPlayer | OraclePlayer | FollowerPlayer
+_player: PolicyPlayer | OraclePlayer | FollowerPlayer | BaselinePlayer
 _options: Any
 
 
@@ -53,7 +55,7 @@ def _asked(index: int) -> dict[str, Any] | None:
     if _options.file is None:
         return None
     if _options.skill in NAVIGATION_NAMES:
-        return {"episode": episode_of_file(_options.file, index, _options.seed)}
+        return {"episode": episode_of_file(_options.skill, _options.file, index, _options.seed)}
     return {"episode": EpisodeSet.load(_options.file).episode(index, _options.seed)}
 
 
@@ -66,6 +68,9 @@ def _start_worker(checkpoint: str, options: Any) -> None:
         _player = FollowerPlayer(
             options.skill, options.split, load_settings(options.skill).buildings
         )
+    elif options.policy in BASELINES:
+        buildings = load_settings(options.skill).buildings
+        _player = BaselinePlayer(options.skill, options.split, buildings, options.policy)
     elif options.policy == ORACLE:
         _player = OraclePlayer(options.skill, options.split)
     else:
@@ -161,7 +166,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser = OneLineParser(prog="skills.eval", description=__doc__)
     parser.add_argument("skill", help="what to evaluate")
     parser.add_argument(
-        "--policy", choices=("learned", ORACLE), default="learned", help="who plays"
+        "--policy", choices=(LEARNED, ORACLE, *BASELINES), default=LEARNED, help="who plays"
     )
     parser.add_argument(
         "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
@@ -184,10 +189,12 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
     check_skill(options.skill)
-    if options.policy == ORACLE and options.checkpoint:
-        raise UserError("--policy oracle takes no --checkpoint: leave one of them out")
-    if options.policy == ORACLE and options.images != "own":
-        raise UserError("--policy oracle looks at no images: leave --images out")
+    if options.policy != LEARNED and options.checkpoint:
+        raise UserError(f"--policy {options.policy} takes no --checkpoint: leave one of them out")
+    if options.policy != LEARNED and options.images != "own":
+        raise UserError(f"--policy {options.policy} takes no --images: leave one of them out")
+    if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
+        raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)
     if options.episodes < 1 or options.workers < 1:
         raise UserError("--episodes and --workers must be at least 1")
@@ -218,7 +225,8 @@ def main(arguments: Sequence[str]) -> int:
     """Evaluate and report."""
     options = parse(arguments)
     untrained = options.checkpoint == UNTRAINED
-    path = Path(ORACLE) if options.policy == ORACLE else checkpoint_of(options)
+    learned = options.policy == LEARNED
+    path = checkpoint_of(options) if learned else Path(options.policy)
     options.file, line = find_file(options)
     print(line, flush=True)
     results: list[dict[str, float]] = []

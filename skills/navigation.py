@@ -18,12 +18,14 @@ from nav.buildings import FLOORS, building_names
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.habitat import read_episodes
-from nav.table import TASKS, default_config
+from nav.habitat_objects import read_object_episodes
+from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from ver import TrainerConfig
 
 NAVIGATION_NAMES = tuple(TASKS)
+READERS = {"pointnav": read_episodes, "objectnav": read_object_episodes}
 
 
 @dataclass
@@ -40,11 +42,15 @@ class NavigationSettings:
 
 @lru_cache
 def navigation_settings_type(name: str) -> type[NavigationSettings]:
-    """NavigationSettings with the task's own config in the field `task`."""
+    """NavigationSettings with the task's own config in the field `task`, and its own agent."""
     task_type = type(default_config(name))
+    agent = TASKS[check_task(name)].agent_config
     return make_dataclass(
         "NavigationSettings",
-        [("task", task_type, field(default_factory=task_type))],
+        [
+            ("task", task_type, field(default_factory=task_type)),
+            ("agent", AgentConfig, field(default_factory=agent)),
+        ],
         bases=(NavigationSettings,),
     )
 
@@ -123,23 +129,25 @@ def find_episode_file(choice: str | None, task: str, count: int) -> tuple[Path |
     """
     if choice in (None, SAMPLED):
         return None, "episodes: sampled on the fly"
-    if task != "pointnav":
-        raise UserError(f"files hold episodes of pointnav, not of {task}: leave --dataset out")
-    found = len(load_episodes(choice))
+    if task not in READERS:
+        raise UserError(
+            f"files hold episodes of {' or '.join(READERS)}, not of {task}: leave --dataset out"
+        )
+    found = len(load_episodes(task, choice))
     if found < count:
         raise UserError(f"{choice} holds {found} episodes, not {count}: ask for fewer")
     return Path(choice), f"episodes: {choice}, which holds {found}"
 
 
-def episode_of_file(path: Path, index: int, seed: int) -> NavEpisode:
-    """Episode `index` of a file in the order of a seed; seed 0 is the file's own order."""
-    episodes = load_episodes(str(path))
+def episode_of_file(task: str, path: Path, index: int, seed: int) -> NavEpisode:
+    """Episode `index` of a task's file in the order of a seed; seed 0 is the file's own order."""
+    episodes = load_episodes(task, str(path))
     if seed:
         index = int(np.random.default_rng(abs(seed)).permutation(len(episodes))[index])
     return episodes[index]
 
 
 @lru_cache(maxsize=4)
-def load_episodes(path: str) -> tuple[NavEpisode, ...]:
-    """The episodes of a file in Habitat's schema (cached per process)."""
-    return read_episodes(path)
+def load_episodes(task: str, path: str) -> tuple[NavEpisode, ...]:
+    """A task's episodes from a file in Habitat's schema (cached per process)."""
+    return READERS[task](path)

@@ -1,4 +1,4 @@
-"""Who plays the episodes of an evaluation: a policy, or the oracle of the same name."""
+"""Who plays the episodes of an evaluation: a policy, an oracle, or a baseline that has learned nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from nav.agent import STOP, AgentConfig
+from nav.agent import STOP
+from nav.baselines import BASELINES
 from nav.env import NavEnv
 from nav.flee import farthest_place
 from nav.follower import Follower
 from nav.pointnav import PointNav
+from nav.table import TASKS
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, load_layout
 from rearrange.errors import UserError
@@ -144,7 +146,7 @@ class OraclePlayer:
 
 
 class FollowerPlayer:
-    """Plays a navigation task knowing the whole floor: PointNav, or Flee to the farthest place."""
+    """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
 
     def __init__(self, task: str, split: str, buildings: str) -> None:
         """Make the task's environment with its defaults.
@@ -152,9 +154,9 @@ class FollowerPlayer:
         Raises:
             UserError: The task has no oracle.
         """
-        if task not in ("pointnav", "flee"):
+        if task not in ("pointnav", "objectnav", "flee"):
             raise UserError(f"there is no oracle for {task}: leave --policy out")
-        agent = AgentConfig(camera_size=UNSEEN)
+        agent = replace(TASKS[task].agent_config(), camera_size=UNSEEN)
         self.environment = NavEnv(task, None, split, buildings, agent)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
@@ -165,13 +167,39 @@ class FollowerPlayer:
         scene, near = worlds.scene(0), 0.0
         if isinstance(env.task, PointNav):
             near = STOP_SHARE * env.task.config.success_distance
-        goal = episode.goal or farthest_place(scene, episode.start[:2])[0]
+            goal = env.task.origin(episode)
+        else:
+            goal = farthest_place(scene, episode.start[:2])[0]
         follower = Follower(scene, goal, worlds.config)
         info: dict[str, Any] = {}
         while "metrics" not in info:
             arrived = worlds.distances[0] < near
             action = STOP if arrived else follower.act(worlds.poses[0])
             _, _, _, _, info = env.step(action)
+        return info["metrics"]
+
+
+class BaselinePlayer:
+    """Plays a navigation task with an agent that has learned nothing, see `nav.baselines`."""
+
+    def __init__(self, task: str, split: str, buildings: str, policy: str) -> None:
+        """Make the task's environment with its defaults.
+
+        Raises:
+            UserError: There is no such baseline for the task.
+        """
+        if task not in TASKS or (policy == "frontier" and task != "objectnav"):
+            raise UserError(f"there is no {policy} baseline for {task}: leave --policy out")
+        self.environment = NavEnv(task, None, split, buildings)
+        self.policy = policy
+
+    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
+        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
+        env = self.environment
+        observation, info = env.reset(seed=seed, options=options)
+        agent = BASELINES[self.policy](env, seed)
+        while "metrics" not in info:
+            observation, _, _, _, info = env.step(agent.act(observation))
         return info["metrics"]
 
 

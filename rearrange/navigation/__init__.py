@@ -3,6 +3,7 @@
 from rearrange.navigation.geodesic import (
     DistanceField,
     distance_field,
+    distance_over,
     in_line_of_sight,
     path_length,
     shortest_path,
@@ -22,6 +23,7 @@ __all__ = [
     "OccupancyGrid",
     "clamp_base_motion",
     "distance_field",
+    "distance_over",
     "draw_map",
     "in_line_of_sight",
     "map_pixel",

@@ -83,6 +83,23 @@ def _passable(grid: OccupancyGrid, island: np.ndarray, radius: float) -> np.ndar
     return free | (beside & (grid.clearance >= radius - SLACK * grid.cell))
 
 
+def distance_over(free: np.ndarray, sources: np.ndarray, cell: float) -> np.ndarray:
+    """Distance over free cells to the nearest source, for a map that is not a building's.
+
+    Args:
+        free: Cells that can be crossed [nx, ny] bool.
+        sources: Cells to which distances are measured [nx, ny] bool; those not free are left out.
+        cell: Cell size [m].
+
+    Returns:
+        [nx, ny] float64, m; infinite where no source can be reached from.
+    """
+    exact = sources & free
+    distance = np.where(exact, 0.0, math.inf)
+    _propagate(free, exact, distance, cell)
+    return distance
+
+
 def shortest_path(field: DistanceField, start: tuple[float, float]) -> np.ndarray:
     """Any-angle shortest path from a start to the nearest goal.
 

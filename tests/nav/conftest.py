@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from nav import buildings, env, scene
@@ -22,15 +24,31 @@ def _walled(name, width, depth, *solids):
 HALLS = {
     hall.name: hall
     for hall in (
-        _walled("empty_hall", 6.0, 5.0),
-        # A wall from the south to y = 3, and a crate.
+        # A television on the south wall, which nothing touches.
+        _walled(
+            "empty_hall", 6.0, 5.0,
+            replace(
+                box((0.5, 1.5), (0.0, 0.05), (1.0, 1.6), (0.1, 0.1, 0.1, 1.0), collides=False),
+                part="tvstand_01",
+            ),
+        ),
+        # A wall from the south to y = 3, and a crate that passes for a table.
         _walled(
             "split_hall", 6.0, 5.0,
             box((2.95, 3.05), (0.0, 3.0), (0.0, 2.5), (0.9, 0.1, 0.1, 1.0)),
-            box((4.2, 4.8), (3.2, 3.6), (0.0, 0.6), (0.1, 0.9, 0.1, 1.0), yaw=0.4),
+            replace(
+                box((4.2, 4.8), (3.2, 3.6), (0.0, 0.6), (0.1, 0.9, 0.1, 1.0), yaw=0.4),
+                part="table_01",
+            ),
         ),
     )
 }  # fmt: skip
+
+
+@pytest.fixture
+def walled():
+    """Makes a hall: name, width, depth, solids."""
+    return _walled
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nav.agent import FORWARD, LEFT, RIGHT, STOP, AgentConfig, polar_in_agent_frame, wrap
+from nav.agent import (
+    FORWARD,
+    LEFT,
+    LOOK_DOWN,
+    LOOK_UP,
+    RIGHT,
+    STOP,
+    AgentConfig,
+    polar_in_agent_frame,
+    wrap,
+)
 from nav.worlds import AgentWorlds
 from rearrange import UserError
 
@@ -105,6 +115,39 @@ def test_depth_is_the_distance_along_the_optical_axis():
     # The south wall is 2 m to the right: column 15 sees it 15/16 to the right per metre ahead.
     assert depth[8, 15] == pytest.approx(2.0 / (15 / 16), abs=1e-4)
     assert depth[8, 0] == pytest.approx(3.0 / (15 / 16), abs=1e-4)  # the north wall, 3 m
+
+
+def test_the_camera_tilts_within_its_limit():
+    worlds = agent((2.0, 2.0, 0.0), tilt_limit=60.0)
+    pose = play(worlds, LOOK_DOWN).copy()
+    assert worlds.tilts[0] == pytest.approx(math.radians(-30.0))
+    play(worlds, LOOK_DOWN, LOOK_DOWN, LOOK_DOWN)
+    assert worlds.tilts[0] == pytest.approx(math.radians(-60.0))
+    play(worlds, *[LOOK_UP] * 5)
+    assert worlds.tilts[0] == pytest.approx(math.radians(60.0))
+    assert worlds.poses[0] == pytest.approx(pose)
+    assert play(worlds, FORWARD) == pytest.approx((2.25, 2.0, 0.0))
+    worlds.place(0, "empty_hall", (1.0, 1.0, 0.0))
+    assert worlds.tilts[0] == 0.0
+
+
+@pytest.mark.parametrize("yaw", [0.0, 2.0])
+def test_a_tilted_camera_sees_the_floor_and_the_wall_as_by_hand(yaw):
+    worlds = agent((2.0, 2.0, yaw))
+    play(worlds, LOOK_DOWN)
+    images = worlds.new_images()
+    worlds.draw(images)
+    depth = images["depth"][0, ..., 0] * worlds.config.depth_range
+    # Row 12 looks 9/16 below the axis per metre along it: of that and 30 degrees the floor takes 0.88 m.
+    tilt = math.radians(30.0)
+    for row, slope in ((9, 3 / 16), (12, 9 / 16), (15, 15 / 16)):
+        fall = math.sin(tilt) + slope * math.cos(tilt)
+        assert depth[row, 3:13] == pytest.approx(0.88 / fall, abs=1e-4)
+    if (
+        yaw == 0.0
+    ):  # the east wall, 4 m ahead, over the horizon: 7/16 above the axis is 6 degrees down
+        ahead = math.cos(tilt) + 15 / 16 * math.sin(tilt)
+        assert depth[0, 8] == pytest.approx(4.0 / ahead, abs=1e-4)
 
 
 def test_colours_are_those_of_what_is_seen():

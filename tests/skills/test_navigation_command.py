@@ -8,6 +8,7 @@ import pytest
 
 from nav import env as nav_env
 from nav.habitat import write_episodes
+from nav.habitat_objects import write_object_episodes
 from nav.pointnav import PointNavConfig
 from rearrange.errors import UserError
 from skills import eval as evaluation
@@ -59,7 +60,9 @@ def test_senseless_settings_are_refused_in_one_line():
         make_environments(train.load_settings("flee", ["buildings=moon"]))
     with pytest.raises(VerUserError, match=r"unknown key 'task.speed'.*task.success_reward"):
         train.load_settings("pointnav", ["task.speed=2"])
-    with pytest.raises(UserError, match=r"unknown skill 'jump': choose one of .*pointnav, flee"):
+    with pytest.raises(
+        UserError, match=r"unknown skill 'jump': choose one of .*pointnav, objectnav"
+    ):
         train.load_settings("jump")
 
 
@@ -105,9 +108,9 @@ def test_the_oracle_plays_a_file_of_habitats_schema(tmp_path, one_floor):
         episodes.append(type(env.episode)(**values))
     path = tmp_path / "val.json.gz"
     write_episodes(path, episodes)
-    assert episode_of_file(path, 1, seed=0).goal == episodes[1].goal
+    assert episode_of_file("pointnav", path, 1, seed=0).goal == episodes[1].goal
     order = np.random.default_rng(3).permutation(2)
-    assert episode_of_file(path, 0, seed=3).goal == episodes[order[0]].goal
+    assert episode_of_file("pointnav", path, 0, seed=3).goal == episodes[order[0]].goal
     options = evaluation.parse(["pointnav", "--policy", "oracle", "--dataset", str(path)])
     options.episodes = 2
     options.file, line = evaluation.find_file(options)
@@ -120,8 +123,66 @@ def test_the_oracle_plays_a_file_of_habitats_schema(tmp_path, one_floor):
     with pytest.raises(UserError, match="holds 2 episodes, not 3"):
         evaluation.find_file(options)
     options.skill = "explore"
-    with pytest.raises(UserError, match="files hold episodes of pointnav, not of explore"):
+    with pytest.raises(
+        UserError, match="files hold episodes of pointnav or objectnav, not of explore"
+    ):
         evaluation.find_file(options)
+
+
+def play(arguments, count=2):
+    options = evaluation.parse(arguments)
+    options.episodes = count
+    options.file, _ = evaluation.find_file(options)
+    checkpoint = options.checkpoint or options.policy
+    evaluation._start_worker(checkpoint, options)
+    return [evaluation.run_episode(index) for index in range(count)]
+
+
+def test_baselines_and_the_oracle_play_objectnav(one_floor):
+    for policy in ("oracle", "frontier", "random"):
+        results = play(["objectnav", "--policy", policy])
+        assert play(["objectnav", "--policy", policy]) == results
+        assert {"success", "spl", "soft_spl", "distance_to_goal"} <= results[0].keys()
+        if policy == "oracle":
+            assert [result["success"] for result in results] == [1.0, 1.0]
+
+
+def test_the_oracle_plays_a_file_of_objectnav(tmp_path, one_floor):
+    env = nav_env.NavEnv("objectnav", None, "val")
+    env.reset(seed=3)
+    path = tmp_path / "val.json.gz"
+    write_object_episodes(path, [env.episode], env.task.view_rule, env.worlds.config.radius)
+    (told,) = play(["objectnav", "--policy", "oracle", "--dataset", str(path)], 1)
+    assert told["success"] == 1.0
+    assert told["geodesic_distance"] == pytest.approx(env.episode.geodesic_distance)
+
+
+def test_baselines_are_refused_where_they_make_no_sense():
+    with pytest.raises(VerUserError, match="--policy random is for navigation tasks, not pick"):
+        evaluation.parse(["pick", "--policy", "random"])
+    with pytest.raises(VerUserError, match="--policy frontier takes no --checkpoint"):
+        evaluation.parse(["objectnav", "--policy", "frontier", "--checkpoint", "x"])
+    options = evaluation.parse(["explore", "--policy", "frontier"])
+    with pytest.raises(UserError, match="no frontier baseline for explore"):
+        evaluation._start_worker("frontier", options)
+
+
+def test_objectnav_has_an_agent_of_its_own():
+    settings = train.load_settings("objectnav", ["agent.camera_size=32"])
+    assert (settings.agent.turn, settings.agent.rgb, settings.agent.slide) == (30.0, True, False)
+    assert settings.agent.camera_size == 32
+    assert settings.trainer.network.angles == {"compass": [0]}
+    assert train.load_settings("pointnav").agent.turn == 10.0
+
+
+def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
+    run = tmp_path / "run"
+    assert train.main(["objectnav", *TINY, f"run={run}"]) == 0
+    last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+    assert {"episode/spl", "episode/success", "episode/distance_to_goal"} <= last.keys()
+    policy = str(run / "policy.safetensors")
+    results = play(["objectnav", "--checkpoint", policy])
+    assert evaluation.summarise(results)["success_at_end"]["low"] == 0.0
 
 
 def test_explore_has_no_oracle():

@@ -6,6 +6,7 @@ import pytest
 
 from rearrange.navigation import (
     distance_field,
+    distance_over,
     in_line_of_sight,
     path_length,
     shortest_path,
@@ -88,3 +89,15 @@ def test_line_of_sight(grid):
     assert in_line_of_sight(grid, (4.0, 4.4), (6.0, 4.4))
     assert not in_line_of_sight(grid, (4.0, 4.2), (6.0, 4.2))
     assert in_line_of_sight(grid, (4.0, 4.2), (6.0, 4.2), radius=0.15)
+
+
+def test_distances_over_a_map_by_hand():
+    free = np.ones((5, 5), bool)
+    free[2, :4] = False
+    sources = np.zeros((5, 5), bool)
+    sources[0, 0] = True
+    distance = distance_over(free, sources, 0.5)
+    assert distance[1, 0] == 0.5
+    assert distance[2, 4] > distance[1, 4] > 2.0
+    assert np.isinf(distance[2, 0])
+    assert np.isinf(distance_over(free, ~free, 0.5)).all()

@@ -1,0 +1,155 @@
+"""ObjectNav: find an object of a category, and stop where it is seen.
+
+Rules and numbers are habitat-lab's for the MP3D challenge: 500 steps, turns and tilts of 30 degrees, no
+sliding along obstacles, a field of view of 79 degrees, depth up to 5 m; success is STOP within 0.1 m of a
+view point of any object of the category by geodesic distance, the reward is the decrease of that distance
+to the nearest view point, -0.001 per step and 2.5 for success. SPL as for PointNav. Ours: images are
+64x64 (there 640x480), depth below 0.5 m is kept, and the camera tilts by at most 30 degrees.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from nav.agent import AgentConfig
+from nav.categories import CATEGORIES
+from nav.episode import NavEpisode
+from nav.pointnav import GOALS, PointNav
+from nav.scene import Places, Scene
+from nav.task import NavTask, StartSensors, box
+from nav.viewpoints import ViewRule, goal_places
+from nav.worlds import AgentWorlds
+from rearrange.errors import UserError
+
+GOAL_KEY = "objectgoal"
+CANDIDATES = 8  # starts that are drawn for a category
+
+
+@dataclass
+class ObjectNavConfig:
+    """Numbers of ObjectNav."""
+
+    max_steps: int = 500
+    success_distance: float = (
+        0.1  # geodesic distance from a view point within which STOP succeeds [m]
+    )
+    view_distance: float = 1.0  # of view points from their object over the floor, at most [m]
+    progress_scale: float = 1.0  # reward per metre that the nearest view point comes nearer
+    slack: float = 0.001  # cost of a step
+    success_reward: float = 2.5
+    nearest_start: float = 1.0  # shortest geodesic distance of a start from a view point [m]
+    farthest_start: float = 30.0  # longest [m]
+
+    def check(self) -> None:
+        """Raise a UserError that names the first number that makes no sense."""
+        if self.max_steps < 1:
+            raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
+        for name in ("success_distance", "view_distance"):
+            if getattr(self, name) <= 0.0:
+                raise UserError(f"task.{name} must be positive, found {getattr(self, name):g}")
+        if not self.success_distance < self.nearest_start < self.farthest_start:
+            raise UserError(
+                "task.nearest_start must lie between task.success_distance and "
+                f"task.farthest_start, found {self.nearest_start:g}"
+            )
+
+
+class ObjectNav(PointNav):
+    """See the module."""
+
+    name = "objectnav"
+    config_type = ObjectNavConfig
+    CAN_LOOK = True
+
+    def __init__(self, config: Any, worlds: AgentWorlds) -> None:
+        """See NavTask."""
+        super().__init__(config, worlds)
+        self.view_rule = ViewRule.of(worlds.config, self.config.view_distance)
+        self.categories = np.zeros((len(worlds.poses), len(CATEGORIES)), np.float32)
+
+    @classmethod
+    def agent_config(cls) -> AgentConfig:
+        """See NavTask."""
+        return AgentConfig(turn=30.0, field_of_view=79.0, depth_range=5.0, rgb=True, slide=False)
+
+    def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
+        """A category, each that the building has as likely as the others, and a start.
+
+        Starts are uniform over the floor between the config's distances. (Nearly straight ways are
+        not thinned out as for PointNav: the agent does not know where the goal is.)
+        """
+        config = self.config
+        there = sorted({thing.category for thing in scene.objects})
+        for _ in range(GOALS if there else 0):
+            category = there[int(rng.integers(len(there)))]
+            points, yaw = scene.sample_points(rng, CANDIDATES), rng.uniform(-math.pi, math.pi)
+            places = goal_places(scene, category, self.view_rule)
+            if places is None:
+                continue
+            distances = scene.distances(points, places)
+            kept = (distances >= config.nearest_start) & (distances <= config.farthest_start)
+            if kept.any():
+                first = int(kept.argmax())
+                x, y = points[first].tolist()
+                return NavEpisode(
+                    "sampled",
+                    scene.name,
+                    (x, y, float(yaw)),
+                    geodesic_distance=float(distances[first]),
+                    category=category,
+                )
+        raise UserError(
+            f"{scene.name} has no object with a start between task.nearest_start="
+            f"{config.nearest_start:g} and task.farthest_start={config.farthest_start:g} m from it"
+        )
+
+    def origin(self, episode: NavEpisode) -> Places:
+        """See NavTask: the view points of all objects of the category."""
+        if episode.view_points is not None:
+            return episode.view_points
+        scene = self.worlds.bank.scene(episode.building)
+        category = episode.category
+        places = None if category is None else goal_places(scene, category, self.view_rule)
+        if places is None:
+            seen = ", ".join(sorted({thing.category for thing in scene.objects})) or "none"
+            raise UserError(
+                f"episode '{episode.episode_id}': object_category: expected one of the things seen in "
+                f"{scene.name} ({seen}), found {category}"
+            )
+        return places
+
+    def start(self, i: int, episode: NavEpisode) -> None:
+        """See NavTask."""
+        super().start(i, episode)
+        if not self.config.success_distance <= self.shortest[i] < math.inf:
+            raise UserError(
+                f"episode '{episode.episode_id}': start_position: expected a place from where a view "
+                f"point is reached in {self.config.success_distance:g} m or more, found one at "
+                f"{self.shortest[i]:.2f} m"
+            )
+
+    def _remember_goal(self, i: int, episode: NavEpisode) -> None:
+        """See PointNav."""
+        assert episode.category is not None
+        away = self.origin(episode).points - episode.start[:2]
+        self.straight[i] = np.hypot(*away.T).min()
+        self.categories[i] = 0.0
+        self.categories[i, CATEGORIES.index(episode.category)] = 1.0
+
+    def observation_spaces(self) -> dict[str, spaces.Box]:
+        """See NavTask."""
+        return {GOAL_KEY: box(0.0, 1.0, len(CATEGORIES)), **StartSensors.spaces()}
+
+    def observe(self) -> dict[str, np.ndarray]:
+        """See NavTask.
+
+        Returns:
+            `objectgoal`: 1 at the index of the category in CATEGORIES, else 0 [N, 21]; `gps` and
+            `compass` as of `StartSensors`.
+        """
+        return {GOAL_KEY: self.categories.copy(), **NavTask.observe(self)}

@@ -7,10 +7,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
 bin="$root/.venv/bin"
 
-marker="not slow"
-[[ "${arguments[0]:-}" == "--slow" ]] && marker="slow"
+marker="not slow" processes=2  # each works through whole files
+[[ "${arguments[0]:-}" == "--slow" ]] && marker="slow" processes=0
 "$bin/ruff" format --check .
 "$bin/ruff" check .
 "$bin/lint-imports"
 "$bin/pyright"
-"$bin/python" -m pytest -m "$marker" --durations=10
+"$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile

@@ -224,6 +224,11 @@ PPO = _in(
         "scheduled_rate(self.config, progress,",
         "scheduled_rate(self.config, 0.0,",
     ),
+    (
+        "Packed mini-batches overwrite each other",
+        "self._gathered[place * self.threads :]",
+        "self._gathered[:]",
+    ),
     ("Gradient not clipped", "limit or math.inf", "math.inf"),
     ("Threads' shares forgotten", "gradient * shares[0]", "gradient * 1.0"),
     ("Entropy coefficient never adapted", "        self.entropy_optimizer.step()\n", ""),
@@ -269,6 +274,11 @@ NETWORKS = [
             "Acting: state kept across episodes",
             "output, next_state = self.core.step(features, state * masks[:, None])",
             "output, next_state = self.core.step(features, state)",
+        ),
+        (
+            "An angle's sine left out",
+            "multiples.cos(), multiples.sin()",
+            "multiples.cos(), multiples.cos()",
         ),
     ),
     *_in(

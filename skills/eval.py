@@ -29,7 +29,7 @@ from skills.learned import check_metadata
 from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
 from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
 from skills.settings import CHECKPOINTS, check_skill
-from skills.statistics import wilson
+from skills.statistics import mean_score, wilson
 from skills.train import load_settings
 from ver import UserError, load_policy
 
@@ -38,6 +38,7 @@ UNTRAINED = "untrained"
 ORACLE = "oracle"
 LEARNED = "learned"
 BASELINES = ("random", "frontier")  # of navigation tasks
+SCORES = ("spl", "soft_spl", "score_share")  # in [0, 1], of navigation tasks
 SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
 
 _player: PolicyPlayer | OraclePlayer | FollowerPlayer | BaselinePlayer
@@ -99,7 +100,7 @@ def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
     means = {
         key: sum(result[key] for result in results) / count
         for key in results[0]
-        if key not in (*SUCCESSES, "episode", "detour") and not key.startswith("failure/")
+        if key not in (*SUCCESSES, *SCORES, "episode", "detour") and not key.startswith("failure/")
     }
     successes = {
         name: wilson(sum(result[key] > 0 for result in results), count).as_json()
@@ -108,6 +109,11 @@ def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
     }
     return {
         **successes,
+        "scores": {
+            key: mean_score(result[key] for result in results).as_json()
+            for key in SCORES
+            if key in results[0]
+        },
         "starts": _by_start(results),
         "failures": dict(causes.most_common()),
         "means": means,
@@ -150,6 +156,10 @@ def show(record: dict[str, Any]) -> None:
     table.add_column("value", justify="right")
     for key in (key for key in SUCCESSES.values() if key in record):
         table.add_row(key.replace("_", " "), _interval(record[key]))
+    for key, score in record["scores"].items():
+        table.add_row(
+            f"mean {key}", f"{score['mean']:.3f} ({score['low']:.3f} to {score['high']:.3f})"
+        )
     for kind, part in record["starts"].items():
         name = f"success at end, {part['episodes']} {kind} starts"
         table.add_row(name, _interval(part["success_at_end"]))

@@ -1,4 +1,4 @@
-"""Proportions with their 95 % intervals."""
+"""Proportions and scores with their 95 % intervals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 Z_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 
 
 @dataclass(frozen=True)
 class Proportion:
-    """A success rate and its Wilson 95 % interval."""
+    """A success rate or a mean score, and its 95 % interval."""
 
     mean: float
     low: float
@@ -42,6 +44,21 @@ def wilson(successes: int, trials: int) -> Proportion:
     low = 0.0 if successes == 0 else center - half
     high = 1.0 if successes == trials else center + half
     return Proportion(rate, low, high)
+
+
+def mean_score(scores: Iterable[float]) -> Proportion:
+    """Mean of numbers in [0, 1], such as SPL, with the normal 95 % interval, cut to [0, 1].
+
+    Raises:
+        ValueError: There are none.
+    """
+    values = np.asarray(list(scores), float)
+    if not values.size:
+        raise ValueError("there is no mean of no scores")
+    mean = float(values.mean())
+    deviation = float(values.std(ddof=1)) if values.size > 1 else 1.0
+    half = Z_95 * deviation / math.sqrt(values.size)
+    return Proportion(mean, max(mean - half, 0.0), min(mean + half, 1.0))
 
 
 def proportion(outcomes: Iterable[bool]) -> Proportion:

@@ -87,7 +87,8 @@ def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):
         results.append([evaluation.run_episode(index) for index in range(3)])
     assert results[0] == results[1]
     summary = evaluation.summarise(results[0])
-    assert 0.0 <= summary["means"]["spl"] <= 1.0
+    spl = summary["scores"]["spl"]
+    assert 0.0 <= spl["low"] <= spl["mean"] <= spl["high"] <= 1.0
     assert set(summary) >= {"success_at_end", "failures", "means"}
     assert "success_once" not in summary
 

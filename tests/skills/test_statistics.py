@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.statistics import proportion, wilson
+from skills.statistics import mean_score, proportion, wilson
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,14 @@ def test_nonsense_is_refused(successes, trials):
 def test_proportion_counts_true():
     assert proportion([True, False, True, True]).mean == 0.75
     assert str(proportion([True] * 9 + [False])) == "90.0 % (59.6 to 98.2)"
+
+
+def test_a_mean_scores_interval_by_hand():
+    # Mean 0.5, deviation sqrt(2 * 0.25^2 / 2) = 0.25; half width 1.96 * 0.25 / sqrt(3) = 0.2829.
+    interval = mean_score([0.25, 0.5, 0.75])
+    assert interval.mean == 0.5
+    assert (interval.low, interval.high) == pytest.approx((0.2171, 0.7829), abs=5e-5)
+    assert mean_score([1.0, 1.0, 0.4]).high == 1.0
+    assert (mean_score([0.5]).low, mean_score([0.5]).high) == (0.0, 1.0)  # one says nothing
+    with pytest.raises(ValueError, match="no scores"):
+        mean_score([])

@@ -44,9 +44,12 @@ def test_a_worker_steps_some_environments_while_inference_serves_the_others(monk
         buffer = collector.buffer
         served = buffer.environments[buffer.free[: buffer.pointer[0]]]
         before = rows["step"].copy(), rows["episode"].copy()
-        time.sleep(0.02)
-        after = rows["step"], rows["episode"]
-        moved = np.flatnonzero((before[0] != after[0]) | (before[1] != after[1]))
+        # On a busy machine the worker may be late: it is waited for until it was seen at work once.
+        end = time.monotonic() + (0.02 if any(stepped_meanwhile) else 0.5)
+        moved = np.empty(0, int)
+        while time.monotonic() < end and not len(moved):
+            time.sleep(0.005)
+            moved = np.flatnonzero((before[0] != rows["step"]) | (before[1] != rows["episode"]))
         batch = set(served[-len(arguments[1]) :].tolist())
         batches.append(batch)
         stepped_meanwhile.append(len(moved))

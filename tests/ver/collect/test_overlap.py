@@ -48,8 +48,10 @@ def test_a_worker_steps_some_environments_while_inference_serves_the_others(monk
         end = time.monotonic() + (0.02 if any(stepped_meanwhile) else 0.5)
         moved = np.empty(0, int)
         while time.monotonic() < end and not len(moved):
-            time.sleep(0.005)
+            time.sleep(0.01)
             moved = np.flatnonzero((before[0] != rows["step"]) | (before[1] != rows["episode"]))
+        time.sleep(0.01)
+        moved = np.flatnonzero((before[0] != rows["step"]) | (before[1] != rows["episode"]))
         batch = set(served[-len(arguments[1]) :].tolist())
         batches.append(batch)
         stepped_meanwhile.append(len(moved))

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is needed and films the robot tidying three homes that no skill was trained in.
+# Installs what is needed and films the robot in three homes that no skill was trained in.
 # Results: runs/demo/ with an mp4 per episode, result.json and report.html, which shows it all.
 set -euo pipefail
 arguments=("$@")
 set --
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-"$root/.venv/bin/python" -m planner.eval tidy_house --episodes 3 --split val --skills mixed \
+"$root/.venv/bin/python" -m planner.eval tidy_house --episodes 3 --split val --skills mixed --replan \
     --video --output "$root/runs/demo" --json "$root/runs/demo/result.json" \
     --page "$root/runs/demo/report.html" "${arguments[@]}"

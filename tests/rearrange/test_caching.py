@@ -41,3 +41,4 @@ def test_a_kernel_is_compiled_anew_when_a_module_that_it_uses_changes(tmp_path):
     assert run(tmp_path) == ["2", "1"]
     (tmp_path / "callee.py").write_text(CALLEE.format(10))
     assert run(tmp_path) == ["20", "0"]
+    assert run(tmp_path) == ["20", "1"]

@@ -69,7 +69,7 @@ def test_two_runs_are_the_same(tmp_path, uninterrupted):
     check_same(tmp_path, trainer, uninterrupted)
 
 
-@pytest.mark.parametrize("systems", [["ver"], ["ddppo", "nover", "ver"]])
+@pytest.mark.parametrize("systems", [["ver"], ["nover"], ["ddppo", "nover", "ver"]])
 def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
     """In lockstep these systems are one and the same, and one may go on where another stopped."""
     stops = 0
@@ -87,7 +87,9 @@ def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
     check_same(tmp_path, trainer, uninterrupted)
 
 
-@pytest.mark.parametrize(("number", "delay"), [("SIGTERM", 0.03), ("SIGKILL", 0.05)])
+@pytest.mark.parametrize(
+    ("number", "delay"), [("SIGTERM", 0.0), ("SIGTERM", 0.03), ("SIGKILL", 0.05)]
+)
 def test_a_signal_at_any_moment_changes_nothing(tmp_path, uninterrupted, number, delay):
     """After the first rollout, and a delay, in whatever the trainer is doing then."""
     script = (

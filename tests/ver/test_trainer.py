@@ -28,7 +28,7 @@ SMALL = [
     "learner_threads=1",
     "network.hidden_size=16",
     "collect.num_environments=4",
-    "collect.environments_per_worker=4",
+    "collect.environments_per_worker=2",
     "collect.rollout_length=16",
 ]
 
@@ -147,15 +147,16 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
     [
         ("ver", 1),
         ("ver", 2),
+        ("nover", 1),
         ("nover", 2),
         ("ddppo", 1),
-        ("htsrl", 1),  # overlap with two inference workers: test_overlap.py
+        ("htsrl", 2),
         ("batched", 1),
     ],
 )
 def test_collected_experience_is_what_the_environments_did(system, inference_workers):
     overrides = f"system={system}", f"collect.num_inference_workers={inference_workers}"
-    config = settings("collect.environments_per_worker=2", *overrides)
+    config = settings(*overrides)
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
     collector = make_collector(config, toy_environments.make_reach, policy, 0)

@@ -33,7 +33,7 @@ from rearrange.scenes.placement import overlap
 
 VARIATIONS = 200  # of each of the five layouts
 BLOCK = 25  # apartments per slow test
-FEW = [(layout, v) for layout in range(5) for v in (13, 121)]
+FEW = [(layout, v) for layout in range(5) for v in (2, 13, 20, 57, 121, 199)]
 BIN = 0.05  # of the workspace's table, metres
 ABOVE = 0.05  # the hand works so high above a surface, metres
 DOOR_LENGTH = 0.69  # of the fridge's door from its hinge, metres

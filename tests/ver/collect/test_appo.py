@@ -93,7 +93,8 @@ def test_collection_goes_on_while_nobody_asks_and_each_step_knows_its_weights():
     assert nothing_is_left()
 
 
-def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path):
+@pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
+def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
     planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
     seen: list[Fault] = []
     collector, _ = start(
@@ -101,7 +102,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path):
         "collect.num_environments=6",
         "collect.step_timeout_s=3",
         "appo.max_policy_lag=1000",
-        "collect.num_inference_workers=2",
+        *overrides,
         on_fault=seen.append,
     )
     trail: dict[int, list[tuple]] = {environment: [] for environment in range(6)}

@@ -57,7 +57,8 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
 @pytest.mark.parametrize(
     "overrides",
     [
-        [],  # with two inference workers: test_overlap.py
+        [],
+        ["collect.num_inference_workers=2"],
         ["system=nover", "collect.num_inference_workers=2"],
         ["system=ddppo"],
     ],

@@ -22,7 +22,7 @@ FARTHEST = 1000.0  # [m], from the origin
 HIGHEST = 0.5  # [m], of a start or goal above the floor, which is at 0 here
 TILT = 0.01  # by which the axis of a start's rotation may leave the vertical
 SPOT = Limits.of((-FARTHEST, FARTHEST), (-HIGHEST, HIGHEST), (-FARTHEST, FARTHEST))
-ROTATION = Limits.of(*((-1.0, 1.0),) * 4)
+_ROTATION = Limits.of(*((-1.0, 1.0),) * 4)
 EPISODE_FIELDS = ("episode_id", "scene_id", "start_position", "start_rotation", "goals")
 
 
@@ -97,26 +97,36 @@ def _encode(episode: NavEpisode) -> dict[str, Any]:
 def _decode(value: Any, fields: FieldChecker) -> NavEpisode:
     """An episode of a file."""
     raw = {name: get(fields, "episode", value, name) for name in EPISODE_FIELDS}
-    position = fields.numbers("start_position", raw["start_position"], SPOT)
-    rotation = fields.numbers("start_rotation", raw["start_rotation"], ROTATION)
-    if abs(math.hypot(*rotation) - 1.0) > 1e-3 or math.hypot(rotation[0], rotation[2]) > TILT:
-        fields.fail(
-            "start_rotation", "a quaternion x, y, z, w about the vertical y", list(rotation)
-        )
     goals = fields.rows("goals", raw["goals"], 1, 1)
-    info = value.get("info") or {}
-    distance = info.get("geodesic_distance") if isinstance(info, dict) else None
-    if distance is not None:
-        distance = fields.number("info.geodesic_distance", distance, (0.0, 10.0 * FARTHEST))
     goal, radius = _goal(fields, goals[0])
     return NavEpisode(
         fields.text("episode_id", raw["episode_id"], 200),
         building_of(fields, raw["scene_id"]),
-        from_habitat(position, rotation),
+        start_of(fields, raw),
         goal,
         radius,
-        distance,
+        distance_of(fields, value),
     )
+
+
+def start_of(fields: FieldChecker, raw: dict[str, Any]) -> tuple[float, float, float]:
+    """The pose x, y [m], yaw [rad] at which an episode of a file starts."""
+    position = fields.numbers("start_position", raw["start_position"], SPOT)
+    rotation = fields.numbers("start_rotation", raw["start_rotation"], _ROTATION)
+    if abs(math.hypot(*rotation) - 1.0) > 1e-3 or math.hypot(rotation[0], rotation[2]) > TILT:
+        fields.fail(
+            "start_rotation", "a quaternion x, y, z, w about the vertical y", list(rotation)
+        )
+    return from_habitat(position, rotation)
+
+
+def distance_of(fields: FieldChecker, value: dict[str, Any]) -> float | None:
+    """The geodesic distance [m] that an episode of a file tells, None where it tells none."""
+    info = value.get("info") or {}
+    distance = info.get("geodesic_distance") if isinstance(info, dict) else None
+    if distance is None:
+        return None
+    return fields.number("info.geodesic_distance", distance, (0.0, 10.0 * FARTHEST))
 
 
 def _goal(fields: FieldChecker, value: Any) -> tuple[Point, float | None]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from nav.categories import CATEGORIES
 from nav.episode import NavEpisode
-from nav.habitat import ROTATION, SPOT, building_of, from_habitat, get, to_habitat, unique
+from nav.habitat import SPOT, building_of, distance_of, get, start_of, to_habitat, unique
 from nav.scene import Places, Scene, load_scene
 from nav.viewpoints import ViewRule, view_points
 from rearrange.episodes.dataset import MOST_EPISODES, dump, read_packed_json, write_packed
@@ -125,23 +125,17 @@ def _decode(
     """An episode of a file; `goals` are those that were read so far by their keys."""
     raw = {name: get(fields, "episode", value, name) for name in FIELDS}
     category = fields.choice("object_category", raw["object_category"], CATEGORIES)
-    position = fields.numbers("start_position", raw["start_position"], SPOT)
-    rotation = fields.numbers("start_rotation", raw["start_rotation"], ROTATION)
     building = building_of(fields, raw["scene_id"])
     key = f"{PurePosixPath(raw['scene_id']).name}_{category}"
     if key not in goals:
         if key not in listed:
             fields.fail("goals_by_category", f"a field '{key}'", sorted(listed))
         goals[key] = _decode_goals(FieldChecker(f"{fields.where}: {key}"), listed[key])
-    info = value.get("info") or {}
-    distance = info.get("geodesic_distance") if isinstance(info, dict) else None
     return NavEpisode(
         fields.text("episode_id", raw["episode_id"], 200),
         building,
-        from_habitat(position, rotation),
-        geodesic_distance=None
-        if distance is None
-        else fields.number("info.geodesic_distance", distance, (0.0, 1e4)),
+        start_of(fields, raw),
+        geodesic_distance=distance_of(fields, value),
         category=category,
         view_points=goals[key],
     )

@@ -100,6 +100,7 @@ GOALS = ("goals_by_category", "floor24_variation0.glb_bed")
             [0.0],
             r"episodes\[0\]: start_position: expected a list",
         ),
+        (("episodes", 0, "start_rotation"), [1.0, 0.0, 0.0, 0.0], "start_rotation: .*vertical"),
         (("episodes", 0, "scene_id"), "Adrian.glb", r"scene_id: .*no such scene file"),
         (("episodes", 0, "info"), {"geodesic_distance": "far"}, r"info\.geodesic_distance"),
         (("goals_by_category",), [], "goals_by_category: expected an object"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from rearrange.scenes.apartment import OPEN_RECEPTACLES
 from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, FRIDGE_HINGE
 from rearrange.scenes.objects import SLOT_KINDS
 
+Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 FRIDGE, DRAWER = "fridge_middle", "drawer_right_top"  # receptacles behind a door or in a drawer
 FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
 FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
@@ -63,12 +65,7 @@ def pose_away_from(
     attempts: int = 50,
 ) -> tuple[float, float, float]:
     """A random pose farther than this from a point (horizontal) [m]; else the farthest that was tried."""
-    poses = []
-    for _ in range(attempts):
-        poses.append(scene.grid.sample_pose(rng))
-        if math.dist(poses[-1][:2], point[:2]) > distance:
-            return poses[-1]
-    return max(poses, key=lambda pose: math.dist(pose[:2], point[:2]))
+    return _least(scene, lambda pose: distance - math.dist(pose[:2], point[:2]), rng, attempts)
 
 
 def pose_within(
@@ -79,12 +76,19 @@ def pose_within(
     attempts: int = 50,
 ) -> tuple[float, float, float]:
     """A random pose within this distance of a point (horizontal) [m]; else the nearest that was tried."""
+    return _least(scene, lambda pose: math.dist(pose[:2], point[:2]) - distance, rng, attempts)
+
+
+def _least(
+    scene: Scene, excess: Callable[[Pose], float], rng: np.random.Generator, attempts: int
+) -> Pose:
+    """The first random pose whose excess is not above 0; else the one of least excess that was tried."""
     poses = []
     for _ in range(attempts):
         poses.append(scene.grid.sample_pose(rng))
-        if math.dist(poses[-1][:2], point[:2]) <= distance:
-            return poses[-1]
-    return min(poses, key=lambda pose: math.dist(pose[:2], point[:2]))
+        if excess(poses[-1]) <= 0.0:
+            break
+    return min(poses, key=excess)
 
 
 def pose_near(

@@ -178,6 +178,16 @@ MINI_BATCHES = _in(
         "order = rng.permutation(len(starts))",
         "order = np.arange(len(starts))",
     ),
+    (
+        "Mask dropped: previous action seen at an episode's start",
+        "torch.as_tensor(~buffer.first[rows], device=device)",
+        "torch.ones(len(rows), dtype=torch.bool)",
+    ),
+    (
+        "Hidden state shifted by one step",
+        "of[batch.heads], device",
+        "of[batch.heads - 1], device",
+    ),
 )
 PPO = _in(
     "ver/ppo.py",
@@ -209,16 +219,6 @@ PPO = _in(
     ("Value clip takes the smaller error", "squared = torch.maximum(", "squared = torch.minimum("),
     ("Value clipped by default", "    if config.clip_value:", "    if True:"),
     ("Advantages normalised by default", "if self.config.normalise_advantages:", "if True:"),
-    (
-        "Mask dropped: previous action seen at an episode's start",
-        "torch.as_tensor(~buffer.first[rows], device=device)",
-        "torch.ones(len(rows), dtype=torch.bool)",
-    ),
-    (
-        "Hidden state shifted by one step",
-        "of[batch.heads], device",
-        "of[batch.heads - 1], device",
-    ),
     (
         "Schedule does not step",
         "scheduled_rate(self.config, progress,",

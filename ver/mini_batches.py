@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from ver.rollout import RolloutBuffer
 
 
 @dataclass
@@ -34,10 +37,24 @@ class MiniBatch:
         return [pack(self.heads[i::count], self.lengths[i::count]) for i in range(count)]
 
 
-class GatheredRows:
-    """Copies of a mini-batch's rows, in memory that is used again for the next one.
+class PackedBatch(NamedTuple):
+    """A mini-batch, packed for learning.
 
-    Fresh memory for every mini-batch's images costs a CPU three times as much as copying them: the
+    Attributes:
+        positions: [M] positions in `Experience.slots`.
+        shards: Parts of it, one for each thread.
+        inputs: Arguments of `ActorCritic.evaluate` for each of them.
+    """
+
+    positions: np.ndarray
+    shards: list[MiniBatch]
+    inputs: list[dict[str, Any]]
+
+
+class GatheredRows:
+    """Copies of a mini-batch's rows, in memory that is used again in the next rollout.
+
+    Fresh memory for every rollout's images costs a CPU three times as much as copying them: the
     kernel has to find and clear each page.
     """
 
@@ -61,6 +78,24 @@ class GatheredRows:
                 self._memory[key] = memory
             rows[key] = torch.index_select(column, 0, slots, out=memory[:count])
         return rows
+
+
+def policy_inputs(
+    buffer: RolloutBuffer, of: np.ndarray, batch: MiniBatch, memory: GatheredRows
+) -> dict[str, Any]:
+    """Arguments of `ActorCritic.evaluate` for a mini-batch whose positions are those in the slots `of`."""
+    device = buffer.device
+    rows = of[batch.positions]
+    slots = torch.as_tensor(rows, device=device)
+    heads = torch.as_tensor(of[batch.heads], device=device)
+    return {
+        "observations": memory.take(buffer.observations, slots),
+        "state": buffer.states.index_select(0, heads),
+        "previous_actions": buffer.previous_actions.index_select(0, slots),
+        "masks": torch.as_tensor(~buffer.first[rows], device=device),
+        "actions": buffer.actions.index_select(0, slots),
+        "batch_sizes": torch.as_tensor(batch.batch_sizes),
+    }
 
 
 def cut_mini_batches(

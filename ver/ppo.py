@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +18,13 @@ from ver.config import APPOConfig, PPOConfig
 from ver.distributed import SingleProcess
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
-from ver.mini_batches import GatheredRows, MiniBatch, cut_mini_batches
+from ver.mini_batches import (
+    GatheredRows,
+    MiniBatch,
+    PackedBatch,
+    cut_mini_batches,
+    policy_inputs,
+)
 from ver.networks.policy import ActorCritic, vector_moments
 from ver.optimisers import make_optimiser, scheduled_rate
 from ver.rollout import (
@@ -32,20 +38,6 @@ from ver.vtrace import compute_vtrace
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
-
-
-class PackedBatch(NamedTuple):
-    """A mini-batch, packed for learning.
-
-    Attributes:
-        positions: [M] positions in `Experience.slots`.
-        shards: Parts of it, one for each thread.
-        inputs: Arguments of `ActorCritic.evaluate` for each of them.
-    """
-
-    positions: np.ndarray
-    shards: list[MiniBatch]
-    inputs: list[dict[str, Any]]
 
 
 class PPO:
@@ -217,7 +209,7 @@ class PPO:
         memories = self._gathered[place * self.threads :][: len(shards)]
 
         def gather(shard: MiniBatch, memory: GatheredRows) -> dict[str, Any]:
-            return _policy_inputs(buffer, experience.slots, shard, memory)
+            return policy_inputs(buffer, experience.slots, shard, memory)
 
         return PackedBatch(batch.positions, shards, list(self._map(gather, shards, memories)))
 
@@ -289,7 +281,7 @@ class PPO:
 
         def evaluate(batch: MiniBatch, gathered: GatheredRows) -> None:
             with torch.no_grad():  # each thread has its own mode
-                result = self.policy.evaluate(**_policy_inputs(buffer, chain, batch, gathered))
+                result = self.policy.evaluate(**policy_inputs(buffer, chain, batch, gathered))
             log_probs[batch.positions] = result.log_probs.cpu().numpy()
             values[batch.positions] = result.values.cpu().numpy()
 
@@ -390,24 +382,6 @@ class PPO:
         moments = vector_moments(self.policy.join_vectors(vectors))
         everyone = self.group.gather(moments.tolist())
         self.policy.normaliser.merge(torch.tensor(everyone, dtype=torch.float64))
-
-
-def _policy_inputs(
-    buffer: RolloutBuffer, of: np.ndarray, batch: MiniBatch, memory: GatheredRows
-) -> dict[str, Any]:
-    """Arguments of `ActorCritic.evaluate` for a mini-batch whose positions are those in the slots `of`."""
-    device = buffer.device
-    rows = of[batch.positions]
-    slots = torch.as_tensor(rows, device=device)
-    heads = torch.as_tensor(of[batch.heads], device=device)
-    return {
-        "observations": memory.take(buffer.observations, slots),
-        "state": buffer.states.index_select(0, heads),
-        "previous_actions": buffer.previous_actions.index_select(0, slots),
-        "masks": torch.as_tensor(~buffer.first[rows], device=device),
-        "actions": buffer.actions.index_select(0, slots),
-        "batch_sizes": torch.as_tensor(batch.batch_sizes),
-    }
 
 
 def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:

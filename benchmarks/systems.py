@@ -140,14 +140,15 @@ def synthetic_case(system: str, seed: int, times: StepTimes) -> Case:
     return config, Stragglers(times, N)
 
 
-def skill_case(system: str, seed: int, skill: str) -> Case:
-    """Settings and environments of a skill."""
+def skill_case(system: str, seed: int, skill: str, changes: Sequence[str] = ()) -> Case:
+    """Settings and environments of a skill, with changes (key=value) of the trainer's settings."""
     settings = COMMON | {
         "collect.environments_per_worker": str(N // 2),
         "system": system,
         "seed": str(seed),
     }
-    loaded = load_settings(skill, [f"trainer.{key}={value}" for key, value in settings.items()])
+    words = [f"{key}={value}" for key, value in settings.items()]
+    loaded = load_settings(skill, [f"trainer.{word}" for word in (*words, *changes)])
     return loaded.trainer, SkillEnvironments.from_settings(loaded)
 
 

@@ -74,9 +74,16 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _name(summary: dict[str, Any]) -> str:
-    """The method, and the split if it is not validation."""
-    split = "" if summary["split"] == "val" else f", {summary['split']}"
-    return f"{summary['row']}{split}"
+    """The method, which skills an oracle stood in for, and the split if it is not validation."""
+    oracle = ", ".join(name for name, source in summary["skills"].items() if source == "oracle")
+    method, _, rest = summary["row"].partition(" (")
+    additions = [] if not rest else rest.removesuffix(")").split(", ")
+    if "mixed" in additions:
+        additions.remove("mixed")
+        additions = [f"oracle {oracle}"] * bool(oracle) + additions
+    if summary["split"] != "val":
+        additions.append(f"{summary['split']} split")
+    return f"{method} ({', '.join(additions)})" if additions else method
 
 
 def _details(summary: dict[str, Any]) -> str:

@@ -27,6 +27,7 @@ from ver.networks.policy import ActorCritic
 
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
+_MAY_DIFFER = ("initial_log_std", "initial_mean", "mixed_precision")
 
 
 def save_policy(
@@ -158,13 +159,14 @@ def write_file(
     """Writes tensors and a JSON header as one safetensors file, atomically."""
     # safetensors wants contiguous tensors that do not share memory.
     clean = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    outer = {"format": kind, "json": json.dumps(header), "checksum": _checksum(clean)}
+    text = json.dumps(header)
+    outer = {"format": kind, "json": text, "checksum": _checksum(clean, kind + text)}
     write_atomically(Path(path), save(clean, outer))
 
 
-def _checksum(tensors: dict[str, Tensor]) -> str:
-    """Returns a CRC-32 over names and contents: safetensors itself notices no flipped bit."""
-    total = 0
+def _checksum(tensors: dict[str, Tensor], text: str = "") -> str:
+    """Returns a CRC-32 over text, names and contents: safetensors itself notices no flipped bit."""
+    total = zlib.crc32(text.encode())
     for name in sorted(tensors):
         flat = tensors[name].contiguous().reshape(-1)
         content: Any = flat.view(torch.uint8).numpy()
@@ -196,20 +198,28 @@ def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tenso
         raise CorruptFileError(
             f"{path}: expected a {expected} file, found none ({found})."
         ) from None
-    # Files from before there were checksums have none.
-    if outer.get("checksum", _checksum(tensors)) != _checksum(tensors):
+    text = outer.get("json", "")
+    # Older files have a checksum of the tensors alone, the oldest none.
+    valid = (_checksum(tensors, outer["format"] + text), _checksum(tensors))
+    if outer.get("checksum", valid[0]) not in valid:
         raise CorruptFileError(f"{path} is corrupt: its checksum does not match; delete it.")
-    return tensors, json.loads(outer["json"])
+    try:
+        return tensors, json.loads(text)
+    except json.JSONDecodeError:
+        raise CorruptFileError(
+            f"{path} is corrupt: its description cannot be read; delete it."
+        ) from None
 
 
 def check_same_training(
     path: str | Path,
     header: dict[str, Any],
-    shapes: dict[str, torch.Size],
     policy: ActorCritic,
     metadata: dict[str, Any],
 ) -> None:
     """Compares what a checkpoint was trained on and with to what is to be trained now.
+
+    Settings of the network that only say how it begins, or how precisely it computes, may differ.
 
     Raises:
         UserError: Naming the first difference.
@@ -217,18 +227,21 @@ def check_same_training(
     now = _describe(policy) | {"metadata": metadata}
     old_keys = header["observation_space"]["spaces"]
     new_keys = now["observation_space"]["spaces"]
+    # Read and written once more, so that settings that are younger than the file have their defaults
+    network = config_to_dict(config_from_dict(NetworkConfig, header["network"]))
     pairs = [
-        (f"observation '{key}'", _shape(old_keys.get(key)), _shape(new_keys.get(key)))
+        (f"observation '{key}'", _in_words(old_keys.get(key)), _in_words(new_keys.get(key)))
         for key in sorted(old_keys.keys() | new_keys.keys())
     ]
-    pairs.append(("action space", _shape(header["action_space"]), _shape(now["action_space"])))
+    actions = header["action_space"], now["action_space"]
+    pairs.append(("action space", *map(_in_words, actions)))
     if "skill" in metadata:
         pairs.insert(0, ("skill", header["metadata"].get("skill", "unknown"), metadata["skill"]))
-    if not _same_shapes(policy, shapes):
-        pairs += [
-            (f"network.{name}", header["network"].get(name, "absent"), value)
-            for name, value in now["network"].items()
-        ]
+    pairs += [
+        (f"network.{name}", network[name], value)
+        for name, value in now["network"].items()
+        if name not in _MAY_DIFFER
+    ]
     for what, before, after in pairs:
         if before != after:
             raise UserError(
@@ -237,15 +250,13 @@ def check_same_training(
             )
 
 
-def _same_shapes(policy: ActorCritic, shapes: dict[str, torch.Size]) -> bool:
-    return shapes == {name: tensor.shape for name, tensor in policy.state_dict().items()}
-
-
-def _shape(space: dict[str, Any] | None) -> str:
+def _in_words(space: dict[str, Any] | None) -> str:
     if space is None:
         return "absent"
-    size = space.get("shape") or space.get("n") or space.get("nvec")
-    return f"{space['type']} {size} {space.get('dtype', '')}".strip()
+    if space["type"] == "Box":
+        bounds = f"from {space['low']} to {space['high']}"
+        return f"Box {space['shape']} {space['dtype']} {bounds}"
+    return " ".join(str(value) for value in space.values())
 
 
 def remove_unfinished(directory: Path) -> None:

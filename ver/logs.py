@@ -7,7 +7,8 @@ import platform
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from ver.checkpoint import write_atomically
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
 from ver.config import TrainerConfig
@@ -28,37 +30,38 @@ class Logs:
     def __init__(
         self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
     ):
-        directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        OmegaConf.save(OmegaConf.structured(config), directory / "config.yaml")
+        text = OmegaConf.to_yaml(OmegaConf.structured(config))
+        write_atomically(directory / "config.yaml", text.encode())
         about = describe_run() | {"metadata": metadata}
-        (directory / "run.json").write_text(json.dumps(about, indent=2) + "\n")
-        _drop_rows_after(directory / "metrics.jsonl", steps)
-        self._file = (directory / "metrics.jsonl").open("a")
-        self._writer: Any = None
-        if config.tensorboard:
-            from torch.utils.tensorboard import SummaryWriter
+        write_atomically(directory / "run.json", (json.dumps(about, indent=2) + "\n").encode())
+        with self._one_line_errors():
+            _drop_rows_after(directory / "metrics.jsonl", steps)
+            self._file = (directory / "metrics.jsonl").open("a")
+            self._writer: Any = None
+            if config.tensorboard:
+                from torch.utils.tensorboard import SummaryWriter
 
-            self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=steps + 1)
+                self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=steps + 1)
         self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
 
     def write_slowly(self, row: dict[str, float]) -> None:
         """Writes what is to be charged to this rollout's overhead."""
-        if self._writer is not None:
+        if self._writer is None:
+            return
+        with self._one_line_errors():
             for name, value in row.items():
                 self._writer.add_scalar(name, value, int(row["steps"]))
 
     def write(self, row: dict[str, float]) -> None:
         """Writes a finished row."""
-        if self._writer is not None:
-            for name, value in row.items():
-                if name.startswith("time/") or name == "steps_per_second":
-                    self._writer.add_scalar(name, value, int(row["steps"]))
-        try:
+        times = [name for name in row if name.startswith("time/") or name == "steps_per_second"]
+        with self._one_line_errors():
+            if self._writer is not None:
+                for name in times:
+                    self._writer.add_scalar(name, row[name], int(row["steps"]))
             self._file.write(json.dumps(row) + "\n")
             self._file.flush()
-        except OSError as error:
-            raise WriteError(f"{self._file.name} could not be written ({error}).") from None
         self.dashboard.update(row)
 
     def fault(self, fault: Fault, steps: int) -> None:
@@ -72,10 +75,17 @@ class Logs:
     def close(self) -> None:
         """Closes the files and leaves the last table on the screen."""
         self.dashboard.close()
-        with suppress(OSError):  # a full disk has been reported already
-            self._file.close()
-        if self._writer is not None:
-            self._writer.close()
+        for file in (self._file, self._writer):
+            with suppress(OSError):  # a full disk has been reported already
+                if file is not None:
+                    file.close()
+
+    @contextmanager
+    def _one_line_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise WriteError(f"{self._directory} could not be written ({error}).") from None
 
 
 class NoLogs(Logs):
@@ -106,9 +116,7 @@ def _drop_rows_after(path: Path, steps: int) -> None:
         with suppress(json.JSONDecodeError):
             if json.loads(line)["steps"] <= steps:
                 kept.append(line + "\n")
-    beside = path.with_suffix(".tmp")
-    beside.write_text("".join(kept))
-    beside.replace(path)
+    write_atomically(path, "".join(kept).encode())
 
 
 def describe_run() -> dict[str, Any]:

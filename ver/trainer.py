@@ -140,9 +140,9 @@ class Trainer:
         row: dict[str, float] = {}
         if self.steps >= self.config.total_steps:
             return row
-        handlers = self._catch_signals()
         kind = Logs if self.group.main else NoLogs
         logs = kind(self.run_directory, self.config, self.metadata, self.steps)
+        handlers = self._catch_signals()
         collector: Collector | None = None
         save = True
         try:
@@ -260,10 +260,12 @@ class Trainer:
             # The acting weights are those from before this learning until `copy_weights`.
             version = self.ppo.updates
             learning = thread.submit(self._learn, collector.buffer)
-            self._collected = more and self._collect(collector, version)
-            losses = learning.result()
-        collector.copy_weights()
-        self._boundary = after  # a resumed run collects again what it had not learned from
+            try:
+                self._collected = more and self._collect(collector, version)
+            finally:  # what was learned is saved with its boundary, whatever befalls the next rollout
+                losses = learning.result()
+                collector.copy_weights()
+                self._boundary = after  # a resumed run collects again what it had not learned from
         return losses
 
     def _collect(
@@ -362,8 +364,7 @@ class Trainer:
         """
         tensors, header = read_file(path, (TRAINING_FORMAT,))
         weights = strip_prefix(tensors, "policy/")
-        shapes = {name: tensor.shape for name, tensor in weights.items()}
-        check_same_training(path, header, shapes, self.policy, self.metadata)
+        check_same_training(path, header, self.policy, self.metadata)
         load_weights(self.policy, weights, str(path))
         self.ppo.load_state(tensors, str(path))
         values = header["values"]

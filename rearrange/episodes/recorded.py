@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
-from rearrange.episodes.dataset import EpisodeSet
+from rearrange.episodes.dataset import DIRECTORY, EpisodeSet
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
 
@@ -15,7 +16,8 @@ from rearrange.errors import UserError
 class RecordedStarts:
     """Which episode files are mixed in, and how often."""
 
-    # Episode files of the task and split, such as `planner.eval --record-hand-offs` writes
+    # Episode files of the task and split, such as `planner.eval --record-hand-offs` writes. A relative
+    # path that leads nowhere from here starts at the repository's root: configs name those in data/hand_offs
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
 
@@ -24,17 +26,22 @@ class RecordedStarts:
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
         for path in self.paths:
-            if not len(EpisodeSet.load(path, task, split)):
+            if not len(EpisodeSet.load(_located(path), task, split)):
                 raise UserError(f"starts.paths: {path} holds no episodes: leave it out")
 
     def draw(self, task: str, split: str, rng: np.random.Generator) -> Episode | None:
         """A recorded episode with a seed of its own, all equally likely; None: one is to be sampled."""
         if not self.paths or rng.random() >= self.share:
             return None
-        sets = [EpisodeSet.load(path, task, split) for path in self.paths]
+        sets = [EpisodeSet.load(_located(path), task, split) for path in self.paths]
         index = int(rng.integers(sum(map(len, sets))))
         for episodes in sets:
             if index < len(episodes):
                 return replace(episodes.episode(index), seed=int(rng.integers(2**31)))
             index -= len(episodes)
         raise AssertionError("an index within the sum of lengths lies in one of the sets")
+
+
+def _located(path: str) -> str:
+    shipped = DIRECTORY.parents[1] / path
+    return str(shipped) if not Path(path).exists() and shipped.exists() else path

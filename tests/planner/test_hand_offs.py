@@ -9,7 +9,7 @@ from planner import hand_offs
 from planner.executive import Executive
 from planner.hand_offs import HandOffRecorder, grasp_of, save_starts, snapshot
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import EpisodeSet, RecordedStarts
+from rearrange.episodes import EpisodeSet, RecordedStarts, recorded
 from rearrange.errors import UserError
 from rearrange.sim.base import NOTHING
 from rearrange.sim.mujoco import SimulatorConfig
@@ -89,6 +89,16 @@ def test_files_of_starts_are_episode_files_from_which_worlds_begin(met, tmp_path
     compare(env.state, mixed.state, 3e-3)
     seeds = {mixed.reset() and mixed.episode.seed for _ in range(4)}
     assert len(seeds) == 4  # what is random within episodes is not always the same
+
+
+def test_paths_of_configs_are_found_from_anywhere(met, tmp_path, monkeypatch):
+    env, argument = met
+    starts = [("place", snapshot(env, argument, "val/0/3"))]
+    save_starts(starts, tmp_path / "data", "tidy_house", "val", 0, "python -m planner.eval")
+    monkeypatch.setattr(recorded, "DIRECTORY", tmp_path / "data" / "episodes")
+    shipped = RecordedStarts(["data/place/tidy_house_val.json.gz"], share=1.0)
+    shipped.check("place", "val")
+    assert shipped.draw("place", "val", np.random.default_rng(0)) is not None
 
 
 def test_the_share_says_how_often(met, tmp_path):

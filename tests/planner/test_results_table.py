@@ -45,7 +45,7 @@ def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
     assert tidy < table  # in the order of the scenarios
     assert "| | n | `pick_0` | `place_0` | full task |" in page
     assert "| TP-SPA | 100 | 95 | 90 | **90.0 %** (80.0 to 95.0) |" in page[tidy:table]
-    assert "| TP-SRL, test | 100 | 80 | 70 | **70.0 %** (60.0 to 75.0) |" in page[tidy:table]
+    assert "| TP-SRL (test split) | 100 | 80 | 70 | **70.0 %** (60.0 to 75.0) |" in page[tidy:table]
     assert "(navigate, place: oracle; pick: pick.safetensors)" in page
     assert "7 pick: nothing held" in page
     assert "Wrong objects: 1 of 300 picks. Planning: median 10 ms, worst 200 ms." in page
@@ -71,6 +71,22 @@ def test_rows_say_whether_plans_were_changed(tmp_path, capsys):
     assert "| TP-SRL (replanning) | 100 |" in page
     line = "Replanning from the observed state, at most 5 new plans: 7 in 4 episodes."
     assert page.count("Replanning from") == page.count(line) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "sources", "name"),
+    [
+        ("TP-SRL (mixed)", ("navigate.safetensors", "pick.safetensors"), "TP-SRL"),
+        ("TP-SRL (mixed)", ("oracle", "pick.safetensors"), "TP-SRL (oracle navigate)"),
+        ("TP-SRL (mixed, replanning)", ("a.safetensors", "b.safetensors"), "TP-SRL (replanning)"),
+        ("TP-SRL (mixed, NoNav)", ("oracle", "oracle"), "TP-SRL (oracle navigate, pick, NoNav)"),
+        ("oracle", ("oracle", "oracle"), "oracle"),
+    ],
+)
+def test_rows_say_whom_an_oracle_stood_in_for(row, sources, name, tmp_path, capsys):
+    skills = dict(zip(("navigate", "pick"), sources, strict=True))
+    assert main([written(tmp_path, "tidy_house", row, [0.8, 0.7], skills=skills)]) == 0
+    assert f"| {name} | 100 |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"task": "pick"}', "\xff"])

@@ -9,7 +9,14 @@ from gymnasium import spaces
 from safetensors.torch import save_file
 
 from ver import checkpoint
-from ver.checkpoint import load_policy, save_policy, space_from_json, space_to_json
+from ver.checkpoint import (
+    check_same_training,
+    load_policy,
+    read_file,
+    save_policy,
+    space_from_json,
+    space_to_json,
+)
 from ver.config import NetworkConfig
 from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
@@ -64,6 +71,34 @@ def test_foreign_files_are_user_errors_of_one_line(tmp_path):
 def test_mismatching_shapes_say_what_was_expected_and_found():
     with pytest.raises(UserError, match=r"expected .*, found \("):
         checkpoint.load_weights(make_policy(16), make_policy(8).state_dict(), "here")
+
+
+@pytest.mark.parametrize(
+    ("high", "network", "complaint"),
+    [
+        (1.0, {}, None),
+        (1.0, {"initial_log_std": -1.0, "initial_mean": [0.5, 0.5]}, None),  # how it once began
+        (1.0, {"switches": [1]}, r"network.switches was \[\], and is \[1\] now"),
+        (1.0, {"angles": {"x": [0]}}, r"network.angles was {}, and is {'x': \[0\]} now"),
+        (2.0, {}, "action space was Box .* to 1.0, and is Box .* to 2.0 now"),
+    ],
+)
+def test_what_weights_mean_must_not_change_though_shapes_stay(tmp_path, high, network, complaint):
+    def make(high, **network):
+        observation = spaces.Dict({"x": spaces.Box(-np.inf, np.inf, (3,), np.float32)})
+        actions = spaces.Box(-high, high, (2,), np.float32)
+        return ActorCritic(observation, actions, NetworkConfig(hidden_size=8, **network))
+
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, make(1.0))
+    _, header = read_file(path, (checkpoint.POLICY_FORMAT,))
+    del header["network"]["vector_features"]  # as in a file from before there was this setting
+    changed = make(high, **network)
+    if complaint is None:
+        check_same_training(path, header, changed, {})
+        return
+    with pytest.raises(UserError, match=complaint):
+        check_same_training(path, header, changed, {})
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):

@@ -15,6 +15,8 @@ import torch
 
 from benchmarks.faulty_environments import Trails
 from ver.checkpoint import load_policy
+from ver.collect import environment_processes, environment_worker
+from ver.collect.inference import InferenceEngine
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WriteError
 from ver.ppo import PPO
@@ -128,6 +130,35 @@ def test_an_environment_that_cannot_repeat_its_episode_starts_another(tmp_path):
     assert trainer.steps == N * 17 * 3
 
 
+def test_a_worker_is_ready_only_once_its_requests_are_there(tmp_path, monkeypatch):
+    """Else the trainer would take an environment that lost its episode for one that awaits an action."""
+    config = lockstep(f"total_steps={N * 17}")
+    Trainer(config, Trails(), tmp_path).train()
+    told = []
+    replay = InferenceEngine.replay
+
+    def check(engine):
+        if not told:
+            told.append(engine._rows["request_ready"].copy())
+        replay(engine)
+
+    monkeypatch.setattr(InferenceEngine, "replay", check)
+    monkeypatch.setattr(environment_processes, "run_environment_worker", _slow_to_ask)
+    Trainer(lockstep(f"total_steps={N * 17 * 2}"), Unrepeatable(), tmp_path).train()
+    np.testing.assert_array_equal(told[0], [1] * N)
+
+
+def _slow_to_ask(spec):
+    flush = environment_worker._Worker._flush
+
+    def late(worker):
+        time.sleep(0.2)
+        flush(worker)
+
+    environment_worker._Worker._flush = late
+    environment_worker.run_environment_worker(spec)
+
+
 class Unrepeatable(Trails):
     """Its episodes have other lives than those of the run before."""
 
@@ -151,7 +182,7 @@ def test_another_number_of_environments_starts_new_episodes(tmp_path):
     assert not any(trainer._fault_counts.values())
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "header"])
+@pytest.mark.parametrize("damage", ["cut", "flip", "header", "description"])
 def test_a_corrupt_checkpoint_falls_back_to_the_one_before(tmp_path, capsys, damage, uninterrupted):
     trainer = Trainer(
         lockstep(), Trails(), tmp_path, after_update=lambda t, _: t.steps >= N * 17 * 3
@@ -163,8 +194,10 @@ def test_a_corrupt_checkpoint_falls_back_to_the_one_before(tmp_path, capsys, dam
         content = content[:-500]
     elif damage == "flip":
         content[-100] ^= 4
-    else:
+    elif damage == "header":
         content[0:8] = b"\xff" * 8
+    else:
+        content[content.index(b"environment_seed") + 3] ^= 1
     newest.write_bytes(content)
     trainer = Trainer(lockstep(), Trails(), tmp_path)
     assert trainer.steps == N * 17 * 2
@@ -183,22 +216,31 @@ def test_nothing_whole_is_a_user_error(tmp_path):
         Trainer(lockstep(), Trails(), tmp_path)
 
 
-def test_a_full_disk_ends_the_run_and_leaves_the_old_checkpoint(tmp_path, uninterrupted):
+# TensorBoard's thread says for itself that it could not write.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize(("tensorboard", "room"), [("false", 9000), ("true", 9000), ("true", 1)])
+def test_a_full_disk_ends_the_run_and_leaves_the_old_checkpoint(
+    tmp_path, uninterrupted, tensorboard, room
+):
     before: list[bytes] = []
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill(trainer, row):
         before.append((tmp_path / "policy.safetensors").read_bytes())
-        resource.setrlimit(resource.RLIMIT_FSIZE, (9000, limits[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
 
-    trainer = Trainer(lockstep(), Trails(), tmp_path, after_update=fill)
+    config = lockstep(f"tensorboard={tensorboard}")
+    trainer = Trainer(config, Trails(), tmp_path, after_update=fill)
     try:
-        with pytest.raises(WriteError, match=r"could not be written \(File too large\)"):
+        with pytest.raises(WriteError, match=r"could not be written \(.*File too large\)"):
             trainer.train()
+        with pytest.raises(WriteError, match=r"could not be written \(.*File too large\)"):
+            Trainer(config, Trails(), tmp_path).train()  # whoever starts it again reads the same
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert len(before) == 1
     assert (tmp_path / "policy.safetensors").read_bytes() == before[0]
+    assert "command" in json.loads((tmp_path / "run.json").read_text())  # whole
     assert len(list((tmp_path / "checkpoints").iterdir())) == 1
     load_policy(tmp_path / "policy.safetensors")
     trainer = Trainer(lockstep(), Trails(), tmp_path)

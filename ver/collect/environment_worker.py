@@ -114,8 +114,9 @@ class _Worker:
             else:
                 self._reset(local)
                 self.finished.append(index)
-        self.spec.reports.send(("ready", None, None))
+        # First: the trainer takes an environment without a request for one that awaits an action.
         self._flush()
+        self.spec.reports.send(("ready", None, None))
         stop = self.rows["stop"]
         while not stop[0]:
             waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile

@@ -223,7 +223,7 @@ class InferenceEngine:
         return environments[send]
 
     def _begin_anew(self, environments: np.ndarray) -> np.ndarray:
-        """Puts new episodes' first steps where the lost actions' steps were."""
+        """Puts new episodes' first steps where the lost actions' steps were; returns who was sent one."""
         buffer = self.buffer
         with buffer.lock:
             buffer.cut_episodes(environments)
@@ -235,8 +235,10 @@ class InferenceEngine:
         buffer.rewards[slots] = buffer.final_values[slots] = 0.0
         self._store_observations(environments, slots)
         buffer.large["state"][slots] = 0.0
-        self._decide(environments, slots, buffer.first[slots], _ALL)
-        return environments
+        send = buffer.quota[environments] > 0  # the others' steps in this rollout are all taken
+        self.held_back[environments[~send]] = 1
+        self._decide(environments, slots, buffer.first[slots], send)
+        return environments[send]
 
     def _record_outcomes(self, environments: np.ndarray, outcome: np.ndarray) -> None:
         """Writes reward and outcome of the previous actions into their slots."""

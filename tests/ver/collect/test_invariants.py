@@ -65,6 +65,17 @@ class World:
         self.begin(environment, outcome)
 
 
+def lose_some_held_back(world, engine, rng, rate: float) -> None:
+    """Workers die although none of their environments has an action: a neighbour's step killed them."""
+    rows = world.transfer.arrays
+    for environment in np.flatnonzero(engine.held_back & (rows["request_ready"] == 0)):
+        if rng.random() < rate:
+            key = (int(environment), world.serial[environment])
+            world.steps[key] = Step(0.0, 0.0, LOST)
+            engine.held_back[environment] = 0
+            world.begin(int(environment), LOST)
+
+
 def make(n: int, length: int, rollouts: int, system: str = "ver"):
     torch.manual_seed(0)
     policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, core="lstm"))
@@ -113,6 +124,9 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(sy
             if system == "ddppo" and served:
                 assert asked.all()  # nobody is served before all have answered
                 assert served == (n if not lost.any() else lost.sum())
+            without_quota = buffer.quota <= 0
+            assert not transfer.arrays["action_ready"][without_quota].any()  # by an old policy
+            lose_some_held_back(world, engine, rng, 0.2 * fault_rate)
             if rng.random() < early:
                 assert buffer.end_early() == (rollout > 0 or not buffer.remaining)
             for environment in np.flatnonzero(transfer.arrays["action_ready"]):

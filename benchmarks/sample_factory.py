@@ -13,10 +13,13 @@ It wants older packages than this project, so it needs a virtual environment of 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,7 @@ SAME_NETWORK = (
     "network.initial_mean=[]",
 )
 ROOT = Path(__file__).parents[1]
+STARTUP_S = 120.0  # that a run may take besides
 
 
 def rates(marks: Sequence[tuple[float, int]]) -> dict[str, float]:
@@ -63,14 +67,27 @@ def run_theirs(options: Any, seed: int) -> dict[str, Any]:
             "--seconds", str(options.seconds), "--seed", str(seed), "--environments", str(N),
             "--length", str(LENGTH), "--output", str(output), *options.theirs,
         ]  # fmt: skip
-        with log.open("ab") as file:
-            ended = subprocess.run(command, cwd=ROOT, stdout=file, stderr=file, check=False)
+        ended = _run(command, log, options.seconds + STARTUP_S)
         if not output.exists():
             last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["nothing"]
-            raise UserError(
-                f"Sample Factory ended with {ended.returncode} and no result; it said: {last[0]}"
-            )
+            raise UserError(f"Sample Factory {ended} without a result; it said last: {last[0]}")
         return rates(json.loads(output.read_text())) | {"seed": seed}
+
+
+def _run(command: Sequence[str], log: Path, timeout_s: float) -> str:
+    """Runs a command in a session of its own, of which nothing is left; how it ended."""
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True
+        )
+        try:
+            return f"ended with {process.wait(timeout_s)}"
+        except subprocess.TimeoutExpired:  # it waits for ever for a part of it that has failed
+            return f"was ended after {timeout_s:.0f} s"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def compare(options: Any) -> dict[str, Any]:

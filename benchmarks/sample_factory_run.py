@@ -115,6 +115,7 @@ def settings(options: Any, vectors: list[str]) -> dict[str, Any]:
         "use_rnn": False,
         "decoder_mlp_layers": [ours.network.hidden_size] * ours.network.layers,
         "nonlinearity": "relu",
+        "policy_initialization": "torch_default",  # the encoder has initialised itself
         "adaptive_stddev": False,
         "learning_rate": ours.ppo.learning_rate,
         "gamma": ours.ppo.gamma,

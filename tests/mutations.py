@@ -14,6 +14,7 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ import pytest
 import torch  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
+LIMIT_S = 240.0  # for a stage of tests: what waits for ever has been noticed, too
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
     "tests/ver/test_gae.py tests/ver/test_vtrace.py "
@@ -424,9 +426,14 @@ def first_failure(root: Path, path: str = "") -> str:
         # Forked from a process that has loaded the libraries, but nothing of `ver`.
         process = get_context("fork").Process(target=_run_pytest, args=(root, tests, log))
         process.start()
-        process.join()
+        process.join(LIMIT_S)
         if process.exitcode == 0:
             continue
+        if process.is_alive():
+            os.killpg(process.pid or 0, signal.SIGKILL)
+            process.join()
+            begun = re.findall(r"^(\S+::\S+)", log.read_text(), re.MULTILINE)
+            return f"{begun[-1].removeprefix('tests/ver/')} does not end" if begun else "no end"
         named = re.search(r"^(?:FAILED|ERROR) (\S+)", log.read_text(), re.MULTILINE)
         return named[1].removeprefix("tests/ver/") if named else f"exit status {process.exitcode}"
     return ""
@@ -441,6 +448,7 @@ def _mirror(root: Path, path: str) -> str:
 
 
 def _run_pytest(root: Path, tests: str, log: Path) -> None:
+    os.setsid()  # so that all of it can be ended
     os.chdir(root)
     os.environ |= {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
@@ -448,7 +456,7 @@ def _run_pytest(root: Path, tests: str, log: Path) -> None:
     with log.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests.split()])
+    status = pytest.main(["-x", "-vv", "-p", "no:cacheprovider", *tests.split()])
     sys.stdout.flush()
     os._exit(int(status))
 

@@ -233,8 +233,8 @@ def check_same_training(
         (f"observation '{key}'", _in_words(old_keys.get(key)), _in_words(new_keys.get(key)))
         for key in sorted(old_keys.keys() | new_keys.keys())
     ]
-    actions = header["action_space"], now["action_space"]
-    pairs.append(("action space", *map(_in_words, actions)))
+    actions = [_in_words(each["action_space"]) for each in (header, now)]
+    pairs.append(("action space", actions[0], actions[1]))
     if "skill" in metadata:
         pairs.insert(0, ("skill", header["metadata"].get("skill", "unknown"), metadata["skill"]))
     pairs += [

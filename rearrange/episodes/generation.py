@@ -35,7 +35,7 @@ Place = tuple[
 ]  # x, y [m], footprint radius [m], height of the surface [m]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
 def load_layout(layout: int, variation: int) -> tuple[Apartment, OccupancyGrid]:
     """An apartment and its occupancy grid (cached per process)."""
     apartment = generate_apartment(layout, variation)

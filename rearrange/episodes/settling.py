@@ -131,7 +131,7 @@ def can_stand_near(layout: int, variation: int, point: tuple[float, float]) -> b
     return bool(((distances >= REACH[0]) & (distances <= REACH[1])).any())
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
 def _floor(layout: int, variation: int) -> np.ndarray:
     """Centres of the connected cells where the robot fits [K, 2], m."""
     grid = load_layout(layout, variation)[1]

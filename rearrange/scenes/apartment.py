@@ -10,7 +10,11 @@ from typing import Literal
 
 Split = Literal["train", "val", "test"]
 
-LAYOUTS_OF_SPLIT: dict[str, tuple[int, ...]] = {"train": (0, 1, 2), "val": (3,), "test": (4,)}
+LAYOUTS_OF_SPLIT: dict[str, tuple[int, ...]] = {
+    "train": (0, 1, 2, 5, 6, 7, 8, 9, 10),
+    "val": (3,),
+    "test": (4,),
+}
 VARIATION_COUNT = 21
 
 # The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4), then those inside furniture.

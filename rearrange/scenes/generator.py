@@ -1,4 +1,4 @@
-"""Furnish a floor plan: five macro layouts, 21 variations each, the same for the same numbers.
+"""Furnish a floor plan: the macro layouts, 21 variations each, the same for the same numbers.
 
 A variation resizes, mirrors and recolours the plan of its layout and then places furniture by
 rejection sampling: first what tasks need (kitchen, table, sofa, TV, chair), then bedroom, study
@@ -75,7 +75,7 @@ def generate_apartment(layout: int, variation: int) -> Apartment:
     """The apartment of that name; cached, do not change what it holds.
 
     Args:
-        layout: 0 to 4; 0, 1, 2 train, 3 validation, 4 test.
+        layout: 0 to 10; 3 validation, 4 test, the others train.
         variation: 0 to 20.
     """
     if not 0 <= layout < len(FLOOR_PLANS) or not 0 <= variation < VARIATION_COUNT:

@@ -44,7 +44,7 @@ class ApartmentModel:
     resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
 def load_apartment(layout: int, variation: int) -> ApartmentModel:
     """Generate and compile an apartment with the robot in it (cached per process)."""
     apartment, grid = load_layout(layout, variation)

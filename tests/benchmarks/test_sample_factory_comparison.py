@@ -52,11 +52,17 @@ def test_runs_alternate_and_are_compared_within_a_repeat(
     assert [run["mean_sps"] for run in systems["sample_factory"]] == [100.0, 200.0]
 
 
-def test_a_run_without_a_result_says_what_it_printed_last(make_python, monkeypatch):
-    python = make_python("print('no module named sample_factory')\nsys.exit(3)")
+@pytest.mark.parametrize(
+    ("body", "ending"),
+    [("sys.exit(3)", "ended with 3"), ("import time; time.sleep(60)", r"was ended after \d s")],
+)
+def test_a_run_without_a_result_says_what_it_printed_last(make_python, monkeypatch, body, ending):
+    python = make_python(f"print('no module named sample_factory', flush=True)\n{body}")
     monkeypatch.setattr(sample_factory, "skill_limit", lambda skill, seed: 1000.0)
-    with pytest.raises(UserError, match=r"ended with 3.*no module named sample_factory"):
-        sample_factory.main(["--python", python, "--systems", "sample_factory"])
+    monkeypatch.setattr(sample_factory, "STARTUP_S", 0.5)
+    words = ["--python", python, "--systems", "sample_factory", "--seconds", "0.5"]
+    with pytest.raises(UserError, match=rf"{ending} without.*no module named sample_factory"):
+        sample_factory.main(words)
 
 
 @pytest.mark.parametrize(

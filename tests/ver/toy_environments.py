@@ -176,6 +176,6 @@ def make_crashing(index: int, seed: int) -> gymnasium.Env:
 
 def make_dying(index: int, seed: int) -> gymnasium.Env:
     """Kills the worker process that makes its environment, but not the trainer."""
-    if multiprocessing.parent_process() is not None:
+    if multiprocessing.current_process().name.startswith("environment worker"):
         os.kill(os.getpid(), signal.SIGKILL)
     return RememberCue()

@@ -103,13 +103,13 @@ def test_the_number_of_workers_does_not_change_the_file(tmp_path):
 def test_an_interrupt_leaves_nothing_behind(tmp_path):
     path = tmp_path / "val.json.gz"
     command = [sys.executable, "-m", "rearrange.episodes", "generate", "pick"]
-    command += ["--episodes", "5000", "--workers", "2", "--output", str(path)]
+    command += ["--episodes", "10000", "--workers", "2", "--output", str(path)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdout is not None
-    assert "5000 episodes" in process.stdout.readline()
-    time.sleep(8.0)
+    assert "10000 episodes" in process.stdout.readline()
+    time.sleep(3.0)
     os.killpg(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -8,6 +8,7 @@ import pytest
 
 from rearrange.scenes import (
     ARTICULATED_JOINTS,
+    LAYOUTS_OF_SPLIT,
     OBJECT_BIT,
     OBJECT_BODIES,
     ROBOT_BIT,
@@ -15,6 +16,7 @@ from rearrange.scenes import (
     SLOT_KINDS,
     STATIC_BIT,
     Apartment,
+    apartments_of_split,
     build_spec,
     footprint_radius,
     generate_apartment,
@@ -22,7 +24,7 @@ from rearrange.scenes import (
     parked_position,
 )
 
-SAMPLE = [(0, 0), (1, 9), (2, 14), (3, 5), (4, 20)]
+SAMPLE = [(0, 0), (1, 9), (2, 14), (3, 5), (4, 20), (8, 17)]
 
 
 @lru_cache(maxsize=len(SAMPLE))
@@ -84,11 +86,11 @@ def test_all_apartments_share_one_topology():
 
 
 @pytest.mark.slow
-def test_all_105_share_one_topology():
+def test_the_apartments_of_all_splits_share_one_topology():
     first = topology(compiled((0, 0)))
-    for layout in range(5):
-        for variation in range(21):
-            assert topology(compiled((layout, variation))) == first
+    for split in LAYOUTS_OF_SPLIT:
+        for name in apartments_of_split(split):
+            assert topology(compiled(name)) == first
 
 
 def test_names_and_order():

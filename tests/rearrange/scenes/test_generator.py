@@ -18,10 +18,12 @@ from rearrange.scenes import (
     generate_apartment,
 )
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes.floor_plans import FLOOR_PLANS
 from rearrange.scenes.placement import FloorGrid
 
-ALL = [(layout, variation) for layout in range(5) for variation in range(VARIATION_COUNT)]
-SAMPLE = [(layout, variation) for layout in range(5) for variation in (0, 9, 14)]
+LAYOUTS = range(len(FLOOR_PLANS))
+ALL = [(layout, variation) for layout in LAYOUTS for variation in range(VARIATION_COUNT)]
+SAMPLE = [(layout, variation) for layout in LAYOUTS for variation in (0, 14)]
 RADIUS = 0.32  # [m], what the inflated base needs
 apartments = st.sampled_from(ALL)
 
@@ -80,7 +82,7 @@ def check_surfaces(apartment: Apartment) -> None:
 
 
 def test_splits_by_layout():
-    assert [len(apartments_of_split(split)) for split in ("train", "val", "test")] == [63, 21, 21]
+    assert [len(apartments_of_split(split)) for split in ("train", "val", "test")] == [189, 21, 21]
     everything = [a for split in ("train", "val", "test") for a in apartments_of_split(split)]
     assert sorted(everything) == ALL
     with pytest.raises(UserError, match="split"):

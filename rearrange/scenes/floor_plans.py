@@ -239,7 +239,7 @@ _LAYOUT_4 = FloorPlan(
 # 5 to 10 (training): three plans were too few. A Navigate trained on 0 to 2 had 94 % in them, furnished as in
 # training or not, and 87 % in 3.
 
-# 5: bedroom, study and bath in a row along the south, an open plan in the north.
+# 5: bedroom, study and an empty room in a row along the south, an open plan in the north.
 _LAYOUT_5 = FloorPlan(
     size=(10.0, 8.0),
     rooms={
@@ -248,7 +248,7 @@ _LAYOUT_5 = FloorPlan(
         "kitchen": (7.0, 3.2, 10.0, 8.0),
         "bedroom": (0.0, 0.0, 4.0, 3.2),
         "study": (4.0, 0.0, 7.2, 3.2),
-        "bath": (7.2, 0.0, 10.0, 3.2),
+        "hall": (7.2, 0.0, 10.0, 3.2),
     },
     walls=(
         InnerWall("x", 3.2, 0.0, 10.0, ((2.5, 3.6, True), (4.6, 5.7, True), (7.5, 8.55, True))),

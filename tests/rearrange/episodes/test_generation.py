@@ -39,7 +39,7 @@ def test_a_seed_gives_the_same_episodes_again(task):
 @pytest.mark.parametrize("split", LAYOUTS_OF_SPLIT)
 def test_scenes_come_from_the_layouts_of_their_split(split):
     rng = np.random.default_rng(0)
-    layouts = {cluttered_scene(split, rng).apartment.layout for _ in range(15)}
+    layouts = {cluttered_scene(split, rng).apartment.layout for _ in range(60)}
     assert layouts == set(LAYOUTS_OF_SPLIT[split])
 
 

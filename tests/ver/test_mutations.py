@@ -1,3 +1,4 @@
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -24,3 +25,14 @@ def test_a_mutation_that_does_not_fit_is_refused(tmp_path):
     (tmp_path / "a.py").write_text("one two one")
     with pytest.raises(ValueError, match="2 times"):
         mutations.apply(mutations.Mutation("twice", "a.py", "one", "three"), tmp_path)
+
+
+def test_the_documents_table_is_of_these_mutations_and_of_tests_that_there_are():
+    rows = (ROOT / "docs/mutations.md").read_text().split("|---|---|---|\n")[1].splitlines()
+    cells = [re.split(r"(?<!\\)\|", row) for row in rows]
+    assert [row[1].strip().replace("\\|", "|") for row in cells] == [
+        mutation.name for mutation in mutations.MUTATIONS
+    ]
+    for row in cells:
+        path, name = row[3].strip().split(" ")[0].split("[")[0].split("::")
+        assert f"def {name}(" in (ROOT / "tests/ver" / path).read_text()

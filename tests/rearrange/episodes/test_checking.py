@@ -81,7 +81,7 @@ def test_whatever_stands_in_a_field(world, data):
 
 
 WRONG = {
-    "layout": (5, "layout"),
+    "layout": (11, "layout"),
     "variation": (21, "variation"),
     "base_pose": ((1.0, 1.0, float("nan")), r"base_pose\[2\]"),
     "arm_joints": ((0.0,) * 6, "arm_joints: expected a list of 7 numbers"),

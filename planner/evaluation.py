@@ -30,6 +30,7 @@ from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
+from ver.collect.processes import die_with_parent
 
 if TYPE_CHECKING:
     from planner.video import EpisodeVideo
@@ -240,6 +241,7 @@ _runner: EpisodeRunner | None = None
 
 def _start_worker(settings: EvaluationSettings) -> None:
     global _settings
+    die_with_parent(os.getppid())
     _settings = settings
 
 

@@ -32,6 +32,7 @@ from skills.settings import CHECKPOINTS, check_skill
 from skills.statistics import mean_score, wilson
 from skills.train import load_settings
 from ver import UserError, load_policy
+from ver.collect.processes import die_with_parent
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNTRAINED = "untrained"
@@ -63,6 +64,7 @@ def _asked(index: int) -> dict[str, Any] | None:
 def _start_worker(checkpoint: str, options: Any) -> None:
     """Load player and environment once per worker process."""
     global _player, _options
+    die_with_parent(os.getppid())
     torch.set_num_threads(1)
     _options = options
     if options.policy == ORACLE and options.skill in NAVIGATION_NAMES:

@@ -354,7 +354,7 @@ _LAYOUT_9 = FloorPlan(
         InnerWall("x", 5.6, 6.4, 10.4),
     ),
     kitchen=(Spot((7.0, 0.0, 10.4, 5.6), "E"),),
-    cabinet=(Spot((7.2, 2.0, 10.4, 5.6), "N"), Spot((6.4, 0.0, 10.0, 2.6), "S")),
+    cabinet=(Spot((7.2, 2.0, 10.4, 5.6), "N"),),
     cabinet_in_line=True,
     television=(Spot((0.0, 0.0, 5.0, 5.2), "W"), Spot((0.0, 0.0, 4.6, 5.0), "S")),
     dining=((5.6, 1.6, 6.6, 4.0),),

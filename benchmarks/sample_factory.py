@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,7 @@ SAME_NETWORK = (
 )
 ROOT = Path(__file__).parents[1]
 STARTUP_S = 120.0  # that a run may take besides
+TRACKER_S = 2.0  # for what ends by itself once the rest has
 
 
 def rates(marks: Sequence[tuple[float, int]]) -> dict[str, float]:
@@ -85,8 +87,11 @@ def _run(command: Sequence[str], log: Path, timeout_s: float) -> str:
         except subprocess.TimeoutExpired:  # it waits for ever for a part of it that has failed
             return f"was ended after {timeout_s:.0f} s"
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            # Killed at once, Python's tracker of named semaphores could not remove them.
+            for number, grace_s in ((signal.SIGTERM, TRACKER_S), (signal.SIGKILL, 0.0)):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+                time.sleep(grace_s)
             process.wait()
 
 

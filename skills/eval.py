@@ -153,7 +153,10 @@ def _interval(value: dict[str, float]) -> str:
 
 def show(record: dict[str, Any]) -> None:
     """Print the record as a table."""
-    table = Table(title=f"{record['skill']} on {record['episodes']} {record['split']} episodes")
+    who = f"{record['actions']} actions" if record["policy"] == LEARNED else record["policy"]
+    table = Table(
+        title=f"{record['skill']} ({who}) on {record['episodes']} {record['split']} episodes"
+    )
     table.add_column("figure")
     table.add_column("value", justify="right")
     for key in (key for key in SUCCESSES.values() if key in record):
@@ -217,10 +220,16 @@ def checkpoint_of(options: Any) -> Path:
     """The checkpoint that is asked for, the shipped one by default; it must be of the skill.
 
     Raises:
-        UserError: It holds no policy, or one for another skill.
+        UserError: It holds no policy, or one for another skill; or there is none.
     """
     given = options.checkpoint not in ("", UNTRAINED)
     path = Path(options.checkpoint) if given else CHECKPOINTS / f"{options.skill}.safetensors"
+    if not given and not path.is_file():
+        train = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
+        raise UserError(
+            f"no policy of {options.skill} is shipped: train one (scripts/{train} {options.skill}) and "
+            "give it as --checkpoint, or take --policy oracle"
+        )
     check_metadata(path, load_policy(path).metadata, options.skill)
     return path
 
@@ -263,6 +272,7 @@ def main(arguments: Sequence[str]) -> int:
         "episodes": options.episodes,
         "seed": options.seed,
         "dataset": shown(options.file),
+        "policy": options.policy,
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,
         "images": options.images,

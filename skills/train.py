@@ -65,6 +65,9 @@ def main(arguments: Sequence[str]) -> int:
         count *= group.size
     if group.main:
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
+        _say(
+            f"(figures come with every {trainer.rollout_steps:,} steps; a first start compiles, too)"
+        )
     trainer.train()
     if not group.main:
         return 0

@@ -102,6 +102,19 @@ def load_weights(policy: nn.Module, tensors: dict[str, Tensor], source: str) -> 
     policy.load_state_dict(tensors)
 
 
+def start_from(path: str | Path, policy: ActorCritic, metadata: dict[str, Any]) -> None:
+    """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
+
+    Raises:
+        UserError: If the checkpoint is foreign or does not fit this run.
+    """
+    if not str(path):
+        return
+    tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
+    check_same_training(path, header, policy, metadata, "another trainer.start_from")
+    load_weights(policy, strip_prefix(tensors, "policy/"), str(path))
+
+
 def save_training(
     path: str | Path,
     policy: ActorCritic,
@@ -216,10 +229,18 @@ def check_same_training(
     header: dict[str, Any],
     policy: ActorCritic,
     metadata: dict[str, Any],
+    mend: str = "another run directory",
 ) -> None:
     """Compares what a checkpoint was trained on and with to what is to be trained now.
 
     Settings of the network that only say how it begins, or how precisely it computes, may differ.
+
+    Args:
+        path: The checkpoint.
+        header: Its description.
+        policy: What is to be trained.
+        metadata: What the trainer's caller keeps in checkpoints.
+        mend: What to choose instead, for errors.
 
     Raises:
         UserError: Naming the first difference.
@@ -246,7 +267,7 @@ def check_same_training(
         if before != after:
             raise UserError(
                 f"{path} does not fit this run: {what} was {before}, and is {after} now; choose "
-                "another run directory, or the settings of before."
+                f"{mend}, or the settings of before."
             )
 
 

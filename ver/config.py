@@ -157,6 +157,7 @@ class TrainerConfig:
     log_interval_s: float = 5.0  # seconds between lines when stdout is no terminal
     episode_window: int = 100  # episodes in the logged means
     resume: bool = True  # go on from the newest checkpoint in the run directory
+    start_from: str = ""  # checkpoint whose weights a new run begins with; empty: random ones
     tensorboard: bool = True  # write TensorBoard events
     collect: CollectConfig = field(default_factory=CollectConfig)  # collection
     ppo: PPOConfig = field(default_factory=PPOConfig)  # update

@@ -101,11 +101,16 @@ class Dashboard:
                 run.add_section()
                 run.add_row(f"[bold]{_SECTIONS[section]}[/bold]", "")
             for key, value in row.items():
-                if key.startswith(f"{section}/"):
+                if key.startswith(f"{section}/") and not _repeated(key, row):
                     text = f"{value:.1%}" if section == "time" else f"{value:.4g}"
                     table.add_row(key.partition("/")[2], text)
         both.add_row(run, tables["episode"])
         return both
+
+
+def _repeated(key: str, row: dict[str, float]) -> bool:
+    """Whether the task itself tells an episode's return or length, under the shorter name."""
+    return key.replace("/episode_", "/") in row and "/episode_" in key
 
 
 def _two_columns(title: str) -> Table:

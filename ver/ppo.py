@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ver.allocator import keep_freed_memory
 from ver.auxiliary import CPCA
 from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
 from ver.config import APPOConfig, PPOConfig
@@ -90,6 +91,8 @@ class PPO:
             self.entropy.parameters(), lr=config.entropy.learning_rate
         )
         self.threads = threads if device.type == "cpu" and self.cpca is None else 1
+        if device.type == "cpu":
+            keep_freed_memory()
         self._map: Callable[..., Any] = map
         if self.threads > 1:
             pool = ThreadPoolExecutor(self.threads, "learner", lambda: torch.set_num_threads(1))

@@ -26,6 +26,7 @@ from ver.checkpoint import (
     remove_unfinished,
     save_policy,
     save_training,
+    start_from,
     strip_prefix,
 )
 from ver.collect.environment_worker import MakeEnv
@@ -73,6 +74,7 @@ class Trainer:
         group: The processes that train together; a run of one has one.
         policy: The networks.
         steps: Environment steps learned from so far.
+        rollout_steps: Steps learned from together, over all processes.
         interrupted: Whether a signal ended the last `train()`.
     """
 
@@ -96,12 +98,12 @@ class Trainer:
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        self._rollout_steps = batch_steps(config) * self.group.size
+        self.rollout_steps = batch_steps(config) * self.group.size
         self.ppo = PPO(
             self.policy,
             config.ppo,
             config.learner_threads or max(1, cores() // self.group.local_size),
-            max(1, self._rollout_steps // config.ppo.mini_batches),
+            max(1, self.rollout_steps // config.ppo.mini_batches),
             self.group,
             config.appo if config.system == "appo" and config.appo.vtrace else None,
         )
@@ -220,7 +222,7 @@ class Trainer:
             row |= time_shares(wall, busy["wait"], busy["inference"], learning, self._rank_seconds)
             row["time/packing"] = packing / wall  # is a part of the overhead
             row["steps_per_second"] = steps / wall
-            samples = self._rollout_steps * config.ppo.epochs
+            samples = self.rollout_steps * config.ppo.epochs
             row["loss/samples_per_second"] = samples / self._learning_seconds
             row["seconds"] = self.seconds
             # Before saving: of a row that is later than the last checkpoint, a resumed run will
@@ -255,7 +257,7 @@ class Trainer:
             return losses
         # Learning and its exchange with other ranks are the thread's alone meanwhile. All ranks
         # decide alike on whether there is more to collect: `steps` counts everybody's.
-        more = self.steps + self._rollout_steps < self.config.total_steps
+        more = self.steps + self.rollout_steps < self.config.total_steps
         with ThreadPoolExecutor(1, "learner") as thread:
             # The acting weights are those from before this learning until `copy_weights`.
             version = self.ppo.updates
@@ -431,6 +433,7 @@ class Trainer:
             remove_unfinished(directory)
         found = self._checkpoints()
         if not found:
+            start_from(self.config.start_from, self.policy, self.metadata)
             return None
         if not self.config.resume:
             raise UserError(

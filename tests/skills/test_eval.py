@@ -91,3 +91,11 @@ def test_oracles_take_no_checkpoint_and_no_unknown_skill():
         evaluation.parse(["pick", "--policy", "oracle", "--images", "swapped"])
     with pytest.raises(rearrange.UserError, match="unknown skill 'dance'"):
         evaluation.parse(["dance", "--policy", "oracle"])
+
+
+def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(evaluation, "CHECKPOINTS", tmp_path)
+    with pytest.raises(UserError, match=r"no policy of pick is shipped: .*train_skill.sh pick"):
+        evaluation.main(["pick"])
+    with pytest.raises(UserError, match=r"no policy of flee is shipped: .*train_nav.sh flee"):
+        evaluation.main(["flee"])

@@ -282,3 +282,22 @@ def test_an_error_in_learning_leaves_the_checkpoint_before_it(tmp_path, monkeypa
     again.train()
     assert again.steps == config.total_steps
     assert again._fault_counts["diverged"] == 0
+
+
+def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
+    tmp_path, uninterrupted
+):
+    whole, weights = uninterrupted
+    source = f"start_from={whole / 'policy.safetensors'}"
+    trainer = Trainer(lockstep(source), Trails(), tmp_path / "new")
+    assert trainer.steps == 0
+    for name, value in trainer.policy.state_dict().items():
+        assert torch.equal(value, weights[name]), name
+    trainer.after_update = lambda trainer, row: True
+    trainer.train()
+    again = Trainer(lockstep(source), Trails(), tmp_path / "new")
+    assert again.steps == N * 17
+    assert not torch.equal(again.policy.critic.weight, weights["critic.weight"])
+    other = lockstep(source, "network.hidden_size=16")
+    with pytest.raises(UserError, match=r"hidden_size was 8.* choose another trainer.start_from"):
+        Trainer(other, Trails(), tmp_path / "other")

@@ -113,6 +113,8 @@ class _Furnisher:
         self.bounds = (0.0, 0.0, width, depth)
         self.pieces: list[Piece] = []  # in the world
         self.footprints: list[Box2] = []
+        self.accepted: list[Box2] = []  # footprints when all was in reach the last time
+        self.accepted_grid: FloorGrid | None = None
         self.keepouts: list[Box2] = []
         self.building: list[Solid] = []
         self.fridge = self.cabinet = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
@@ -696,6 +698,10 @@ class _Furnisher:
     # --- validity --------------------------------------------------------------------------------
 
     def _grid(self) -> FloorGrid:
+        """Of all that stands; what stood when all was in reach the last time is not drawn again."""
+        done = len(self.accepted)
+        if self.accepted_grid is not None and self.footprints[:done] == self.accepted:
+            return self.accepted_grid.extended(self.footprints[done:])
         return FloorGrid(self.plan.size, self.footprints)
 
     def _reachable(self) -> bool:
@@ -712,7 +718,10 @@ class _Furnisher:
             -1, 25
         )
         # A wider robot stands farther away, by the difference of the radii.
-        return bool((near.max(axis=1) <= reach + EASY_RADIUS - ROBOT_RADIUS + CELL / 2).all())
+        if not (near.max(axis=1) <= reach + EASY_RADIUS - ROBOT_RADIUS + CELL / 2).all():
+            return False
+        self.accepted, self.accepted_grid = list(self.footprints), grid
+        return True
 
     def _rooms_connected(self, grid: FloorGrid, cells: np.ndarray) -> bool:
         for rect in self.plan.rooms.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from math import cos, sin
 
 import numpy as np
@@ -63,6 +64,14 @@ class FloorGrid:
         self.distance = np.minimum(to_walls, self.FAR)
         for obstacle in obstacles:
             self.add(obstacle)
+
+    def extended(self, obstacles: list[Box2]) -> FloorGrid:
+        """A grid with more obstacles."""
+        grid = copy(self)
+        grid.distance = self.distance.copy()
+        for obstacle in obstacles:
+            grid.add(obstacle)
+        return grid
 
     def add(self, box: Box2) -> None:
         """One more obstacle."""

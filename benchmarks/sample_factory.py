@@ -3,8 +3,9 @@
 Sample Factory (https://www.samplefactory.dev, from PyPI) trains on our Gymnasium environment, with our
 image encoder and layers of the same widths, at the same resolution, as many environments in as many
 processes and as many passes of its learner over each step; `appo` and `ver` of ours run beside it, in
-turn, all with 16 environments. Its other settings stay at its defaults. Steps count when they have been
-learned from; the first rollout is left out.
+turn, all with 16 environments, in the apartments of val (benchmarks/systems.py says why). Its other
+settings stay at its defaults. Steps count when they have been learned from; the first rollout is
+left out.
 
 It wants older packages than this project, so it needs a virtual environment of its own
 (docs/systems.md has the commands).

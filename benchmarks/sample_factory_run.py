@@ -25,6 +25,7 @@ from sample_factory.model.encoder import Encoder
 from sample_factory.train import make_runner
 from torch import nn
 
+from benchmarks.systems import FEW_APARTMENTS
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver.networks.encoders import make_encoder
@@ -32,8 +33,8 @@ from ver.networks.policy import split_observation_keys
 
 
 def environments(skill: str) -> SkillEnvironments:
-    """The skill's environments, as its config says."""
-    return SkillEnvironments.from_settings(load_settings(skill, []))
+    """The skill's environments, as `benchmarks.systems` makes them."""
+    return SkillEnvironments.from_settings(load_settings(skill, [FEW_APARTMENTS]))
 
 
 def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:

@@ -148,9 +148,8 @@ class _Worker:
 
     def _flush(self) -> None:
         if self.finished:
-            self.rows["request_ready"][self.finished] = 1
+            self.spec.transfer.send_requests(self.finished)
             self.finished.clear()
-            self.spec.transfer.request_bell.ring()
 
     def _step(self, local: int) -> None:
         index = self.first + local

@@ -142,10 +142,12 @@ class InferenceEngine:
             impatient = math.inf  # lockstep was asked for, which nothing but faults may break
         while True:
             unfinished = buffer.quota > 0
-            waiting = np.count_nonzero(ready & unfinished)
             remaining = buffer.remaining
             now = time.perf_counter()
             wanted = min(limits.minimum, remaining, np.count_nonzero(unfinished))
+            # In lockstep fewer requests mean nothing; else they may, once patience ends.
+            self._rows["wanted"][0] = wanted if impatient == math.inf else 1
+            waiting = np.count_nonzero(ready & unfinished)
             if remaining and waiting and (waiting >= wanted or now >= impatient):
                 environments, slots = self._take()
                 if len(environments):

@@ -29,6 +29,7 @@ class Transfer:
         arrays: `observation/<key>` and `final_observation/<key>` [N, ...], `action` [N, D],
             `reward` [N], `outcome` [N] (what became of the last action), `episode` [N],
             `step` [N], the flags `request_ready`, `action_ready` and `claimed` [N], and `stop` [1].
+            `wanted` [1] is how many requests it takes to wake inference.
             Of each worker, `busy_since` [W] (monotonic seconds, 0 while it waits) and `busy_with`
             [W] (the environment being stepped).
         request_bell: Rings when requests are ready.
@@ -40,6 +41,19 @@ class Transfer:
     environments_per_worker: int
     request_bell: Doorbell = field(default_factory=Doorbell)
     action_bells: list[Doorbell] = field(default_factory=list)
+
+    def send_requests(self, environments: list[int]) -> None:
+        """Hands rows whose results are written to inference, and wakes it if these are enough.
+
+        Args:
+            environments: Indices.
+        """
+        ready = self.arrays["request_ready"]
+        ready[environments] = 1
+        # Of two workers that are the last at the same moment each might miss the other's flag, where
+        # processors delay stores; then inference finds out by itself when its patience ends.
+        if np.count_nonzero(ready) >= self.arrays["wanted"][0]:
+            self.request_bell.ring()
 
     def send_actions(self, environments: np.ndarray) -> None:
         """Hands rows whose actions are written to their workers, which may be asleep.
@@ -79,6 +93,7 @@ def make_transfer(
         "action_ready": ((n,), "uint8"),
         "claimed": ((n,), "uint8"),
         "stop": ((1,), "uint8"),
+        "wanted": ((1,), "int64"),
         "busy_since": ((workers,), "float64"),
         "busy_with": ((workers,), "int64"),
         "outcome": ((n,), "uint8"),

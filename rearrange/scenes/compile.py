@@ -41,6 +41,10 @@ FRICTION = (0.7, 0.005, 0.0001)  # sliding, torsion [m], rolling [m]
 # Rolling friction of objects: without it a can on its side rolls for ever and nothing falls asleep.
 OBJECT_FRICTION = (0.7, 0.005, 0.002)
 
+# Of doors and drawers at their ends: time constant [s], damping ratio. With MuJoCo's ratio of 1 a fridge that
+# is pushed shut at 3 rad/s springs open again by 0.09 rad; a seal, or a drawer's damper, takes that up.
+SOFT_STOP = (0.02, 2.0)
+
 # Fridge, in its frame: origin in the centre of its footprint, +x out of its front [m].
 FRIDGE_SIZE = (0.68, 0.70, 1.76)
 FRIDGE_SHELF_HEIGHT = 0.95
@@ -238,6 +242,7 @@ def _add_fridge(spec: mujoco.MjSpec, apartment: Apartment) -> None:
         damping=0.4,
         frictionloss=0.4,
         armature=0.02,
+        solref_limit=SOFT_STOP,
     )
     door_y = (-2 * FRIDGE_HINGE[1], 0.0)
     _add_box(
@@ -293,6 +298,7 @@ def _add_cabinet(spec: mujoco.MjSpec, apartment: Apartment) -> None:
             damping=3.0,
             frictionloss=1.5,
             armature=0.1,
+            solref_limit=SOFT_STOP,
         )
         floor = (z0 + 0.028, z0 + 0.040)
         wall = (floor[1], floor[1] + 0.09)

@@ -188,3 +188,14 @@ def test_a_heap_of_dropped_objects_comes_to_rest():
     for _ in range(480):
         mujoco.mj_step(model, data)
     assert not (data.tree_awake > 0).any()
+
+
+@pytest.mark.parametrize(("name", "speed"), [("fridge_door", 3.0), ("drawer_right_top", 1.0)])
+def test_what_is_slammed_stays_shut(name, speed):
+    model = build_spec(generate_apartment(0, 0)).compile()
+    data = mujoco.MjData(model)
+    joint = data.joint(name)
+    joint.qpos[:], joint.qvel[:] = 0.2, -speed
+    for _ in range(int(1.0 / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    assert abs(joint.qpos[0]) < 0.01

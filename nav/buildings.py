@@ -51,13 +51,18 @@ def building_names(collection: str, split: str) -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=1024)
+def split_of(name: str) -> str | None:
+    """The split that a building of either collection belongs to; None if there is no such building."""
+    for split in LAYOUTS_OF_SPLIT:
+        if any(name in building_names(each, split) for each in (FLOORS, APARTMENTS)):
+            return split
+    return None
+
+
 def find_building(name: str) -> bool:
     """Whether there is a building of that name."""
-    return any(
-        name in building_names(collection, split)
-        for collection in (FLOORS, APARTMENTS)
-        for split in LAYOUTS_OF_SPLIT
-    )
+    return split_of(name) is not None
 
 
 @lru_cache(maxsize=256)

@@ -53,6 +53,8 @@ CATEGORY_OVER_PIECE = {
     "tvstand": "tv_monitor",
     "desk": "tv_monitor",
     "counter": "cabinet",
+    "counter_left": "cabinet",
+    "counter_right": "cabinet",
     "dresser": None,
     "washbasin": None,
 }

@@ -18,6 +18,7 @@ from nav.episode import NavEpisode, check_episode
 from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
+from rearrange.errors import UserError
 
 Observation = dict[str, np.ndarray]
 
@@ -137,13 +138,17 @@ class NavEnv(gymnasium.Env[Observation, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode: `options={"episode": NavEpisode}` takes that one, else one is sampled."""
+        """Start an episode: `options={"episode": NavEpisode}` takes that one, else one is sampled.
+
+        Raises:
+            UserError: The given episode cannot be begun; the one before goes on.
+        """
         super().reset(seed=seed)
         given = (options or {}).get("episode")
         if given is None:
             self._runs.reset(0, self.np_random)
         else:
-            check_episode(given, load_scene(given.building, self.worlds.config.radius))
+            check_episode(given, self.worlds.config.radius)
             self._runs.begin(0, given)
         return self.observe(), {}
 
@@ -194,7 +199,13 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode for every agent; agent i is seeded as NavEnv with seed + i."""
+        """Start an episode for every agent; agent i is seeded as NavEnv with seed + i.
+
+        Raises:
+            UserError: An episode is given: here all are sampled.
+        """
+        if (options or {}).get("episode") is not None:
+            raise UserError('options["episode"]: agents side by side take none: take NavEnv')
         if seed is not None:
             if isinstance(seed, int | np.integer):
                 seed = [int(seed) + i for i in range(self.num_envs)]

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
-from nav.scene import Places, Point, Scene
+import numpy as np
+
+from nav.scene import Places, Point, load_scene
+from rearrange.episodes.checking import WHERE
+from rearrange.episodes.fields import FieldChecker
 from rearrange.errors import UserError
 
 Pose = tuple[float, float, float]
@@ -36,8 +43,17 @@ class NavEpisode:
     view_points: Places | None = None
 
 
-def check_episode(episode: NavEpisode, scene: Scene) -> None:
-    """Raise a UserError if an agent does not fit at the episode's start or its goal."""
+def check_episode(episode: Any, radius: float) -> None:
+    """Raise a UserError, which names the field, unless an agent can begin an episode that a caller made.
+
+    Args:
+        episode: What shall be a NavEpisode.
+        radius: Of the agent [m], which must fit at the start and at the goal.
+    """
+    if not isinstance(episode, NavEpisode):
+        raise UserError(f"{WHERE}: expected a NavEpisode, found {type(episode).__name__}")
+    _check_types(episode, FieldChecker(WHERE))
+    scene = load_scene(episode.building, radius)
     places = {"start": episode.start[:2], "goal": episode.goal}
     for name, point in places.items():
         if point is not None and not scene.is_free(*point):
@@ -45,3 +61,31 @@ def check_episode(episode: NavEpisode, scene: Scene) -> None:
                 f"episode '{episode.episode_id}': {name}: expected a place in {scene.name} where a "
                 f"disc of {scene.radius:g} m fits and from where it gets on, found {list(point)}"
             )
+
+
+def _check_types(episode: NavEpisode, fields: FieldChecker) -> None:
+    """Raise a UserError that names the first field which is not of the type that it shall have."""
+    for name in ("episode_id", "building"):
+        value = getattr(episode, name)
+        if not isinstance(value, str) or not value.isprintable():
+            fields.fail(name, "printable characters", value)
+    if not _are_numbers(episode.start, 3):
+        fields.fail("start", "a tuple of 3 finite numbers", episode.start)
+    if episode.goal is not None and not _are_numbers(episode.goal, 2):
+        fields.fail("goal", "a tuple of 2 finite numbers", episode.goal)
+    places = episode.view_points
+    if places is not None and not (isinstance(places, Places) and _are_points(places.points)):
+        fields.fail("view_points", "Places with an array [G, 2] of finite numbers", places)
+
+
+def _are_numbers(value: Any, size: int) -> bool:
+    """Whether a value is a tuple of so many finite numbers."""
+    right = isinstance(value, tuple) and len(value) == size
+    return right and all(isinstance(x, Real) and math.isfinite(x) for x in value)
+
+
+def _are_points(value: Any) -> bool:
+    """Whether a value is an array [G, 2] of finite numbers, G from 1."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != 2:
+        return False
+    return len(value) > 0 and value.shape[1] == 2 and bool(np.isfinite(value).all())

@@ -1,7 +1,8 @@
 """ObjectNav episodes in Habitat's public json.gz schema, read and written; frames are those of `nav.habitat`.
 
 Goals are not in the episodes but in `goals_by_category`, under "<file name of the scene>_<category>": one
-per object, with its view points. A file's own view points are those that are judged by.
+per object, with its view points. A file's own view points are those that are judged by, as far as they lie
+on the floor where the agent gets to.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from nav.episode import NavEpisode
 from nav.pointnav import GOALS, PointNav
 from nav.scene import Places, Scene
 from nav.task import NavTask, StartSensors, box
-from nav.viewpoints import ViewRule, goal_places
+from nav.viewpoints import STRAY, ViewRule, goal_places, places_on_floor
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
@@ -65,6 +65,7 @@ class ObjectNav(PointNav):
     name = "objectnav"
     config_type = ObjectNavConfig
     CAN_LOOK = True
+    GOAL = "a view point"
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """See NavTask."""
@@ -109,35 +110,30 @@ class ObjectNav(PointNav):
         )
 
     def origin(self, episode: NavEpisode) -> Places:
-        """See NavTask: the view points of all objects of the category."""
-        if episode.view_points is not None:
-            return episode.view_points
+        """See NavTask: the view points of all objects of the category, or the given ones on the floor."""
         scene = self.worlds.bank.scene(episode.building)
-        category = episode.category
+        category = episode.category if episode.category in CATEGORIES else None
+        if category is not None and episode.view_points is not None:
+            given = places_on_floor(scene, episode.view_points)
+            if given is None:
+                raise UserError(
+                    f"episode '{episode.episode_id}': view_points: expected one in {scene.name} where a "
+                    f"disc of {scene.radius:g} m fits, found none within {scene.grid.cell + STRAY:g} m "
+                    "of such a place"
+                )
+            return given
         places = None if category is None else goal_places(scene, category, self.view_rule)
         if places is None:
             seen = ", ".join(sorted({thing.category for thing in scene.objects})) or "none"
             raise UserError(
                 f"episode '{episode.episode_id}': object_category: expected one of the things seen in "
-                f"{scene.name} ({seen}), found {category}"
+                f"{scene.name} ({seen}), found {episode.category}"
             )
         return places
-
-    def start(self, i: int, episode: NavEpisode) -> None:
-        """See NavTask."""
-        super().start(i, episode)
-        if not self.config.success_distance <= self.shortest[i] < math.inf:
-            raise UserError(
-                f"episode '{episode.episode_id}': start_position: expected a place from where a view "
-                f"point is reached in {self.config.success_distance:g} m or more, found one at "
-                f"{self.shortest[i]:.2f} m"
-            )
 
     def _remember_goal(self, i: int, episode: NavEpisode) -> None:
         """See PointNav."""
         assert episode.category is not None
-        away = self.origin(episode).points - episode.start[:2]
-        self.straight[i] = np.hypot(*away.T).min()
         self.categories[i] = 0.0
         self.categories[i, CATEGORIES.index(episode.category)] = 1.0
 

@@ -53,10 +53,10 @@ class PointNavConfig:
             raise UserError(
                 f"task.success_distance must be positive, found {self.success_distance}"
             )
-        if not 0.0 < self.nearest_start < self.farthest_start:
+        if not self.success_distance < self.nearest_start < self.farthest_start:
             raise UserError(
-                "task.nearest_start must be positive and less than task.farthest_start, found "
-                f"{self.nearest_start:g} and {self.farthest_start:g}"
+                "task.nearest_start must lie between task.success_distance and "
+                f"task.farthest_start, found {self.nearest_start:g}"
             )
 
 
@@ -83,12 +83,17 @@ def soft_spl(distance: float, shortest: float, path: float) -> float:
 
 
 class PointNav(NavTask):
-    """See the module."""
+    """See the module.
+
+    Attributes:
+        GOAL: What is to be reached, in words.
+    """
 
     name = "pointnav"
     config_type = PointNavConfig
     REWARDS = ("progress", "slack", "success")
     CAN_STOP = True
+    GOAL = "the goal"
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """See NavTask."""
@@ -143,16 +148,29 @@ class PointNav(NavTask):
         return episode.goal
 
     def start(self, i: int, episode: NavEpisode) -> None:
-        """See NavTask."""
+        """See NavTask; an episode that is refused leaves world i as it was."""
+        shortest, straight = self._lengths(episode)
+        if not self.config.success_distance <= shortest < math.inf or straight == 0.0:
+            raise UserError(
+                f"episode '{episode.episode_id}': start_position: expected a place from where "
+                f"{self.GOAL} is reached in {self.config.success_distance:g} m or more, found one at "
+                f"{shortest:.2f} m"
+            )
         super().start(i, episode)
-        self.shortest[i] = self.worlds.distances[i]
+        self.shortest[i], self.straight[i] = shortest, straight
         self._remember_goal(i, episode)
 
+    def _lengths(self, episode: NavEpisode) -> tuple[float, float]:
+        """Geodesic and Euclidean distance from an episode's start to its nearest goal [m]."""
+        goal, start = self.origin(episode), np.array([episode.start[:2]])
+        scene = self.worlds.bank.scene(episode.building)
+        away = (goal.points if isinstance(goal, Places) else np.array([goal])) - start
+        return float(scene.distances(start, goal)[0]), float(np.hypot(*away.T).min())
+
     def _remember_goal(self, i: int, episode: NavEpisode) -> None:
-        """Remember where world i's goal is, and how far in a straight line."""
-        assert isinstance(episode.goal, tuple)
+        """Remember what world i is told of its goal."""
+        assert episode.goal is not None
         self.goals[i] = episode.goal
-        self.straight[i] = math.dist(episode.start[:2], episode.goal)
 
     def _judge(self, actions: np.ndarray) -> Outcome:
         """See NavTask."""

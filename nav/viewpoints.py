@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from nav.agent import AgentConfig
 from nav.kernels import draw
@@ -26,6 +27,7 @@ from rearrange.scenes.apartment import Solid
 SPACING = 2  # cells between candidates
 IMAGE_SIZE = 32  # height and width of the images that are judged [pixels]
 SEEN = 0.01  # share of the image that an object must cover
+STRAY = 0.1  # [m], beyond a cell, that a given view point may lie beside where the agent gets to
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,21 @@ def goal_places(scene: Scene, category: str, rule: ViewRule) -> Places | None:
     ]
     points = np.concatenate([np.empty((0, 2)), *found])
     return Places(points) if len(points) else None
+
+
+@lru_cache(maxsize=2048)
+def places_on_floor(scene: Scene, places: Places) -> Places | None:
+    """Those of given places that lie where the agent gets to, or nearly; None where there are none.
+
+    Distances are measured to the nearest such floor, which for places farther off would be elsewhere,
+    beside another object perhaps. If all lie there they are returned themselves, so that distances to
+    them are worked out once (cached per process).
+    """
+    away, _ = KDTree(scene.cells).query(places.points)
+    near = away <= scene.grid.cell + STRAY
+    if near.all():
+        return places
+    return Places(places.points[near]) if near.any() else None
 
 
 def distance_over_floor(solid: Solid, points: np.ndarray) -> np.ndarray:

@@ -378,7 +378,13 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i."""
+        """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i.
+
+        Raises:
+            UserError: An episode is given: here all are sampled.
+        """
+        if (options or {}).get("episode") is not None:
+            raise UserError('options["episode"]: worlds side by side take none: take RearrangeEnv')
         if seed is not None:
             if isinstance(seed, int | np.integer):
                 seed = [int(seed) + i for i in range(self.num_envs)]

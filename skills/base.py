@@ -78,8 +78,10 @@ class Skill(Protocol):
 def as_episode(world: RearrangeEnv, argument: SkillArgument) -> Episode:
     """The world's episode as a skill's own task would have it: one target, beginning now."""
     target = world.episode.targets[argument.target_index]
-    place = {"start" if argument.kind == "object" else "goal": argument.position}
     held = int(world.state.held_object[0])
+    place = {"start" if argument.kind == "object" else "goal": argument.position}
+    # Navigate goes to the start with an empty hand, to the goal with something in it: to what it is told
+    place["start" if held == NOTHING else "goal"] = argument.position
     return replace(
         world.episode,
         targets=(replace(target, slot=argument.slot, **place),),

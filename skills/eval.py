@@ -8,12 +8,12 @@ on the number of worker processes.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,8 @@ from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyP
 from skills.settings import CHECKPOINTS, check_skill
 from skills.statistics import mean_score, wilson
 from skills.train import load_settings
+from skills.workers import play_in_workers
 from ver import UserError, load_policy
-from ver.collect.processes import die_with_parent
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNTRAINED = "untrained"
@@ -42,51 +42,55 @@ BASELINES = ("random", "frontier")  # of navigation tasks
 SCORES = ("spl", "soft_spl", "score_share")  # in [0, 1], of navigation tasks
 SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
 
-_player: PolicyPlayer | OraclePlayer | FollowerPlayer | BaselinePlayer
-_options: Any
+
+class EpisodePlayer:
+    """Plays the episodes of an evaluation, in whatever order, in one process.
+
+    Args:
+        checkpoint: The policy, where one plays.
+        options: The command line's, and the file of episodes.
+    """
+
+    def __init__(self, checkpoint: str, options: Any) -> None:
+        """Load player and environment."""
+        self.options = options
+        self._player = _make_player(checkpoint, options)
+
+    def play(self, index: int) -> dict[str, float]:
+        """Play one episode; returns its metrics."""
+        seed = self.options.seed * SEED_STRIDE + index
+        return {"episode": index, **self._player.play(seed, asked(self.options, index))}
 
 
-def run_episode(index: int) -> dict[str, float]:
-    """Play one episode in this worker; returns its metrics."""
-    seed = _options.seed * SEED_STRIDE + index
-    return {"episode": index, **_player.play(seed, _asked(index))}
-
-
-def _asked(index: int) -> dict[str, Any] | None:
+def asked(options: Any, index: int) -> dict[str, Any] | None:
     """Options of `reset`: the episode of the file, None where episodes are sampled."""
-    if _options.file is None:
+    if options.file is None:
         return None
-    if _options.skill in NAVIGATION_NAMES:
-        return {"episode": episode_of_file(_options.skill, _options.file, index, _options.seed)}
-    return {"episode": EpisodeSet.load(_options.file).episode(index, _options.seed)}
+    if options.skill in NAVIGATION_NAMES:
+        return {"episode": episode_of_file(options.skill, options.file, index, options.seed)}
+    return {"episode": EpisodeSet.load(options.file).episode(index, options.seed)}
 
 
-def _start_worker(checkpoint: str, options: Any) -> None:
-    """Load player and environment once per worker process."""
-    global _player, _options
-    die_with_parent(os.getppid())
-    torch.set_num_threads(1)
-    _options = options
-    if options.policy == ORACLE and options.skill in NAVIGATION_NAMES:
-        _player = FollowerPlayer(
-            options.skill, options.split, load_settings(options.skill).buildings
+def _make_player(
+    checkpoint: str, options: Any
+) -> PolicyPlayer | OraclePlayer | FollowerPlayer | BaselinePlayer:
+    skill, split = options.skill, options.split
+    if options.policy == LEARNED:
+        return PolicyPlayer(
+            checkpoint, options.actions == "mean", split, options.images == "swapped"
         )
-    elif options.policy in BASELINES:
-        buildings = load_settings(options.skill).buildings
-        _player = BaselinePlayer(options.skill, options.split, buildings, options.policy)
-    elif options.policy == ORACLE:
-        _player = OraclePlayer(options.skill, options.split)
-    else:
-        swapped = options.images == "swapped"
-        _player = PolicyPlayer(checkpoint, options.actions == "mean", options.split, swapped)
+    if skill not in NAVIGATION_NAMES:
+        return OraclePlayer(skill, split)
+    buildings = load_settings(skill).buildings
+    if options.policy == ORACLE:
+        return FollowerPlayer(skill, split, buildings)
+    return BaselinePlayer(skill, split, buildings, options.policy)
 
 
 def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
     """Metrics of every episode, in the order in which they end."""
-    context = multiprocessing.get_context("spawn")
-    workers = min(options.workers, options.episodes)
-    with context.Pool(workers, _start_worker, (checkpoint, options)) as pool:
-        yield from pool.imap_unordered(run_episode, range(options.episodes))
+    cases = [(index,) for index in range(options.episodes)]
+    yield from play_in_workers(partial(EpisodePlayer, checkpoint, options), cases, options.workers)
 
 
 def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
@@ -211,8 +215,8 @@ def parse(arguments: Sequence[str]) -> Any:
     if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)
-    if options.episodes < 1 or options.workers < 1:
-        raise UserError("--episodes and --workers must be at least 1")
+    if options.episodes < 1 or options.workers < 1 or options.seed < 0:
+        raise UserError("--episodes and --workers must be at least 1, --seed at least 0")
     return options
 
 
@@ -225,10 +229,10 @@ def checkpoint_of(options: Any) -> Path:
     given = options.checkpoint not in ("", UNTRAINED)
     path = Path(options.checkpoint) if given else CHECKPOINTS / f"{options.skill}.safetensors"
     if not given and not path.is_file():
-        train = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
+        script = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
         raise UserError(
-            f"no policy of {options.skill} is shipped: train one (scripts/{train} {options.skill}) and "
-            "give it as --checkpoint, or take --policy oracle"
+            f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
+            "give it as --checkpoint"
         )
     check_metadata(path, load_policy(path).metadata, options.skill)
     return path
@@ -237,7 +241,7 @@ def checkpoint_of(options: Any) -> Path:
 def find_file(options: Any) -> tuple[Path | None, str]:
     """The file of episodes, None where they are sampled, and a line that says which."""
     if options.skill in NAVIGATION_NAMES:
-        return find_episode_file(options.dataset, options.skill, options.episodes)
+        return find_episode_file(options.dataset, options.skill, options.episodes, options.split)
     episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
     return None if episodes is None else episodes.path, line
 

@@ -14,7 +14,7 @@ import numpy as np
 from omegaconf import OmegaConf
 
 from nav.agent import AgentConfig
-from nav.buildings import FLOORS, building_names
+from nav.buildings import FLOORS, building_names, split_of
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.habitat import read_episodes
@@ -85,9 +85,13 @@ class NavEnvironments:
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> NavEnvironments:
-        """The environments in which a checkpoint was trained, in another split's buildings."""
-        names = ("skill", "task", "buildings", "agent")
-        return cls(split=split, **{name: metadata[name] for name in names})
+        """The environments in which a checkpoint is judged, in a split's buildings.
+
+        The agent is the checkpoint's; success, limits and starts are the task's own, so that all policies
+        of a task are judged alike.
+        """
+        names = ("skill", "buildings", "agent")
+        return cls(split=split, task={}, **{name: metadata[name] for name in names})
 
     def metadata(self) -> dict[str, Any]:
         """Plain values for a checkpoint; `from_metadata` reads them."""
@@ -113,19 +117,22 @@ class NavEnvironments:
         )
 
 
-def find_episode_file(choice: str | None, task: str, count: int) -> tuple[Path | None, str]:
+def find_episode_file(
+    choice: str | None, task: str, count: int, split: str
+) -> tuple[Path | None, str]:
     """The file from which an evaluation of a navigation task takes its episodes.
 
     Args:
         choice: A file in Habitat's schema; "sampled" or None for none.
         task: Task that is evaluated.
         count: How many episodes are needed.
+        split: Whose buildings they must be in.
 
     Returns:
         The file, None where episodes shall be sampled, and a line that says which.
 
     Raises:
-        UserError: The file is missing, wrong or too small, or not of this task.
+        UserError: The file is missing, wrong or too small, or not of this task or split.
     """
     if choice in (None, SAMPLED):
         return None, "episodes: sampled on the fly"
@@ -133,7 +140,15 @@ def find_episode_file(choice: str | None, task: str, count: int) -> tuple[Path |
         raise UserError(
             f"files hold episodes of {' or '.join(READERS)}, not of {task}: leave --dataset out"
         )
-    found = len(load_episodes(task, choice))
+    episodes = load_episodes(task, choice)
+    for episode in episodes:
+        found = split_of(episode.building)
+        if found != split:
+            raise UserError(
+                f"{choice}: episode '{episode.episode_id}' is in {episode.building}, a building of "
+                f"'{found}', not of '{split}': ask for --split {found}, or for another file"
+            )
+    found = len(episodes)
     if found < count:
         raise UserError(f"{choice} holds {found} episodes, not {count}: ask for fewer")
     return Path(choice), f"episodes: {choice}, which holds {found}"

@@ -17,7 +17,7 @@ from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
-from rearrange.tasks import default_config, judged_with
+from rearrange.tasks import default_config
 from skills.base import SKILL_NAMES
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
 from ver import TrainerConfig
@@ -25,6 +25,10 @@ from ver import TrainerConfig
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONFIGS = REPOSITORY / "configs"
 CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
+OWN = (
+    "action",
+    "base_motion",
+)  # settings of its task that a policy keeps: how its actions are meant
 
 
 @dataclass
@@ -104,13 +108,13 @@ class SkillEnvironments:
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
-        """The environments in which a checkpoint was trained, in another split's apartments.
+        """The environments in which a checkpoint is judged, in a split's apartments.
 
-        Nothing is randomised or mixed in there: policies are judged in the nominal world, by rules
-        that training may have relaxed.
+        The policy keeps what it acts with. Success, limits and starts are the task's own, so that all
+        policies of a skill are judged alike, whatever training changed; nothing is randomised or mixed in.
         """
         kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
-        task = metadata["task"] | judged_with(metadata["skill"])
+        task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
         return cls(split=split, task=task, **kept)
 
     def metadata(self) -> dict[str, Any]:

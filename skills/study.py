@@ -17,18 +17,17 @@ from __future__ import annotations
 
 import itertools
 import math
-import multiprocessing
 import os
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -45,6 +44,7 @@ from skills.players import PolicyPlayer
 from skills.plot import load_pyplot
 from skills.settings import CHECKPOINTS
 from skills.statistics import Proportion, wilson
+from skills.workers import play_in_workers
 from ver import UserError, load_policy
 
 STUDIES = ("emergent_navigation",)
@@ -160,7 +160,6 @@ class Studio:
 
     def __init__(self, settings: Settings) -> None:
         """Load nothing yet."""
-        torch.set_num_threads(1)  # more only wait for each other on so small a network
         self.settings = settings
         self._label: str | None = None
         self._player: PolicyPlayer | None = None
@@ -183,18 +182,6 @@ class Studio:
         return self._player
 
 
-_studio: Studio
-
-
-def _start_worker(settings: Settings) -> None:
-    global _studio
-    _studio = Studio(settings)
-
-
-def _play_in_worker(case: tuple[str, float, int]) -> Result:
-    return _studio.play(*case)
-
-
 def play_all(
     settings: Settings, distances: Sequence[float], episodes: int, workers: int
 ) -> Iterator[Result]:
@@ -206,13 +193,7 @@ def play_all(
         for index in range(episodes)
         for distance in distances
     ]
-    if workers == 1:
-        studio = Studio(settings)
-        yield from (studio.play(*case) for case in cases)
-        return
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(min(workers, len(cases)), _start_worker, (settings,)) as pool:
-        yield from pool.imap_unordered(_play_in_worker, cases)
+    yield from play_in_workers(partial(Studio, settings), cases, workers)
 
 
 def summarise(results: Sequence[Result], labels: Iterable[str]) -> dict[str, Any]:

@@ -534,7 +534,7 @@ class _Furnisher:
         spots = self._around(rect)
         width = float(rng.choice([1.4, 1.6, 1.6, 1.8]))
         for _ in range(4):
-            bed = furniture.bed(p, width)
+            bed = self._bed(width)
             side = width / 2 + 0.30
             parts: list[Part] = [
                 (bed, 0.0, 0.0, 0.0),
@@ -576,7 +576,7 @@ class _Furnisher:
         )
         self._add(spots, (self._bookcase(1.1), 0.0, 0.0, 0.0))
         if rng.uniform() < 0.5:
-            self._add(spots, (furniture.bed(p, 0.9), 0.0, 0.0, 0.0), ends=0.9)
+            self._add(spots, (self._bed(0.9), 0.0, 0.0, 0.0), ends=0.9)
         else:
             self._add(
                 spots, (furniture.armchair(p, self._name("armchair"), p.fabric), 0.45, 0.0, 0.0)
@@ -620,6 +620,10 @@ class _Furnisher:
             if self._optional(place):
                 break
         self._add(spots, (furniture.bin_(p), 0.17, 0.0, 0.0), ends=0.8)
+
+    def _bed(self, width: float) -> Piece:
+        """With a name of its own: there may be one in the bedroom and one in the study."""
+        return replace(furniture.bed(self.palette, width), name=self._name("bed"))
 
     def _bookcase(self, width: float) -> Piece:
         p, rng = self.palette, self.rng

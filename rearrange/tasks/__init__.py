@@ -81,15 +81,6 @@ def default_config(name: str) -> Any:
     return _entry(name)[1]()
 
 
-def judged_with(name: str) -> dict[str, Any]:
-    """Settings of a task with which policies are judged, whatever they were trained with.
-
-    Raises:
-        UserError: There is no such task.
-    """
-    return dict(_entry(name)[0].JUDGED)
-
-
 def make_task(name: str, config: Any = None, world_count: int = 1, **options: Any) -> Task:
     """A task over `world_count` worlds; `config=None` takes the defaults.
 

@@ -8,7 +8,7 @@ calls took half the time of a whole step with physics and image.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -112,7 +112,6 @@ class Task:
         OBSERVATION: Vector observations by name, and their sizes (the env adds the camera).
         REWARDS: Names of the reward terms.
         FAILURES: Names of the reasons of failure.
-        JUDGED: Settings with which policies are judged, whatever they were trained with.
         MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
         compiled: Its logic.
         memory: One record per world [N].
@@ -126,7 +125,6 @@ class Task:
     OBSERVATION: ClassVar[dict[str, int]]
     REWARDS: ClassVar[tuple[str, ...]]
     FAILURES: ClassVar[tuple[str, ...]]
-    JUDGED: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     MEMORY: ClassVar[list[tuple[Any, ...]]]
     compiled: ClassVar[Compiled]
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -173,7 +172,6 @@ class Navigate(Task):
     }
     REWARDS = ("distance", "turn", "drop", "stop", "linger", "force", "success", "slack")
     FAILURES = ("stopped_early", "dropped", "force_limit")
-    JUDGED = MappingProxyType({"wrong_stop_ends": True, "near_share": 0.0})
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),
         ("held", "i8"),  # slot that is to be kept in the hand

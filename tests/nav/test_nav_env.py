@@ -9,6 +9,8 @@ from gymnasium.vector import AutoresetMode
 
 from nav.agent import AgentConfig
 from nav.env import NavEnv, NavVectorEnv
+from nav.episode import NavEpisode
+from nav.scene import Places
 from nav.table import TASKS, default_config
 from rearrange import UserError
 
@@ -105,3 +107,45 @@ def test_actions_must_be_of_the_space(action):
 def test_unknown_tasks_name_those_that_exist():
     with pytest.raises(UserError, match="unknown navigation task 'dance': choose one of pointnav"):
         NavEnv("dance")
+
+
+GOOD = {"episode_id": "1", "building": "empty_hall", "start": (1.0, 1.0, 0.0), "goal": (3.0, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("episode_id", "1\n2", "expected printable characters"),
+        ("building", 7, "expected printable characters, found 7"),
+        ("start", "x", "expected a tuple of 3 finite numbers, found 'x'"),
+        ("start", (1.0, 1.0), "expected a tuple of 3 finite numbers"),
+        ("start", (1.0, 1.0, np.nan), "expected a tuple of 3 finite numbers"),
+        ("goal", np.ones(2), "expected a tuple of 2 finite numbers, found array"),
+        ("goal", ("1", "2"), "expected a tuple of 2 finite numbers"),
+        ("view_points", [(1.0, 2.0)], "expected Places"),
+        ("view_points", Places(np.ones((0, 2))), "expected Places"),
+        ("view_points", Places(np.full((3, 2), np.inf)), "expected Places"),
+    ],
+)
+def test_fields_of_the_wrong_type_are_named_in_one_line(field, value, told):
+    env = NavEnv("pointnav", split="val", agent=SMALL)
+    env.reset(options={"episode": NavEpisode(**GOOD)})
+    with pytest.raises(UserError, match=rf'^options\["episode"\]: {field}: {told}') as error:
+        env.reset(options={"episode": NavEpisode(**GOOD | {field: value})})
+    assert "\n" not in str(error.value)
+    assert env.episode == NavEpisode(**GOOD)
+
+
+def test_what_is_no_episode_is_refused():
+    env = NavEnv("explore", split="val", agent=SMALL)
+    with pytest.raises(
+        UserError, match=r'^options\["episode"\]: expected a NavEpisode, found str$'
+    ):
+        env.reset(options={"episode": "x"})
+
+
+def test_many_agents_take_no_given_episode():
+    env = NavVectorEnv(2, "pointnav", split="val", agent=SMALL)
+    with pytest.raises(UserError, match=r'options\["episode"\]: .* take NavEnv'):
+        env.reset(seed=0, options={"episode": NavEpisode(**GOOD)})
+    env.reset(seed=0, options={})

@@ -13,7 +13,7 @@ from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.follower import Follower
 from nav.objectnav import ObjectNav, ObjectNavConfig
-from nav.scene import load_scene
+from nav.scene import Places, load_scene
 from rearrange import UserError
 
 SMALL = replace(ObjectNav.agent_config(), camera_size=16)
@@ -25,8 +25,10 @@ def make(config=None, agent=SMALL):
     return NavEnv("objectnav", config, "val", agent=agent)
 
 
-def begin(env, start, category="tv_monitor", building="empty_hall"):
-    return env.reset(options={"episode": NavEpisode("test", building, start, category=category)})[0]
+def begin(env, start, category="tv_monitor", building="empty_hall", points=None):
+    places = None if points is None else Places(np.array(points))
+    episode = NavEpisode("test", building, start, category=category, view_points=places)
+    return env.reset(options={"episode": episode})[0]
 
 
 def run(env, *actions):
@@ -137,6 +139,61 @@ def test_furniture_has_categories():
     assert all(len(screen.solids) == 1 and screen.position[2] > 1.0 for screen in screens)
     (sofa,) = (thing for thing in things if thing.category == "sofa")
     assert len(sofa.solids) >= 4  # seat, back and arms
+
+
+def test_beds_and_wall_cupboards_of_apartments_are_things_of_their_own():
+    apartment = load_building("layout3_variation00")  # a bed in the bedroom and one in the study
+    things = [thing for thing in objects_of(apartment) if thing.category != "counter"]
+    beds = [thing for thing in things if thing.category == "bed"]
+    rooms = [apartment.rooms[name] for name in ("bedroom", "study")]
+    assert len(beds) == 2
+    for x0, y0, x1, y1 in rooms:
+        (bed,) = (bed for bed in beds if x0 < bed.position[0] < x1 and y0 < bed.position[1] < y1)
+        centers = np.array([apartment.solids[solid].position for solid in bed.solids])
+        assert np.abs(centers - bed.position).max() < 1.1  # half of a bed's length
+    over = [thing for thing in things if thing.name.startswith("counter")]
+    assert {thing.category for thing in over} == {"cabinet"}
+    assert len(over) == 2
+    assert all(thing.position[2] > 1.5 for thing in over)
+
+
+def test_given_view_points_count_where_the_floor_is():
+    """At (1.5, 0.1) the disc nearly fits; at (3.0, 0.0) and (3.0, -4.0) the floor is farther off."""
+    env = make()
+    near, far = [(1.0, 2.0), (1.5, 0.1)], [(3.0, 0.0), (3.0, -4.0)]
+    begin(env, (3.0, 1.0, 0.0), points=near + far)
+    places = env.task.origin(env.episode)
+    np.testing.assert_array_equal(places.points, near)
+    assert env.task.origin(env.episode) is places
+    assert env.worlds.distances[0] == pytest.approx(math.hypot(1.5, 0.85), abs=0.08)
+    _, told = run(env, STOP)
+    assert told["difficulty_ratio"] == pytest.approx(1.0, abs=0.06)
+    begin(env, (3.0, 1.0, 0.0), points=near)
+    assert env.task.origin(env.episode) is env.episode.view_points
+    with pytest.raises(
+        UserError, match=r"'test': view_points: expected one in empty_hall .* 0\.15 m"
+    ):
+        begin(env, (3.0, 1.0, 0.0), points=far)
+    assert env.episode.view_points.points.tolist() == [list(point) for point in near]
+
+
+@pytest.mark.parametrize(
+    ("start", "category", "points", "told"),
+    [
+        ((3.0, 2.0, 0.0), "tv_monitor", [(3.0, 2.05)], "a view point is reached in 0.1 m or more"),
+        ((3.0, 2.0, 0.0), None, [(1.0, 2.0)], r"object_category: .*\(tv_monitor\), found None"),
+        ((3.0, 2.0, 0.0), "throne", [(1.0, 2.0)], "object_category: .*, found throne"),
+    ],
+)
+def test_a_refused_episode_leaves_the_one_before(start, category, points, told):
+    env = make()
+    begin(env, SOUTH)
+    env.step(FORWARD)
+    before = env.episode, env.worlds.poses.tolist(), env.worlds.distances.tolist()
+    with pytest.raises(UserError, match=told):
+        begin(env, start, category, points=points)
+    assert before == (env.episode, env.worlds.poses.tolist(), env.worlds.distances.tolist())
+    assert run(env, *[FORWARD] * 11, STOP)[1]["success"] == 1.0
 
 
 def test_bad_numbers_and_episodes_are_refused():

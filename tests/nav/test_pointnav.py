@@ -100,7 +100,7 @@ def test_the_clock_cuts_an_episode_off_even_at_the_goal():
 
 @pytest.mark.parametrize(("gap", "success"), [(0.19, 1.0), (0.21, 0.0)])
 def test_success_is_within_0_2_m(gap, success):
-    env = make(PointNavConfig(nearest_start=0.1))
+    env = make()
     begin(env, (1.0, 1.0, 0.0), (1.0 + gap + 0.5, 1.0))
     assert run(env, FORWARD, FORWARD, STOP)[1]["success"] == success
 
@@ -187,8 +187,11 @@ def test_sampled_episodes_keep_their_limits():
 def test_bad_numbers_and_episodes_are_refused():
     with pytest.raises(UserError, match=r"task\.max_steps must be at least 1, found 0"):
         make(PointNavConfig(max_steps=0))
-    with pytest.raises(UserError, match=r"task\.nearest_start must be positive and less"):
-        make(PointNavConfig(nearest_start=31.0))
+    for limits in ({"nearest_start": 31.0}, {"nearest_start": 0.2}, {"success_distance": 1.0}):
+        with pytest.raises(
+            UserError, match=r"task\.nearest_start must lie between task\.success_d"
+        ):
+            make(PointNavConfig(**limits))
     with pytest.raises(UserError, match="no start between"):
         make(PointNavConfig(nearest_start=20.0)).reset(seed=0)
     with pytest.raises(UserError, match="episode 'test': start: expected a place in empty_hall"):
@@ -197,3 +200,21 @@ def test_bad_numbers_and_episodes_are_refused():
         begin(make(), (1.0, 1.0, 0.0), (9.0, 1.0))
     with pytest.raises(UserError, match="PointNav needs one"):
         begin(make(), (1.0, 1.0, 0.0), None)
+
+
+@pytest.mark.parametrize(("gap", "within"), [(0.0, 0.2), (0.15, 0.2), (0.0, 0.01)])
+def test_an_agent_does_not_start_at_its_goal(gap, within):
+    """Over cells of 0.05 m the distance from a place to itself comes out as more than 0.01 m."""
+    env = make(PointNavConfig(success_distance=within))
+    begin(env, (1.0, 1.0, 0.0), (2.0, 1.0))
+    env.step(FORWARD)
+    before = env.episode, env.worlds.poses.tolist(), env.worlds.distances.tolist()
+    told = (
+        rf"'test': start_position: .* the goal is reached in {within} m or more, found one at 0\."
+    )
+    with pytest.raises(UserError, match=told):
+        begin(env, (3.0, 1.0, 0.0), (3.0 + gap, 1.0))
+    assert before == (env.episode, env.worlds.poses.tolist(), env.worlds.distances.tolist())
+    _, metrics = run(env, *[FORWARD] * 4, STOP)  # the episode before goes on
+    assert metrics["path_length"] == pytest.approx(1.25)
+    assert metrics["difficulty_ratio"] == pytest.approx(1.0, abs=2e-3)

@@ -297,6 +297,14 @@ def test_vectorised_worlds_equal_single_ones():
     vector.close()
 
 
+def test_worlds_side_by_side_take_no_given_episode(pick_episodes):
+    vector = RearrangeVectorEnv(2, "pick", None, "val", SMALL)
+    with pytest.raises(UserError, match=r'options\["episode"\]: .* take RearrangeEnv'):
+        vector.reset(seed=0, options={"episode": pick_episodes[0]})
+    vector.reset(seed=0, options={})
+    vector.close()
+
+
 def test_the_autoreset_mode_is_declared():
     vector = RearrangeVectorEnv(2, "pick", None, "val", SMALL)
     assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP

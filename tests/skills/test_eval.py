@@ -30,15 +30,14 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
     assert one["failures"] == two["failures"]
 
 
-def test_the_episodes_of_the_file_are_played(monkeypatch):
+def test_the_episodes_of_the_file_are_played():
     shipped = EpisodeSet.load(default_path("pick", "val"))
     options = argparse.Namespace(skill="pick", file=shipped.path, seed=0)
-    monkeypatch.setattr(evaluation, "_options", options, raising=False)
-    assert evaluation._asked(7) == {"episode": shipped.episodes[7]}
+    assert evaluation.asked(options, 7) == {"episode": shipped.episodes[7]}
     options.seed = 2
-    assert evaluation._asked(7) == {"episode": shipped.episode(7, seed=2)}
+    assert evaluation.asked(options, 7) == {"episode": shipped.episode(7, seed=2)}
     options.file = None
-    assert evaluation._asked(7) is None
+    assert evaluation.asked(options, 7) is None
 
 
 def test_files_that_hold_too_few_are_refused():

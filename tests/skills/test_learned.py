@@ -6,6 +6,7 @@ import torch
 
 from rearrange.env import RearrangeEnv, to_physical
 from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
 from skills.base import SKILL_NAMES, SkillArgument
 from skills.learned import LEARNED, LearnedPick, PolicyRunner, as_episode
@@ -106,7 +107,10 @@ def test_an_argument_becomes_the_target_of_an_episode(pick_checkpoint):
     goal = as_episode(env, SkillArgument("goal", 7, 0, (1.0, 2.0, 3.0), "fridge_door"))
     assert goal.targets[0].goal == (1.0, 2.0, 3.0)
     assert goal.targets[0].slot == 7
-    assert goal.targets[0].start == env.episode.targets[0].start
+    # With an empty hand Navigate goes to the start: that has to be what it is told
+    task = make_task("navigate")
+    task.start([0], [goal], env.state)
+    np.testing.assert_allclose(task.memory["goal"][0], (1.0, 2.0, 3.0))
     assert goal.target_joint == "fridge_door"
     start = as_episode(env, SkillArgument("object", 7, 0, (1.0, 2.0, 3.0)))
     assert start.targets[0].start == (1.0, 2.0, 3.0)

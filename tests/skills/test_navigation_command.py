@@ -7,13 +7,21 @@ import numpy as np
 import pytest
 
 from nav import env as nav_env
+from nav.episode import NavEpisode
 from nav.habitat import write_episodes
 from nav.habitat_objects import write_object_episodes
 from nav.pointnav import PointNavConfig
+from nav.table import default_config
 from rearrange.errors import UserError
 from skills import eval as evaluation
 from skills import train
-from skills.navigation import NAVIGATION_NAMES, NavEnvironments, episode_of_file
+from skills.navigation import (
+    NAVIGATION_NAMES,
+    NavEnvironments,
+    episode_of_file,
+    find_episode_file,
+    load_episodes,
+)
 from skills.settings import environments_of, make_environments
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
@@ -47,7 +55,8 @@ def test_every_task_has_settings_that_load(task):
     assert isinstance(environments, NavEnvironments)
     again = environments_of(environments.metadata(), "val")
     assert again.split == "val"
-    assert again.task_config() == settings.task
+    assert environments.task_config() == settings.task
+    assert again.task_config() == default_config(task)
     assert again.agent["slide"] is False
 
 
@@ -83,8 +92,8 @@ def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):
     options.file = None
     results = []
     for _ in range(2):
-        evaluation._start_worker(str(policy), options)
-        results.append([evaluation.run_episode(index) for index in range(3)])
+        player = evaluation.EpisodePlayer(str(policy), options)
+        results.append([player.play(index) for index in range(3)])
     assert results[0] == results[1]
     summary = evaluation.summarise(results[0])
     spl = summary["scores"]["spl"]
@@ -116,11 +125,14 @@ def test_the_oracle_plays_a_file_of_habitats_schema(tmp_path, one_floor):
     options.episodes = 2
     options.file, line = evaluation.find_file(options)
     assert line == f"episodes: {path}, which holds 2"
-    evaluation._start_worker("oracle", options)
-    told = evaluation.run_episode(0)
+    told = evaluation.EpisodePlayer("oracle", options).play(0)
     assert told["success"] == 1.0
     assert told["spl"] > 0.85
-    options.episodes = 3
+    options.split = "train"
+    told = r"episode '0' is in floor24_variation0, a building of 'val', not of 'train': ask for --split val"
+    with pytest.raises(UserError, match=told):
+        evaluation.find_file(options)
+    options.split, options.episodes = "val", 3
     with pytest.raises(UserError, match="holds 2 episodes, not 3"):
         evaluation.find_file(options)
     options.skill = "explore"
@@ -130,13 +142,36 @@ def test_the_oracle_plays_a_file_of_habitats_schema(tmp_path, one_floor):
         evaluation.find_file(options)
 
 
+def test_files_with_one_building_of_another_split_are_refused(tmp_path):
+    starts = {
+        "seen": "floor00_variation0",
+        "home": "layout3_variation00",
+        "new": "floor29_variation2",
+    }
+    known = [
+        NavEpisode(name, building, (1.0, 1.0, 0.0), (2.0, 2.0), 0.2, 1.5)
+        for name, building in starts.items()
+    ]
+    path = tmp_path / "mixed.json.gz"
+    write_episodes(path, known[1:])
+    assert find_episode_file(str(path), "pointnav", 2, "val")[0] == path
+    load_episodes.cache_clear()
+    write_episodes(path, [*known[1:], known[0]])
+    for split, name in (("val", "seen"), ("test", "home")):
+        with pytest.raises(
+            UserError, match=rf"episode '{name}' is in .*, not of '{split}'"
+        ) as error:
+            find_episode_file(str(path), "pointnav", 1, split)
+        assert "\n" not in str(error.value)
+
+
 def play(arguments, count=2):
     options = evaluation.parse(arguments)
     options.episodes = count
     options.file, _ = evaluation.find_file(options)
     checkpoint = options.checkpoint or options.policy
-    evaluation._start_worker(checkpoint, options)
-    return [evaluation.run_episode(index) for index in range(count)]
+    player = evaluation.EpisodePlayer(checkpoint, options)
+    return [player.play(index) for index in range(count)]
 
 
 def test_baselines_and_the_oracle_play_objectnav(one_floor):
@@ -163,9 +198,8 @@ def test_baselines_are_refused_where_they_make_no_sense():
         evaluation.parse(["pick", "--policy", "random"])
     with pytest.raises(VerUserError, match="--policy frontier takes no --checkpoint"):
         evaluation.parse(["objectnav", "--policy", "frontier", "--checkpoint", "x"])
-    options = evaluation.parse(["explore", "--policy", "frontier"])
-    with pytest.raises(UserError, match="no frontier baseline for explore"):
-        evaluation._start_worker("frontier", options)
+    with pytest.raises(UserError, match="no frontier baseline for explore"):  # of both workers
+        evaluation.main(["explore", "--policy", "frontier", "--workers", "2"])
 
 
 def test_objectnav_has_an_agent_of_its_own():
@@ -187,9 +221,8 @@ def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
 
 
 def test_explore_has_no_oracle():
-    options = evaluation.parse(["explore", "--policy", "oracle"])
     with pytest.raises(UserError, match="no oracle for explore"):
-        evaluation._start_worker("oracle", options)
+        evaluation.main(["explore", "--policy", "oracle", "--workers", "1"])
 
 
 @pytest.mark.slow

@@ -1,14 +1,16 @@
 """Settings of a training run."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rearrange.errors import UserError
 from rearrange.sim import Randomisation
-from rearrange.tasks import PickConfig
+from rearrange.tasks import PickConfig, default_config
 from skills.base import SKILL_NAMES
+from skills.navigation import NavEnvironments
 from skills.settings import SkillEnvironments, check_skill, settings_type
 from skills.train import load_settings
 from ver import UserError as VerUserError
@@ -53,14 +55,18 @@ def test_randomisation_reaches_the_simulator_but_not_evaluations():
     assert plain.simulator_config().randomise == Randomisation()
 
 
-def test_a_wrong_stop_ends_evaluations_whatever_it_did_in_training():
-    settings = load_settings("navigate", ["task.wrong_stop_ends=false", "task.max_steps=77"])
-    environments = SkillEnvironments.from_settings(settings)
-    assert not environments.task_config().wrong_stop_ends
-    judged = SkillEnvironments.from_metadata(environments.metadata(), "val").task_config()
-    assert judged.wrong_stop_ends
-    assert judged.near_share == 0.0
-    assert judged.max_steps == 77
+def test_policies_of_a_skill_are_judged_alike_but_act_as_they_learned_to():
+    changes = ["goal_distance=9", "max_steps=77", "wrong_stop_ends=false", "near_share=0.5"]
+    settings = load_settings("navigate", [f"task.{word}" for word in changes])
+    metadata = SkillEnvironments.from_settings(settings).metadata()
+    judged = SkillEnvironments.from_metadata(metadata, "val").task_config()
+    assert judged == replace(default_config("navigate"), action=settings.task.action)
+    assert judged.action.repeat == 3
+    fixed = SkillEnvironments.from_settings(load_settings("pick", ["task.base_motion=false"]))
+    assert not SkillEnvironments.from_metadata(fixed.metadata(), "val").task_config().base_motion
+    nav = NavEnvironments.from_settings(load_settings("pointnav", ["task.success_distance=0.9"]))
+    judged = NavEnvironments.from_metadata(nav.metadata(), "val").task_config()
+    assert judged.success_distance == 0.2
 
 
 def test_senseless_randomisation_is_refused():
@@ -80,11 +86,11 @@ def test_unknown_key_names_those_that_exist():
 
 
 def test_environments_survive_pickling_and_metadata():
-    settings = load_settings("pick", ["camera_size=16", "task.distance_scale=3"])
+    settings = load_settings("pick", ["camera_size=16", "task.action.arm_step=0.02"])
     environments = pickle.loads(pickle.dumps(SkillEnvironments.from_settings(settings)))
     again = SkillEnvironments.from_metadata(environments.metadata(), "val")
     env = again(0, seed=1)
-    assert env.task.config == settings.task
+    assert env.task.config.action == settings.task.action
     assert env.observation_space["head_depth"].shape == (16, 16, 1)
     env.reset()
     assert env.episode.layout == 3  # the validation layout

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from rearrange.errors import UserError
 from rearrange.tasks import Pick, PickConfig
 
 SLOT, OTHER_SLOT = 4, 9
@@ -226,3 +227,12 @@ def test_sampled_episodes_ask_for_a_near_object():
         dx, dy = target.start[0] - x, target.start[1] - y
         assert math.hypot(dx, dy) <= 2.0
         assert abs(math.remainder(math.atan2(dy, dx) - yaw, 2 * math.pi)) < 5 * 0.5236
+
+
+@pytest.mark.usefixtures("one_variation")
+@pytest.mark.parametrize("distance", [0.35, 0.0, math.nan])
+def test_starts_that_are_too_near_are_refused(distance):
+    rng = np.random.default_rng(0)
+    Pick(PickConfig(start_distance=0.5)).sample_episode("val", rng)
+    with pytest.raises(UserError, match=r"^task\.start_distance=.* set it to 0\.5 or more$"):
+        Pick(PickConfig(start_distance=distance)).sample_episode("val", rng)

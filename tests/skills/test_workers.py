@@ -1,0 +1,40 @@
+"""Cases in worker processes."""
+
+import os
+import signal
+from functools import partial
+
+import pytest
+
+from rearrange.errors import UserError
+from skills.workers import play_in_workers
+
+
+class Doubler:
+    def __init__(self, trouble: str = "") -> None:
+        self.trouble = trouble
+        if trouble == "make":
+            raise UserError("no such player")
+
+    def play(self, number: int) -> tuple[int, int]:
+        if self.trouble == "play":
+            raise UserError("no such case")
+        if self.trouble == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 2 * number, os.getpid()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_case_is_played_once(workers):
+    results = list(play_in_workers(Doubler, [(i,) for i in range(5)], workers))
+    assert sorted(double for double, _ in results) == [0, 2, 4, 6, 8]
+    assert (os.getpid() in {pid for _, pid in results}) == (workers == 1)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [("make", "no such player"), ("play", "no such case"), ("die", "a worker process died")],
+)
+def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
+    with pytest.raises(UserError, match=told):
+        list(play_in_workers(partial(Doubler, trouble), [(i,) for i in range(3)], 2))

@@ -1,7 +1,8 @@
 """Plans household tasks, follows the plans with skills, and reports how well that went."""
 
-from planner.executive import Execution, Executive, ExecutiveSettings, HandOff, Moment, SkillRule
+from planner.executive import Executive, ExecutiveSettings, SkillRule
 from planner.problem import TaskProblem, build_problem
+from planner.record import Execution, HandOff, Moment
 from planner.search import Plan, PlanningError, PlanStep, check_plan, find_plan
 
 __all__ = [

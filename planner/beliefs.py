@@ -85,6 +85,7 @@ class Beliefs:
         }
         self._in_hand = self.held  # of the last step
         self._taken_from: Position | None = None
+        self._taken_for = 0  # target of the call that brought what is in the hand
         self._lost_at: Position | None = None
 
     def watch(self, world: RearrangeEnv) -> None:
@@ -112,6 +113,8 @@ class Beliefs:
         before = self.held
         expected = call.argument.slot if call.skill == "pick" else before
         self.held = self._senses.in_hand(world, expected)
+        if self.held not in (before, NOTHING, HANDLE):
+            self._taken_for = call.argument.target_index
         for receptacle in self.openings:
             value = self._senses.opening(world, ARTICULATED_RECEPTACLES[receptacle][1])
             self.openings[receptacle] = self.openings[receptacle] if value is None else value
@@ -273,7 +276,8 @@ class Beliefs:
                 facts.append(("marks", goal_name(index), target.goal_receptacle))
 
     def _back(self) -> SkillArgument:
-        """Where what is in the hand was taken, as a goal."""
-        index = self.target_of(self.held) or 0
+        """Where what is in the hand was taken, as a goal: of its own target, or of who took it for another."""
+        own = self.target_of(self.held)
+        index = self._taken_for if own is None else own
         position = self._taken_from or self._episode.targets[index].start
         return SkillArgument("goal", self.held, index, position)

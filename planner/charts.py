@@ -33,10 +33,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a chart: a name, and a rate per place on the x axis."""
+    """One line of a chart: a name, and a rate per place on the x axis; None: it has none there."""
 
     name: str
-    rates: tuple[Rate, ...]
+    rates: tuple[Rate | None, ...]
 
 
 @dataclass(frozen=True)
@@ -93,20 +93,25 @@ def line_chart(places: Sequence[str], lines: Sequence[Series], title: str) -> st
     for index, line in enumerate(lines):
         color = COLORS[index % len(COLORS)]
         shift = 7.0 * (index - (len(lines) - 1) / 2)
-        points = []
+        pieces: list[list[str]] = [[]]  # a place without a rate interrupts the line
         for k, rate in enumerate(line.rates):
+            if rate is None:
+                pieces.append([])
+                continue
             x = left + step * (k + 0.5) + shift
             mean, low, high = (top + height * (1 - v) for v in (rate.mean, rate.low, rate.high))
-            points.append(f"{x:.1f},{mean:.1f}")
+            pieces[-1].append(f"{x:.1f},{mean:.1f}")
             told = f"{line.name}, {places[k]}: {_interval(rate)}"
             parts.append(
                 f'<g><title>{escape(told)}</title><line x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" '
                 f'y2="{high:.1f}" stroke="{color}" stroke-width="2" opacity=".45"/>'
                 f'<circle cx="{x:.1f}" cy="{mean:.1f}" r="4" fill="{color}"/></g>'
             )
-        parts.append(
-            f'<polyline points="{" ".join(points)}" fill="none" stroke="{color}" stroke-width="1.6"/>'
-        )
+        parts += [
+            f'<polyline points="{" ".join(piece)}" fill="none" stroke="{color}" stroke-width="1.6"/>'
+            for piece in pieces
+            if piece
+        ]
     return svg(left + width + 8, top + height + 28, parts, title)
 
 

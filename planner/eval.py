@@ -108,8 +108,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     _check("skills", options.skills, tuple(MODES))
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     _check("replan-from", options.replan_from, tuple(SOURCES))
-    if options.replan < 0:
-        raise UserError(f"--replan must not be negative, found {options.replan}")
+    for name in ("replan", "seed"):
+        if getattr(options, name) < 0:
+            raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
     for name in ("episodes", "workers"):
@@ -150,10 +151,20 @@ def main(arguments: Sequence[str]) -> int:
     print(line, flush=True)
     if options.plan_only:
         return _plan_only(settings, episodes, options.json, arguments)
+    with ExitStack() as stack:
+        journal = None
+        if options.json is not None:
+            journal = stack.enter_context(Journal(options.json, settings, _files(settings)))
+        return _evaluate(options, settings, journal, arguments)
+
+
+def _evaluate(
+    options: argparse.Namespace,
+    settings: EvaluationSettings,
+    journal: Journal | None,
+    arguments: Sequence[str],
+) -> int:
     console = Console()
-    journal = None
-    if options.json is not None:
-        journal = Journal(options.json, settings, _files(settings))
     try:
         records = _run(settings, options.workers or worker_count(), console, journal)
     except PlanningError as error:
@@ -231,14 +242,13 @@ def _run(
     )
     done = {record.index for record in records}
     with ExitStack() as stack:
-        keep = None if journal is None else stack.enter_context(journal.open())
         live = None
         if console.is_terminal:
             live = stack.enter_context(Live(episode_table([], settings.episodes), console=console))
         for record in run_episodes(settings, workers, done):
             records.append(record)
-            if keep is not None:
-                keep(record)
+            if journal is not None:
+                journal.keep(record)
             if live is not None:
                 live.update(episode_table(records, settings.episodes))
             else:

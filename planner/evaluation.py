@@ -21,10 +21,11 @@ import numpy as np
 from unified_planning.model import Problem
 
 from planner import scenarios
-from planner.executive import Execution, Executive, ExecutiveSettings
+from planner.executive import Executive, ExecutiveSettings
 from planner.hand_offs import HandOffRecorder, Start
 from planner.interactions import without_navigation
 from planner.problem import build_problem
+from planner.record import Execution
 from planner.replanning import Replanner, ReplanSettings
 from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan

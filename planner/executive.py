@@ -9,14 +9,13 @@ robot looks at every hand-off itself (`senses.py` says what it can see) and may 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from planner.interactions import (
-    InteractionResult,
     InteractionTracker,
     SkillCall,
     achieved,
@@ -25,7 +24,8 @@ from planner.interactions import (
     held_slot,
 )
 from planner.problem import ARTICULATED_RECEPTACLES
-from planner.replanning import Replanner
+from planner.record import Decision, Ending, Execution, HandOff, Moment, Observer, missed_steps
+from planner.replanning import ARRIVED, Replanner
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
@@ -41,8 +41,7 @@ LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wai
 LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
 WRONG_OBJECT = "wrong object"
-
-Ending = Literal["done", "time-out", "force limit", "step limit"]
+MOVED, REOPENED = "moved a placed object", "reopened"
 
 
 @dataclass(frozen=True)
@@ -99,110 +98,6 @@ class ExecutiveSettings:
         return rule
 
 
-@dataclass(frozen=True)
-class HandOff:
-    """The world at the moment a skill ended.
-
-    Attributes:
-        plan_index: Step of the plan; the re-arming after it carries the same number. With
-            replanning, the steps of a new plan are counted on from where the old one was left.
-        skill: The skill that ended.
-        label: What it was told about: the object's or goal's name in the plan.
-        ending: Why it ended.
-        steps: How long it ran.
-        base_pose: x, y, yaw [m, m, rad].
-        distance: From the base to the skill's target in the plane [m].
-        heading: Direction of the target from the robot's own heading, left positive [rad].
-        held: Slot in the gripper, or None.
-        deviation: What went wrong although the skill may not have noticed, or None.
-    """
-
-    plan_index: int
-    skill: str
-    label: str
-    ending: Ending
-    steps: int
-    base_pose: tuple[float, float, float]
-    distance: float
-    heading: float
-    held: int | None
-    deviation: str | None
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What replanning made of a hand-off.
-
-    Attributes:
-        step: Environment steps so far.
-        plan_index: Step of the plan that was just done.
-        text: Why and how to go on, in words.
-        plan: The new plan; None: the old one went on.
-    """
-
-    step: int
-    plan_index: int
-    text: str
-    plan: tuple[str, ...] | None
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What an observer (the video, a progress display) sees after each step.
-
-    Attributes:
-        calls: The plan.
-        plan_index: Its step that is being done.
-        skill: What acts now.
-        argument: What it is told, None where that is nothing.
-        skill_step: Steps since it began.
-        missed: Steps of the plan that ended otherwise than the plan assumes, for the record only.
-    """
-
-    calls: tuple[SkillCall, ...]
-    plan_index: int
-    skill: str
-    argument: SkillArgument | None
-    skill_step: int
-    missed: frozenset[int] = frozenset()
-
-
-Observer = Callable[[RearrangeEnv, Moment], None]
-
-
-@dataclass(frozen=True)
-class Execution:
-    """What came of a plan.
-
-    Attributes:
-        success_at_end: HAB's success: every object at its goal, hand empty, plan run to its end.
-        success_once: The same state was reached at some step.
-        interactions: In the order of the first plan.
-        failure: "skill: cause" of what went wrong first; None on success. With replanning, of what went
-            wrong last with an object that is not at its goal.
-        steps: Environment steps taken.
-        hand_offs: One per skill that ran.
-        decisions: Of replanning.
-    """
-
-    success_at_end: bool
-    success_once: bool
-    interactions: tuple[InteractionResult, ...]
-    failure: str | None
-    steps: int
-    hand_offs: tuple[HandOff, ...]
-    decisions: tuple[Decision, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data for the report."""
-        return asdict(self)
-
-
-def missed_steps(hand_offs: Sequence[HandOff]) -> frozenset[int]:
-    """Steps of the plan after which something was not as the plan assumes."""
-    return frozenset(each.plan_index for each in hand_offs if each.deviation is not None)
-
-
 class Executive:
     """Runs plans in a world with N = 1."""
 
@@ -236,7 +131,7 @@ class Executive:
             stopped = run.step(index)
             index += 1
         if not stopped:
-            run.stand(index - 1, WAIT, self._settings.wait_steps)
+            stopped = run.stand(index - 1, WAIT, self._settings.wait_steps)
         return run.execution(stopped)
 
 
@@ -263,13 +158,13 @@ class _Run:
         self._hand_offs: list[HandOff] = []
         self._decisions: list[Decision] = []
         self._steps = 0
-        self._disturbed = False
+        self._disturbed: list[SkillCall] = []  # of which the record tells already
 
     def step(self, index: int) -> bool:
         """Runs a step of the plan and folds the arm; True where the episode ends with it."""
         call, replanner = self.calls[index], self._replanner
         stopped = self._run_skill(index, call.skill, self._settings.rule(call.skill))
-        if stopped or (replanner is None and index == len(self.calls) - 1):
+        if stopped or (self._is_last(index) and (replanner is None or self._is_late())):
             return stopped
         ended = self._hand_offs[-1]
         if self._run_skill(index, REARM, self._settings.rule(REARM)):
@@ -278,35 +173,50 @@ class _Run:
 
     def _replan(self, index: int, replanner: Replanner, ended: HandOff) -> bool:
         """Looks at what was done, and changes the plan if need be; True where the episode ends."""
-        call, last = self.calls[index], index == len(self.calls) - 1
-        if call.skill == "place":
-            self.stand(index, LOOK, LOOK_STEPS)
-        timed_out = ended.ending == "time-out"
-        verdict = replanner.decide(self._world, call, ended.steps, timed_out, last)
+        call, last = self.calls[index], self._is_last(index)
+        if call.skill == "place" and self.stand(index, LOOK, LOOK_STEPS):
+            return True
+        if last and self._is_late():
+            return False  # the plan was done before, and there is no time for another
+        timed_out = ended.ending == "time-out" and self._settings.rule(call.skill).timeout_ends
+        verdict = replanner.decide(self._world, call, ended.steps, timed_out, ended.distance, last)
         if verdict is None:
-            return self._steps >= self._settings.max_steps
+            return self._is_late()
         plan = None if verdict.calls is None else tuple(str(c.step) for c in verdict.calls)
         self._decisions.append(Decision(self._steps, index, verdict.text, plan))
         if verdict.lets_go and self._run_skill(index, REARM, SkillRule("open", timeout_ends=False)):
             return True
         if verdict.calls is not None:
             self.calls = (*self.calls[: index + 1], *verdict.calls)
+        return self._is_late() and not self._is_last(index)
+
+    def _is_last(self, index: int) -> bool:
+        return index == len(self.calls) - 1
+
+    def _is_late(self) -> bool:
         return self._steps >= self._settings.max_steps
 
     def _run_skill(self, index: int, name: str, rule: SkillRule) -> bool:
         """Runs one skill to its end and logs the hand-off; True where the episode ends with it."""
         call = self.calls[index]
         skill = self._skills[name]
-        ends = rule.timeout_ends and not (self._replanner and self._replanner.may_replan)
+        may_replan = self._replanner is not None and self._replanner.may_replan
         held_before = held_slot(self._world.state)
         argument = self._told(call.argument)
         skill.reset(self._world, argument)
         ending, steps = self._act(index, name, skill, argument, rule)
-        deviation = self._deviation(name, call, ending, held_before)
-        if deviation == "time-out" and not rule.timeout_ends:
-            deviation = None  # the plan goes on; the ending tells
-        self._hand_offs.append(self._hand_off(index, name, ending, steps, deviation))
-        return ending in ("force limit", "step limit") or (ending == "time-out" and ends)
+        # The last step's folding comes after the plan is done: it need not come to its end.
+        surplus = name == REARM and self._is_last(index)
+        stops = (
+            ending == "force limit"
+            or (ending == "step limit" and not surplus)
+            or (ending == "time-out" and rule.timeout_ends and not may_replan)
+        )
+        # An ending that changes nothing stands in the record, but is nothing that went wrong.
+        harmless = not stops and (not rule.timeout_ends or self._has_effect(call))
+        judged: Ending = "done" if harmless else ending
+        self._log(index, name, ending, steps, *self._deviation(name, call, judged, held_before))
+        return stops
 
     def _told(self, argument: SkillArgument) -> SkillArgument:
         """The argument with the start of an object in a drawer where the drawer has carried it.
@@ -335,23 +245,31 @@ class _Run:
                 return "force limit", step
             if skill.done(self._world) and not self._stop_masked(name, argument):
                 return "done", step
-            if self._steps >= self._settings.max_steps:
+            if self._is_late():
                 return "step limit", step
         return "time-out", timeout
 
-    def stand(self, index: int, name: str, steps: int) -> None:
-        """Stands still, so that what was let go has come to rest; LOOK turns the camera to the goal."""
+    def stand(self, index: int, name: str, steps: int) -> bool:
+        """Stands still, so that what was let go has come to rest; LOOK turns the camera to the goal.
+
+        Returns:
+            Whether a force limit has ended the episode.
+        """
         missed = missed_steps(self._hand_offs)
         for step in range(1, steps + 1):
-            if self._steps >= self._settings.max_steps:
-                return
+            if self._is_late():
+                return False
             action = self._masked(name, np.zeros(ACTION_SIZE), RULES[REARM])
             if name == LOOK:
                 heading = self._bearing(self.calls[index].argument)[1]
                 action[TURN] = np.clip(
                     heading - math.copysign(LOOK_HEADING, heading), -LOOK_TURN, LOOK_TURN
                 )
-            self._step(action, Moment(self.calls, index, name, None, step, missed))
+            if self._step(action, Moment(self.calls, index, name, None, step, missed)):
+                target = self.calls[index].argument.target_index
+                self._log(index, name, "force limit", step, "force limit", (target,))
+                return True
+        return False
 
     def execution(self, stopped: bool) -> Execution:
         """Closes the record."""
@@ -361,7 +279,7 @@ class _Run:
             success_at_end=success,
             success_once=self._tracker.success_once,
             interactions=tuple(self._tracker.results(state)),
-            failure=None if success else self._failure(),
+            failure=None if success else self._failure(stopped),
             steps=self._steps,
             hand_offs=tuple(self._hand_offs),
             decisions=tuple(self._decisions),
@@ -409,19 +327,21 @@ class _Run:
         heading = math.atan2(dy, dx) - yaw
         return math.hypot(dx, dy), math.atan2(math.sin(heading), math.cos(heading))
 
-    def _hand_off(
+    def _log(
         self,
         index: int,
         name: str,
         ending: Ending,
         steps: int,
         deviation: str | None,
-    ) -> HandOff:
+        targets: tuple[int, ...],
+    ) -> None:
+        """Keeps the hand-off."""
         call, state = self.calls[index], self._world.state
         distance, heading = self._bearing(self._told(call.argument))
         x, y, yaw = (float(v) for v in state.base_pose[0])
         held = held_slot(state)
-        return HandOff(
+        hand_off = HandOff(
             plan_index=index,
             skill=name,
             label=call.label,
@@ -432,12 +352,35 @@ class _Run:
             heading=heading,
             held=None if held == NOTHING else held,
             deviation=deviation,
+            targets=targets,
         )
+        self._hand_offs.append(hand_off)
+
+    def _has_effect(self, call: SkillCall) -> bool:
+        """Whether what a call is for was brought about; a drive ends near enough to what it was told."""
+        if call.skill == "navigate":
+            return self._bearing(self._told(call.argument))[0] <= ARRIVED
+        return achieved(call, self._world.state)
 
     def _deviation(
         self, name: str, call: SkillCall, ending: Ending, held_before: int
+    ) -> tuple[str | None, tuple[int, ...]]:
+        """What is not as the plan assumes, and the targets that it concerns."""
+        disturbed = self._disturbances()
+        others = [other.argument.target_index for other in disturbed]
+        cause = self._cause(name, call, ending, held_before, disturbed)
+        own = [] if cause in (None, MOVED, REOPENED) else [call.argument.target_index]
+        return cause, tuple(dict.fromkeys((*own, *others)))
+
+    def _cause(
+        self,
+        name: str,
+        call: SkillCall,
+        ending: Ending,
+        held_before: int,
+        disturbed: Sequence[SkillCall],
     ) -> str | None:
-        """What is not as the plan assumes, the most telling cause first."""
+        """What is not as the plan assumes, the most telling first."""
         state = self._world.state
         held = held_slot(state)
         if ending in ("force limit", "step limit"):
@@ -446,8 +389,8 @@ class _Run:
             return WRONG_OBJECT
         if name not in ("pick", "place") and held_before not in (held, NOTHING):
             return "dropped"
-        if (disturbed := self._disturbance()) is not None:
-            return disturbed
+        if disturbed:
+            return REOPENED if disturbed[0].closes else MOVED
         if name == "place" and held == NOTHING and not achieved(call, state):
             return "missed the goal"
         if ending == "time-out":
@@ -460,18 +403,19 @@ class _Run:
             return "no effect"
         return None
 
-    def _disturbance(self) -> str | None:
-        """The first time that something does not stay as it was left: what that is."""
-        disturbed = self._tracker.disturbed(self._world.state)
-        if disturbed is None or self._disturbed:
-            return None
-        self._disturbed = True
-        return "reopened" if disturbed.closes else "moved a placed object"
+    def _disturbances(self) -> list[SkillCall]:
+        """What has not stayed as it was left; each is told once, and again if it was mended meanwhile."""
+        state = self._world.state
+        now = self._tracker.disturbed(state)
+        told = [call for call in self._disturbed if not achieved(call, state)]
+        self._disturbed = [*told, *(call for call in now if call not in told)]
+        return [call for call in now if call not in told]
 
-    def _failure(self) -> str:
+    def _failure(self, stopped: bool) -> str:
         faults = [h for h in self._hand_offs if h.deviation is not None]
         if self._replanner is not None:  # what came first may have been mended
             left = self._tracker.unfinished(self._world.state)
-            of_left = [f for f in faults if self.calls[f.plan_index].argument.target_index in left]
-            faults = (of_left or faults)[::-1]
+            last = self._hand_offs[-1] if stopped else None
+            telling = [f for f in faults if f is last or left.intersection(f.targets)]
+            faults = (telling or faults)[::-1]
         return f"{faults[0].skill}: {faults[0].deviation}" if faults else "plan exhausted"

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Protocol
 
 from planner.evaluation import EpisodeRunner, EvaluationSettings
-from planner.executive import Execution, Moment
 from planner.interactions import InteractionResult, SkillCall
 from planner.problem import ARTICULATED_RECEPTACLES
+from planner.record import Execution, Moment
 from planner.search import PlanStep
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset

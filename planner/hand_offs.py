@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from planner.executive import REARM, Moment
+from planner.executive import REARM
+from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet, load_layout
 from rearrange.episodes.schema import JOINT_RANGES, record_of

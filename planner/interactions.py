@@ -2,7 +2,8 @@
 
 Interaction i counts only while everything placed or closed before it is still as it was left, and
 only if all interactions before it succeeded too. With replanning the interactions stay those of the first
-plan, so that tables stay comparable, but each may be done at any time.
+plan, so that tables stay comparable, but each may be done at any time. The full task knows no order: it is
+judged by the state alone, with and without replanning.
 """
 
 from __future__ import annotations
@@ -135,8 +136,8 @@ class InteractionTracker:
 
         Args:
             calls: The plan.
-            any_order: For replanning: an interaction is done whenever its effect was there, and success
-                is judged by the state alone. False: an interaction is done only when its turn has come.
+            any_order: For replanning: an interaction is done whenever its effect was there. False: only
+                when its turn has come.
         """
         self._calls = [call for call in calls if call.interacts]
         self._any_order = any_order
@@ -163,13 +164,13 @@ class InteractionTracker:
         if self.success_at_end(state):
             self.success_once = True
 
-    def disturbed(self, state: SimState) -> SkillCall | None:
-        """The first interaction whose lasting effect was there and is gone, or None."""
-        for index, call in enumerate(self._calls):
-            done = index < self._reached or self._seen[index]
-            if done and not self._is_kept(index, state):
-                return call
-        return None
+    def disturbed(self, state: SimState) -> list[SkillCall]:
+        """Interactions whose lasting effect was there and is gone."""
+        return [
+            call
+            for index, call in enumerate(self._calls)
+            if (index < self._reached or self._seen[index]) and not self._is_kept(index, state)
+        ]
 
     def results(self, state: SimState) -> list[InteractionResult]:
         """Every interaction, judged in the final state.
@@ -186,12 +187,12 @@ class InteractionTracker:
         return results
 
     def success_at_end(self, state: SimState) -> bool:
-        """HAB's success: all interactions done, the goals hold now, and the hand is empty.
+        """HAB's success: every object at its goal now, and the hand empty.
 
-        In any order, whether the goals hold and the hand is empty is all that counts.
+        Where closing is asked, what the plan closes for good is closed, too. In which order it came about,
+        and whether every pick and opening counted, is no matter.
         """
-        done = self._any_order or self._reached == len(self._calls)
-        return done and hand_empty(state) and self._are_kept(len(self._calls), state)
+        return hand_empty(state) and self._are_kept(len(self._calls), state)
 
     def unfinished(self, state: SimState) -> set[int]:
         """Targets of interactions that shall last and whose effect is not there."""

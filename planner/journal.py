@@ -1,30 +1,36 @@
 """The episodes of an evaluation that are done, kept beside its result until that is written.
 
 `PATH.part` is JSON lines: what is evaluated, then one record per episode, on the disk before the next
-begins. An evaluation that was killed goes on from there when the same command is given again.
+begins. An evaluation that was killed goes on from there when the same command is given again, with the same
+code. While it runs, the file is locked.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
 import types
 import typing
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
 from rearrange.errors import UserError
 
 SUFFIX = ".part"
+ROOT = Path(__file__).parents[1]  # where the packages lie
+PACKAGES = ("planner", "skills", "rearrange", "ver")  # whose code decides the results
+SOURCES = (".py", ".pddl")
+CODE = "version of the code"  # in the heading
 
 
 class Journal:
-    """Records of finished episodes in a file.
+    """Records of finished episodes in a file, as a context manager; another process has to wait.
 
     Attributes:
         path: The file.
@@ -32,59 +38,82 @@ class Journal:
     """
 
     def __init__(self, result: Path, settings: EvaluationSettings, files: Sequence[Path]) -> None:
-        """Read what an interrupted evaluation has left.
+        """Say what is evaluated.
 
         Args:
             result: Where the evaluation's JSON goes.
             settings: What is evaluated. More or fewer episodes than before are no other evaluation.
             files: Checkpoints and episodes that decide the results.
-
-        Raises:
-            UserError: The file is of another evaluation, or broken.
         """
         self.path = result.with_name(result.name + SUFFIX)
+        self.records: dict[int, EpisodeRecord] = {}
+        self._episodes = settings.episodes
         self._heading = json.loads(json.dumps(heading(settings, files)))
-        lines = self._lines()
+
+    def __enter__(self) -> Journal:
+        """Lock the file and read what an interrupted evaluation has left.
+
+        Raises:
+            UserError: The file is of another evaluation, or broken, or another process writes it.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("a+b")
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def keep(self, record: EpisodeRecord) -> None:
+        """Write a record; it is on the disk afterwards."""
+        self._write(dataclasses.asdict(record))
+
+    def delete(self) -> None:
+        """Remove the file: the result is written."""
+        self.path.unlink(missing_ok=True)
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # goes with the process
+        except BlockingIOError:
+            raise UserError(
+                f"{self.path} is being written by another evaluation: wait for its end, or give "
+                "another --json"
+            ) from None
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        good = content.rfind(b"\n") + 1  # a line that was cut off by a kill does not count
+        try:
+            lines = [json.loads(line) for line in content[:good].splitlines()]
+        except ValueError:
+            raise self._broken() from None
         if lines:
             self._check(lines[0])
         try:
             found = [decode(EpisodeRecord, line) for line in lines[1:]]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise self._broken() from None
-        self.records = {r.index: r for r in found if r.index < settings.episodes}
+        self.records = {r.index: r for r in found if r.index < self._episodes}
+        self._file.truncate(good)
+        if not lines:
+            self._write(self._heading)
 
-    @contextmanager
-    def open(self) -> Iterator[typing.Callable[[EpisodeRecord], None]]:
-        """Gives a function that keeps a record."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            file.truncate(self._good)
-
-            def keep(value: Any) -> None:
-                file.write(json.dumps(value).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-
-            if self._good == 0:
-                keep(self._heading)
-            yield lambda record: keep(dataclasses.asdict(record))
-
-    def delete(self) -> None:
-        """Remove the file: the result is written."""
-        self.path.unlink(missing_ok=True)
-
-    def _lines(self) -> list[Any]:
-        """The whole lines; one that was cut off by a kill does not count."""
-        self._good = 0
-        try:
-            content = self.path.read_bytes()
-        except FileNotFoundError:
-            return []
-        self._good = content.rfind(b"\n") + 1
-        try:
-            return [json.loads(line) for line in content[: self._good].splitlines()]
-        except ValueError:
-            raise self._broken() from None
+    def _write(self, value: Any) -> None:
+        self._file.write(json.dumps(value).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
     def _check(self, there: Any) -> None:
         if not isinstance(there, dict):
@@ -105,7 +134,19 @@ def heading(settings: EvaluationSettings, files: Sequence[Path]) -> dict[str, An
     """What has to be the same for an evaluation to go on; as plain data."""
     asked = {k: v for k, v in dataclasses.asdict(settings).items() if k != "episodes"}
     plain = {k: str(v) if isinstance(v, Path) else v for k, v in asked.items()}
+    plain[CODE] = code_version()
     return plain | {str(f): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+
+
+def code_version() -> str:
+    """A checksum of the sources that decide the results."""
+    sums = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.suffix in SOURCES:
+                sums.update(f"{path.relative_to(ROOT)}\0".encode())
+                sums.update(hashlib.sha256(path.read_bytes()).digest())
+    return sums.hexdigest()
 
 
 def decode(kind: Any, value: Any) -> Any:

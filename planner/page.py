@@ -7,7 +7,6 @@ results of one task stand side by side in the first chart; the rest is about eac
 from __future__ import annotations
 
 import base64
-import json
 import sys
 from collections.abc import Sequence
 from html import escape
@@ -17,14 +16,14 @@ from typing import Any
 from planner import charts
 from planner.charts import Rate, Segment, Series, Start
 from planner.executive import REARM
+from planner.report import read_result
 from rearrange.errors import UserError
 from skills.command import OneLineParser, run_command, write_text
 
 SUCCESSES, FAILURES = 2, 4  # films shown
 LARGEST_FILM = 6 * 2**20  # bytes
 TIMELINES = 40  # shown at once; the rest is folded away
-RINGS = {"navigate": (2.0, 4.0, 6.0, 9.0, 15.0)}  # [m]
-NEAR_RINGS = (0.5, 1.0, 1.5, 2.0, 3.0)  # [m]
+RINGS = (0.5, 1.0, 1.5, 2.0, 3.0)  # [m]
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#0f172a;max-width:920px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.7rem;margin-bottom:.2rem}h2{margin-top:2.4rem;border-bottom:1px solid #e2e8f0}
@@ -40,22 +39,6 @@ video{width:100%;background:#000}figure{margin:0}figcaption{font-size:.85rem;col
 code{background:#f1f5f9;padding:.1em .3em;border-radius:3px;overflow-wrap:anywhere}
 .row{display:grid;grid-template-columns:9rem 1fr;align-items:center;font-size:.8rem}
 """
-
-
-def load_result(path: Path) -> dict[str, Any]:
-    """A result that `planner.eval --json` wrote; UserError where it is none."""
-    try:
-        result = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read as a result: {error}") from None
-    needed = ("task", "row", "interactions", "full_task", "failures", "records")
-    missing = [name for name in needed if not isinstance(result, dict) or name not in result]
-    if missing:
-        raise UserError(
-            f"{path} is no result of an evaluation, it has no '{missing[0]}': make one with "
-            "python -m planner.eval TASK --json PATH"
-        )
-    return result
 
 
 def page(results: Sequence[dict[str, Any]], folder: Path = Path()) -> str:
@@ -93,6 +76,11 @@ def _rate(values: dict[str, float]) -> Rate:
     return Rate(values["mean"], values["low"], values["high"])
 
 
+def _rates(result: dict[str, Any]) -> dict[str, Rate]:
+    """By interaction: two results need not have the same ones."""
+    return {each["name"]: _rate(each["success"]) for each in result["interactions"]}
+
+
 def _cards(results: Sequence[dict[str, Any]]) -> str:
     cards = []
     for result in results:
@@ -107,12 +95,12 @@ def _cards(results: Sequence[dict[str, Any]]) -> str:
 
 
 def _comparison(results: Sequence[dict[str, Any]]) -> str:
-    places = [
-        each["name"] for each in max(results, key=lambda r: len(r["interactions"]))["interactions"]
-    ]
+    longest = max(results, key=lambda result: len(result["interactions"]))
+    found = [_rates(result) for result in (longest, *results)]
+    places = list(dict.fromkeys(name for rates in found for name in rates))
     lines = [
-        Series(_name(result), tuple(_rate(each["success"]) for each in result["interactions"]))
-        for result in results
+        Series(_name(result), tuple(rates.get(place) for place in places))
+        for result, rates in zip(results, found[1:], strict=True)
     ]
     keys = "".join(
         f'<span class="key" style="background:{charts.COLORS[k % len(charts.COLORS)]}"></span>'
@@ -130,7 +118,9 @@ def _failures(result: dict[str, Any]) -> str:
     if not result["failures"]:
         return "<p>No episode failed.</p>"
     chart = charts.bar_chart(result["failures"], result["episodes"], "failures")
-    return f"<h3>What went wrong first</h3>{chart}"
+    # As in `Execution.failure`; the key is not in older files.
+    which = "last with what was left" if result.get("replanning") else "first"
+    return f"<h3>What went wrong {which}</h3>{chart}"
 
 
 def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:
@@ -155,7 +145,7 @@ def _maps(result: dict[str, Any]) -> str:
     figures = []
     for skill, starts in starts_of(result).items():
         share = sum(start.success for start in starts) / len(starts)
-        chart = charts.hand_off_map(starts, f"hand-offs to {skill}", RINGS.get(skill, NEAR_RINGS))
+        chart = charts.hand_off_map(starts, f"hand-offs to {skill}", RINGS)
         figures.append(
             f"<figure>{chart}<figcaption>{escape(skill)}: {share:.0%} of {len(starts)} without a "
             "fault</figcaption></figure>"
@@ -247,7 +237,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="default: report.html beside the first result")
     options = parser.parse_args(arguments)
     output = options.output or options.results[0].with_name("report.html")
-    write_text(output, page([load_result(path) for path in options.results]))
+    write_text(output, page([read_result(path) for path in options.results]))
     print(f"page: {output}", file=sys.stderr)
     return 0
 

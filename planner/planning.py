@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planner.evaluation import EvaluationSettings
+from planner.interactions import without_navigation
 from planner.problem import build_problem
 from planner.search import find_plan
 from rearrange.episodes import EpisodeSet
@@ -39,5 +40,7 @@ def plan_episodes(settings: EvaluationSettings, episodes: EpisodeSet) -> Iterato
         problem = build_problem(episode, settings.close).problem
         problem_seconds = time.perf_counter() - started
         plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
+        if not settings.navigate:
+            plan = without_navigation(plan)
         steps = tuple(str(step) for step in plan.steps)
         yield PlanRecord(index, steps, problem_seconds, plan.seconds, plan.expanded)

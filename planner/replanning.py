@@ -9,8 +9,10 @@ first turns its camera to the goal and watches for a second. There:
 - another object in the hand: it is put back where it was taken, or, if the task asks for it too, goes to
   its own goal;
 - a handle in the hand is let go;
-- an object that is lost, or has caused more than `per_object` new plans, is given up, the others are not;
-- a time-out whose effect is there is none.
+- an object that is lost, or has caused more than `per_object` new plans, is given up, the others are not
+  (a wrong object's way back counts against the one that was to be picked);
+- a time-out whose effect is there is none: a Navigate that never stopped may have arrived all the same, by
+  odometry.
 
 There are at most `limit` new plans in an episode; beyond that the executive is TP-SRL's again, time-outs
 included. Step and force limits end the episode as ever: replanning does not undo what was broken.
@@ -33,8 +35,10 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes.episode import Episode
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.sim.base import NOTHING
+from rearrange.tasks.navigate import NavigateConfig
 
 NEW_PLANS = 5  # in an episode, where `--replan` names no number
+ARRIVED = NavigateConfig().goal_distance  # [m], base to what it was told: Navigate's own success
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """What is not as the plan assumes, and whose fault it is."""
+    """What is not as the plan assumes, and whose fault it is; None: no object's."""
 
     cause: str
-    target: int
+    target: int | None
 
 
 class Replanner:
@@ -107,7 +111,13 @@ class Replanner:
         return self._plans < self._settings.limit
 
     def decide(
-        self, world: RearrangeEnv, call: SkillCall, steps: int, timed_out: bool, last: bool
+        self,
+        world: RearrangeEnv,
+        call: SkillCall,
+        steps: int,
+        timed_out: bool,
+        distance: float,
+        last: bool,
     ) -> Verdict | None:
         """Looks, and decides how to go on; None: as planned, and there is nothing to tell.
 
@@ -115,12 +125,14 @@ class Replanner:
             world: The environment, after the skill and the folding of the arm.
             call: What was done.
             steps: How long it took.
-            timed_out: The skill did not end by itself.
+            timed_out: The skill did not end by itself, and that is no way for it to end.
+            distance: From the base to what the skill was told, in the plane, by odometry [m].
             last: The plan ends here.
         """
         carried = self.beliefs.held
         moved = self.beliefs.look(world, call)
-        trouble = self._trouble(call, carried, timed_out, moved)
+        stranded = call.skill == "navigate" and timed_out and distance > ARRIVED
+        trouble = self._trouble(call, carried, stranded, moved)
         if trouble is None and last:
             trouble = self._omission()
         at = f"{call.skill} {call.label} ({SLOT_KINDS[call.argument.slot]})"
@@ -139,7 +151,7 @@ class Replanner:
         return Verdict(text, calls, lets_go=self.beliefs.held == HANDLE)
 
     def _trouble(
-        self, call: SkillCall, carried: int, timed_out: bool, moved: list[int]
+        self, call: SkillCall, carried: int, stranded: bool, moved: list[int]
     ) -> _Trouble | None:
         """What is not as the plan assumes; the hand first, then what was to be done."""
         held, target = self.beliefs.held, call.argument.target_index
@@ -160,7 +172,7 @@ class Replanner:
             return _Trouble(f"{object_name(moved[0])} is no longer at its goal", moved[0])
         if call.interacts and call.receptacle is not None and not self.beliefs.is_as_meant(call):
             return _Trouble("no effect", target)
-        if call.skill == "navigate" and timed_out:
+        if stranded:
             return _Trouble("time-out", target)
         return None
 
@@ -173,7 +185,7 @@ class Replanner:
     def _omission(self) -> _Trouble | None:
         """What the plan has left undone: it only freed the hand, or could not be changed any more."""
         left = self.beliefs.left(self._given_up)
-        return _Trouble(f"{object_name(left[0])} is still to be done", left[0]) if left else None
+        return _Trouble(f"{object_name(left[0])} is still to be done", None) if left else None
 
     def _target_of(self, slot: int, otherwise: int) -> int:
         index = self.beliefs.target_of(slot)
@@ -181,12 +193,13 @@ class Replanner:
 
     def _blame(self, trouble: _Trouble) -> str:
         """Counts; gives an object up that has caused too much; returns what to say of that."""
-        self._because_of[trouble.target] += 1
         lost = {i for i, where in self.beliefs.objects.items() if where.position is None}
         lost -= {self._target_of(self.beliefs.held, -1)}
-        hopeless = lost
-        if self._because_of[trouble.target] > self._settings.per_object:
-            hopeless = lost | {trouble.target}
+        hopeless = set(lost)
+        if trouble.target is not None:
+            self._because_of[trouble.target] += 1
+            if self._because_of[trouble.target] > self._settings.per_object:
+                hopeless.add(trouble.target)
         fresh = sorted(hopeless - self._given_up)
         self._given_up |= hopeless
         reasons = {i: "lost" if i in lost else "tried often enough" for i in fresh}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -16,7 +18,9 @@ from planner.evaluation import EpisodeRecord, EvaluationSettings
 from planner.executive import WRONG_OBJECT
 from planner.interactions import OBJECT_AT_DISTANCE
 from planner.planning import PlanRecord
+from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
+from rearrange.errors import UserError
 from skills import MODES
 from skills.command import machine
 from skills.statistics import Proportion, proportion
@@ -24,6 +28,7 @@ from skills.statistics import Proportion, proportion
 VERSIONED = ("rearrange", "mujoco-core", "numpy", "numba", "torch", "unified-planning")
 LIVE_ROWS = 15
 SCRIPTED = "scripted"  # source of skills that are no one's achievement (reset_arm)
+NEEDED = ("task", "row", "interactions", "full_task", "failures", "records")  # of a result
 
 
 def summarize(
@@ -80,6 +85,7 @@ def summarize_plans(
         "episodes": len(records),
         "seed": settings.seed,
         "dataset": shown(settings.dataset),
+        "navigate": settings.navigate,
         "close": settings.close,
         "engine": settings.engine,
         "validated": settings.validate_plans,
@@ -91,6 +97,26 @@ def summarize_plans(
         "versions": versions(),
         "records": [asdict(record) for record in records],
     }
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """What `summarize` found and `planner.eval --json` wrote.
+
+    Raises:
+        UserError: The file is something else.
+    """
+    try:
+        result = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read as a result: {error}") from None
+    missing = [name for name in NEEDED if not isinstance(result, dict) or name not in result]
+    if missing or result["task"] not in SCENARIOS:
+        wrong = f"it has no '{missing[0]}'" if missing else f"its task is '{result['task']}'"
+        raise UserError(
+            f"{path} is no result of an evaluation, {wrong}: make one with "
+            "python -m planner.eval TASK --json PATH, without --plan-only"
+        )
+    return result
 
 
 def plan_lines(summary: dict[str, Any]) -> str:

@@ -6,16 +6,14 @@ after every interaction, as in the VER paper's Figure 6.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.report import replanning_line
+from planner.report import read_result, replanning_line
 from planner.scenarios import SCENARIOS
-from rearrange.errors import UserError
 from skills.command import OneLineParser, run_command
 
 INTRODUCTION = """\
@@ -23,24 +21,10 @@ INTRODUCTION = """\
 
 Made by `python -m planner.table` from the files that `planner.eval --json` writes: do not edit. Success at the
 end of the episode after every interaction; each counts only if all before it succeeded and what was placed is
-still so. In brackets: 95 % intervals. Episodes in apartments that nothing was trained in; ours, not
-ReplicaCAD's, so not comparable with published figures.
+still so. The full task is judged by the state alone: the plan has come to its end, every object is at its goal,
+the hand is empty, and what had to be closed is. In brackets: 95 % intervals. Episodes in apartments that
+nothing was trained in; ours, not ReplicaCAD's, so not comparable with published figures.
 """
-
-
-def read(path: str) -> dict[str, Any]:
-    """One evaluation.
-
-    Raises:
-        UserError: It is no file that `planner.eval --json` wrote.
-    """
-    try:
-        summary = json.loads(Path(path).read_text())
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise UserError(f"{path}: not a readable JSON file ({type(error).__name__})") from None
-    if not isinstance(summary, dict) or summary.get("task") not in SCENARIOS:
-        raise UserError(f"{path}: not written by `python -m planner.eval TASK --json PATH`")
-    return summary
 
 
 def page(summaries: Sequence[dict[str, Any]]) -> str:
@@ -107,8 +91,8 @@ def _details(summary: dict[str, Any]) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Print the page."""
     parser = OneLineParser(prog="planner.table", description=__doc__)
-    parser.add_argument("files", nargs="+", help="written by planner.eval --json")
-    sys.stdout.write(page([read(path) for path in parser.parse_args(arguments).files]))
+    parser.add_argument("files", nargs="+", type=Path, help="written by planner.eval --json")
+    sys.stdout.write(page([read_result(path) for path in parser.parse_args(arguments).files]))
     return 0
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from planner.chase import ChaseCamera, Cutaway
-from planner.executive import REARM, Execution, Moment, missed_steps
+from planner.executive import REARM
 from planner.interactions import OBJECT_AT_DISTANCE, held_slot
 from planner.panels import (
     BACKGROUND,
@@ -34,6 +34,7 @@ from planner.panels import (
     object_title,
     receptacle_title,
 )
+from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
 from rearrange.render import (
     Camera,

@@ -14,7 +14,6 @@ import torch
 from rearrange.errors import UserError
 from ver.collect.processes import die_with_parent
 
-
 _make: Callable[[], Any]  # of this worker process
 _player: Any = None
 

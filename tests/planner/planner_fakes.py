@@ -161,7 +161,9 @@ class FakeSkill:
         elif self.name == "pick":
             world.state.held_object[0] = argument.slot
         elif self.name == "place":
-            world.state.object_position[0, argument.slot] = argument.position
+            held = world.state.held_object[0]
+            if held != NOTHING:  # whatever that is
+                world.state.object_position[0, held] = argument.position
             world.state.held_object[0] = NOTHING
         elif self.name.startswith("open"):
             world.move_joint(argument.joint, WIDE_OPEN[argument.joint])

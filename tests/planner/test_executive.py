@@ -4,7 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from planner.executive import Executive, ExecutiveSettings, missed_steps
+from planner.executive import Executive, ExecutiveSettings
+from planner.record import missed_steps
 from rearrange.sim.base import NOTHING
 
 SKILL_STEPS = 3  # of a fake skill that ends by itself
@@ -178,6 +179,8 @@ def test_moving_a_placed_object_breaks_the_chain(run, skills):
     skills["pick"].wrong = knock
     execution = run()
     assert execution.failure == "pick: moved a placed object"
+    (hand_off,) = [h for h in execution.hand_offs if h.deviation == "moved a placed object"]
+    assert (hand_off.label, hand_off.targets) == ("object_2", (0,))
     once = [i.once for i in execution.interactions]
     at_end = [i.at_end for i in execution.interactions]
     assert once == [True] * 4 + [False] * 6
@@ -198,6 +201,18 @@ def test_force_limit_ends_the_episode(run, world):
     execution = run()
     assert execution.steps == 8
     assert execution.failure == "pick: force limit"
+
+
+def test_a_force_limit_while_waiting_ends_the_episode(run, world):
+    steps = 39 * SKILL_STEPS
+    world.force_limit_at = steps + 5
+    execution = run()
+    assert execution.steps == steps + 5
+    assert execution.success_once
+    assert not execution.success_at_end
+    assert execution.failure == "wait: force limit"
+    last = execution.hand_offs[-1]
+    assert (last.plan_index, last.ending, last.steps) == (19, "force limit", 5)
 
 
 def test_step_limit_ends_the_episode(run):

@@ -6,10 +6,10 @@ import pytest
 from planner_fakes import FakeWorld, make_episode
 
 from planner import film, video
-from planner.executive import Moment
 from planner.film import Take
 from planner.interactions import bind
 from planner.problem import build_problem
+from planner.record import Moment
 from planner.search import find_plan
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from planner import eval as command
-from planner import evaluation, scenarios
+from planner import evaluation, journal, scenarios
 from planner.evaluation import EpisodeRecord
-from planner.journal import decode
+from planner.journal import Journal, code_version, decode
 from planner.problem import goal_name
 from rearrange.errors import UserError
 
@@ -100,6 +100,52 @@ def test_other_settings_do_not_mix(stage, evaluate, kill_at, tmp_path):
     assert "\n" not in str(error.value)
     (tmp_path / "result.json.part").unlink()
     assert evaluate("--episodes", "2", "--seed", "3")["seed"] == 3
+
+
+def test_other_code_does_not_mix(stage, evaluate, kill_at, monkeypatch):
+    kill_at(1)
+    with pytest.raises(SystemExit):
+        evaluate("--episodes", "2")
+    kill_at(None)
+    monkeypatch.setattr(journal, "code_version", lambda: "of tomorrow")
+    with pytest.raises(UserError, match=r"with another version of the code: delete it") as error:
+        evaluate("--episodes", "2")
+    assert "\n" not in str(error.value)
+
+
+def test_the_code_is_what_decides_the_results(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "ROOT", tmp_path)
+    versions = set()
+    for name in (
+        "planner/a.py",
+        "planner/domain.pddl",
+        "rearrange/tasks/a.py",
+        "ver/b.py",
+        "skills/c.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        for text in ("1", "2"):
+            (tmp_path / name).write_text(text)
+            versions.add(code_version())
+    assert len(versions) == 10
+    (tmp_path / "ver" / "b.pyc").write_text("compiled")
+    (tmp_path / "docs.md").write_text("told")
+    assert code_version() in versions
+
+
+def test_two_processes_do_not_write_one_file(stage, evaluate, kill_at, tmp_path):
+    settings = evaluation.EvaluationSettings("tidy_house", episodes=2)
+    with Journal(tmp_path / "result.json", settings, []) as first:
+        written = first.path.read_bytes()
+        with pytest.raises(
+            UserError, match=r"part is being written by another evaluation"
+        ) as error:
+            evaluate("--episodes", "2")
+        assert first.path.read_bytes() == written
+    assert "\n" not in str(error.value)
+    assert stage.world.seeds == []
+    first.delete()
+    evaluate("--episodes", "2")
 
 
 @pytest.mark.parametrize("text", ["[]\n", "nonsense\n", '{"task": "tidy_house"}\n{}\n'])

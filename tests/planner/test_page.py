@@ -96,6 +96,33 @@ def test_results_stand_side_by_side(result, tmp_path):
         page.page([result, result | {"task": "set_table"}])
 
 
+def test_rates_are_compared_by_name(result):
+    """A result without some interaction has a gap there; one of its own stands at the end."""
+    first, _, *rest = result["interactions"]
+    mean = {"mean": 0.25, "low": 0.2, "high": 0.3}
+    changed = [first, rest[0] | {"success": mean}, {"name": "open_cab_0", "success": mean}]
+    html = page.page([result, result | {"row": "other", "interactions": changed}])
+    (chart, *_) = pictures(html)
+    told = [title.text for title in chart.iter("title")]
+    assert [each.split(", ")[-1] for each in told if each.startswith("other")] == [
+        f"{first['name']}: {page.charts._interval(page._rate(first['success']))}",
+        "pick_1: 25.0% (20.0 to 30.0)",
+        "open_cab_0: 25.0% (20.0 to 30.0)",
+    ]
+    names = [each.text for each in chart.findall("text")][5:]
+    assert names[:3] + names[-1:] == ["pick 0", "place 0", "pick 1", "open cab 0"]
+    # Nothing is drawn across the gaps.
+    points = [len(each.get("points", "").split()) for each in chart.findall("polyline")]
+    assert points == [10, 1, 1, 1]
+
+
+def test_the_heading_says_which_failure_is_told(result):
+    assert "What went wrong first" in page.page([result])
+    html = page.page([result | {"replanning": {"limit": 5}}])
+    assert "What went wrong first" not in html
+    assert "What went wrong last with what was left" in html
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [("{", "cannot be read as a result"), ("[]", "no 'task'"), ('{"task": "a"}', "no 'row'")],

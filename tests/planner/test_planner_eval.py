@@ -65,6 +65,14 @@ def test_plans_alone_are_timed_and_validated(tmp_path, capsys):
         command.main(["set_table", "--plan-only", "--dataset", "sampled"])
 
 
+def test_plans_alone_may_be_without_navigation(tmp_path):
+    options = ("--plan-only", "--no-nav", "--episodes", "1")
+    result = run_json(tmp_path, *options, task="set_table")
+    assert not result["navigate"]
+    assert result["plan_length"]["max"] == 6
+    assert not any(step.startswith("(nav") for step in result["records"][0]["plan"])
+
+
 def test_failures_are_counted_by_cause(stage, tmp_path):
     stage.skills["pick"].never_done = (1,)
     result = run_json(tmp_path, "--episodes", "2")
@@ -171,6 +179,7 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
             "unknown navigate-timeout 'x': choose one of end, proceed",
         ),
         (["tidy_house", "--replan", "-1"], "--replan must not be negative, found -1"),
+        (["tidy_house", "--seed", "-1"], "--seed must not be negative, found -1"),
         (
             ["tidy_house", "--replan-from", "x"],
             "unknown replan-from 'x': choose one of observed, true",

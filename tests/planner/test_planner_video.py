@@ -11,9 +11,9 @@ from planner_fakes import FakeWorld, make_table_episode
 from planner import eval as command
 from planner import panels, scenarios, video
 from planner.chase import ChaseCamera, Cutaway
-from planner.executive import Moment
 from planner.interactions import bind
 from planner.problem import build_problem
+from planner.record import Moment
 from planner.search import find_plan
 
 # A robot would stand at the origin; the camera at (-3, 0, 3) looks at it.

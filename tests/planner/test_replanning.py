@@ -14,6 +14,7 @@ from planner_fakes import (
 
 from planner.executive import LOOK_STEPS, Executive, ExecutiveSettings
 from planner.problem import build_problem
+from planner.record import missed_steps
 from planner.replanning import Replanner, ReplanSettings
 from planner.search import find_plan
 from planner.senses import Observed, Truth, object_position
@@ -39,7 +40,14 @@ class NearSighted(Observed):
 def follow(world, skills):
     """Plans an episode and follows the plan."""
 
-    def follow(episode=None, senses=None, close=False, replan=True, **settings):
+    def follow(
+        episode=None,
+        senses=None,
+        close=False,
+        replan=True,
+        executive=None,
+        **settings,
+    ):
         if episode is not None:
             world.load(episode)
         task = build_problem(world.episode, close)
@@ -50,9 +58,10 @@ def follow(world, skills):
             close,
             senses or NearSighted(),
         )
-        executive = Executive(skills, ExecutiveSettings())
         plan = find_plan(task.problem)
-        return executive.run(world, plan, task.arguments, replanner=replanner if replan else None)
+        return Executive(skills, executive).run(
+            world, plan, task.arguments, replanner=replanner if replan else None
+        )
 
     return follow
 
@@ -64,6 +73,29 @@ def fail_once(skill, target, fault=lambda world, argument: None):
     skill.wrong = lambda world, argument: (
         faults.pop()(world, argument) if faults else skill.effect(world, argument)
     )
+
+
+def fail_each(skill, faults):
+    """As `fail_once`, for several targets: target -> fault."""
+    skill.misses, faults = tuple(faults), dict(faults)
+    skill.wrong = lambda world, argument: faults.pop(argument.target_index, skill.effect)(
+        world, argument
+    )
+
+
+def knocks(target):
+    """A fault of Pick: it takes its object, but pushes what was placed for another target."""
+
+    def knock(world, argument):
+        world.state.held_object[0] = argument.slot
+        world.state.object_position[0, FIRST_SLOT + target, 1] += 1.0
+
+    return knock
+
+
+def disturbances(execution):
+    found = [h for h in execution.hand_offs if h.deviation == "moved a placed object"]
+    return [(h.skill, h.label, h.targets) for h in found]
 
 
 def drop(world, argument):
@@ -225,6 +257,35 @@ def test_what_moves_out_of_sight_goes_unnoticed(follow, skills):
     assert execution.failure == "pick: moved a placed object"
 
 
+def test_who_moved_an_object_is_told_not_what_it_had_suffered_before(follow, skills):
+    fail_each(skills["pick"], {0: lambda world, argument: None, 4: knocks(0)})
+    execution = follow()
+    assert "nothing held" in texts(execution)[0]  # of object 0, mended
+    assert disturbances(execution) == [("pick", "object_4", (0,))]
+    assert execution.failure == "pick: moved a placed object"
+
+
+def test_every_object_that_is_moved_is_told(follow, skills):
+    fail_each(skills["pick"], {2: knocks(0), 4: knocks(1)})
+    execution = follow(replan=False)  # nothing is mended
+    assert disturbances(execution) == [("pick", "object_2", (0,)), ("pick", "object_4", (1,))]
+
+
+def test_what_was_put_back_may_be_moved_again(follow, skills):
+    fail_each(skills["pick"], {2: knocks(0), 4: knocks(0)})
+    execution = follow(senses=Truth())
+    assert disturbances(execution) == [("pick", "object_2", (0,)), ("pick", "object_4", (0,))]
+    assert_all_done(execution)
+
+
+def test_what_ended_the_episode_is_its_failure(follow, world, skills):
+    fail_once(skills["pick"], 1)
+    world.force_limit_at = 3 * 19 + LOOK_STEPS + 1  # object 2 is at its goal by then
+    execution = follow(per_object=0)
+    assert "gives up object_1" in texts(execution)[0]
+    assert execution.failure == "reset_arm: force limit"
+
+
 def test_a_door_that_did_not_open_is_tried_again(follow, skills):
     fail_once(skills["open_cab"], 0)
     execution = follow(make_table_episode())
@@ -275,6 +336,62 @@ def test_a_timeout_is_no_fault_where_its_effect_is_there(follow, skills):
         "pick object_1 (003_cracker_box): time-out after 10 steps, but its effect is there; goes on"
     ]
     assert_all_done(execution)
+    assert missed_steps(execution.hand_offs) == frozenset()
+
+
+def test_a_drive_that_never_stopped_may_have_arrived(follow, world, skills):
+    def stay_away(world, argument):
+        world.state.base_pose[0] = (argument.position[0] - 1.6, argument.position[1], 0.0)
+
+    skills["navigate"].never_done = (1,)
+    fail_once(skills["navigate"], 1, stay_away)
+    execution = follow()
+    object_1, goal_1 = (
+        f"navigate {name}_1 (003_cracker_box): time-out" for name in ("object", "goal")
+    )
+    assert "new plan of 16 steps: navigate object_1" in texts(execution)[0]
+    goes_on = "after 10 steps, but its effect is there; goes on"
+    assert texts(execution)[1:] == [f"{object_1} {goes_on}", f"{goal_1} {goes_on}"]
+    assert missed_steps(execution.hand_offs) == {4}
+    assert_all_done(execution)
+
+
+def test_drives_may_time_out_where_they_shall_proceed(follow, skills):
+    skills["navigate"].misses = skills["navigate"].never_done = (2,)  # far from its target
+    execution = follow(executive=ExecutiveSettings(navigate_timeout_ends=False))
+    assert execution.decisions == ()
+    assert [h.ending for h in execution.hand_offs if h.skill == "navigate"].count("time-out") == 2
+    assert_all_done(execution)
+
+
+def test_the_way_back_counts_against_whose_pick_went_wrong(follow, world, skills):
+    def take_a_can(world, argument):
+        world.state.held_object[0] = 0
+
+    world.state.object_position[0, 0] = (2.1, 0.1, 0.8)
+    fail_once(skills["pick"], 1, take_a_can)
+    stuck = [True] * 3  # so often it is not let go
+    skills["place"].misses = tuple(range(5))
+    skills["place"].wrong = lambda world, argument: (
+        stuck.pop() if stuck and argument.slot == 0 else skills["place"].effect(world, argument)
+    )
+    execution = follow(per_object=2)
+    assert {a.target_index for a in skills["place"].resets if a.slot == 0} == {1}
+    given_up = [text for text in texts(execution) if "gives up" in text]
+    assert ["gives up object_1 (tried often enough)" in text for text in given_up] == [True]
+    assert [i.once for i in execution.interactions] == [True] * 2 + [False] * 8
+    assert used(execution, "place")[-1] == "goal_4"
+
+
+def test_what_is_still_to_be_done_is_not_its_objects_fault(follow, skills):
+    episode = with_receptacles(
+        make_episode(1), [("sofa", "fridge_middle")], articulated={"fridge_door": 1.5}
+    )
+    fail_once(skills["place"], 0, lambda world, _: world.move_joint("fridge_door", 0.0))
+    execution = follow(episode, senses=Truth(), per_object=1)
+    assert "object_0 is still to be done" in texts(execution)[1]
+    assert not any("gives up" in text for text in texts(execution))
+    assert_all_done(execution)
 
 
 def test_an_object_that_never_works_is_given_up(follow, skills):
@@ -301,6 +418,39 @@ def test_the_force_limit_ends_the_episode_as_ever(follow, world):
     world.force_limit_at = 8
     execution = follow()
     assert (execution.steps, execution.failure) == (8, "pick: force limit")
+
+
+def test_a_force_limit_while_looking_ends_the_episode(follow, world):
+    world.force_limit_at = 30  # the first object is placed, and the arm folded, after 24 steps
+    execution = follow()
+    assert (execution.steps, execution.failure) == (30, "look: force limit")
+
+
+DONE_AFTER = 39 * 3 + 4 * LOOK_STEPS  # the last Place's end
+
+
+@pytest.mark.parametrize("left", [0, 1, 3, 4, 20, 33, 34])
+def test_looking_costs_no_success_that_was_there(follow, left):
+    execution = follow(executive=ExecutiveSettings(max_steps=DONE_AFTER + left))
+    assert_all_done(execution)
+    assert execution.steps == DONE_AFTER + left
+    assert missed_steps(execution.hand_offs) == frozenset()
+
+
+def test_a_handle_may_be_let_go_with_the_last_step(follow, skills):
+    def cling(world, argument):
+        skills["place"].effect(world, argument)
+        world.state.held_handle[0] = FRIDGE
+
+    fail_once(skills["place"], 4, cling)
+    execution = follow(executive=ExecutiveSettings(max_steps=DONE_AFTER + 3 + LOOK_STEPS + 1))
+    assert "holds a handle after 3 steps; new plan of 0 steps" in texts(execution)[0]
+    assert execution.success_at_end
+
+
+def test_the_step_limit_ends_what_is_not_done(follow):
+    execution = follow(executive=ExecutiveSettings(max_steps=DONE_AFTER - 1))
+    assert execution.failure == "place: step limit"
 
 
 def test_the_camera_turns_to_what_was_placed(follow, world):

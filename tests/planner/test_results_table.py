@@ -27,6 +27,7 @@ def written(folder, task: str, row: str, rates: list[float], **more) -> str:
         "wrong_object": {"wrong": 1, "picks": 300},
         "planning_seconds": {"median": 0.0104, "worst": 0.2},
         "command": f"python -m planner.eval {task} --json /somewhere/out.json --seed 1",
+        "records": [],
     } | more
     path = folder / f"{task}_{row}.json"
     path.write_text(json.dumps(summary))
@@ -89,13 +90,22 @@ def test_rows_say_whom_an_oracle_stood_in_for(row, sources, name, tmp_path, caps
     assert f"| {name} | 100 |" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"task": "pick"}', "\xff"])
+PLANS = '{"task": "tidy_house", "split": "val", "episodes": 2, "records": []}'  # of --plan-only
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"task": "pick"}', "\xff", PLANS])
 def test_other_files_are_refused_in_one_line(tmp_path, text):
     path = tmp_path / "other.json"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(UserError, match=r"other\.json") as error:
         main([str(path)])
     assert "\n" not in str(error.value)
+
+
+def test_other_tasks_are_refused_in_one_line(tmp_path):
+    path = written(tmp_path, "pick", "learned", [0.8, 0.7])
+    with pytest.raises(UserError, match=r"pick_learned\.json is no result .* its task is 'pick'"):
+        main([path])
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -28,7 +28,9 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
     monkeypatch, tmp_path, capsys, interrupted, size, status
 ):
     group = SimpleNamespace(size=size, main=True)
-    trainer = SimpleNamespace(steps=7, group=group, interrupted=interrupted, train=lambda: None)
+    trainer = SimpleNamespace(
+        steps=7, rollout_steps=64, group=group, interrupted=interrupted, train=lambda: None
+    )
     monkeypatch.setattr(train, "Trainer", lambda *_, **__: trainer)
     assert train.main(["pick", f"run={tmp_path}"]) == status
     ending = capsys.readouterr().err.splitlines()[-1]

@@ -131,6 +131,7 @@ def row_name(settings: EvaluationSettings) -> str:
     source = settings.replanning.source
     additions = {
         "NoNav": not settings.navigate,
+        "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         "replanning": settings.replanning.limit > 0 and source == "observed",
         "replanning from the true state": settings.replanning.limit > 0 and source == "true",
     }

@@ -126,6 +126,10 @@ def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
         (("--skills", "learned"), "TP-SRL"),
         (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav)"),
         (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav)"),
+        (
+            ("--skills", "learned", "--navigate-timeout", "proceed"),
+            "TP-SRL (late drives go on)",
+        ),
         (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning)"),
         (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed)"),
         (

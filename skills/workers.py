@@ -32,8 +32,8 @@ def play_in_workers(
         UserError: A worker died. What `make` or `play` raises comes as it is.
     """
     workers = min(workers, len(cases))
-    torch.set_num_threads(1)  # more only wait for each other on so small networks
     if workers == 1:
+        torch.set_num_threads(1)  # more only wait for each other on so small networks
         player = make()
         yield from (player.play(*case) for case in cases)
         return

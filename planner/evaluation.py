@@ -6,14 +6,12 @@ evaluation takes, not what it finds.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
 from collections.abc import Collection, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +29,7 @@ from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
-from ver.collect.processes import die_with_parent
+from skills.workers import play_in_workers
 
 if TYPE_CHECKING:
     from planner.video import EpisodeVideo
@@ -122,7 +120,7 @@ class EpisodeRunner:
         self._stage = scenarios.open_stage(settings.scenario, settings.split, settings.skills)
         self._executive = Executive(self._stage.skills, settings.executive)
 
-    def run(self, index: int, video_path: Path | None = None) -> EpisodeRecord:
+    def play(self, index: int, video_path: Path | None = None) -> EpisodeRecord:
         """Runs one episode from its beginning to its end.
 
         Args:
@@ -205,51 +203,11 @@ def run_episodes(
         workers: Processes; 1 runs in this one.
         done: Indices of episodes that are not run again.
     """
-    indices = [index for index in range(settings.episodes) if index not in done]
-    if not indices:
-        return
-    workers = max(1, min(workers, len(indices)))
-    if workers == 1:
-        runner = EpisodeRunner(settings)
-        try:
-            for index in indices:
-                yield runner.run(index)
-        finally:
-            runner.close()
-        return
-    # spawn: forking a process that has run threads (numba, torch) can hang the child.
-    context = multiprocessing.get_context("spawn")
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core per worker: threads only contend
-    pool = ProcessPoolExecutor(workers, context, _start_worker, (settings,))
-    try:
-        futures = [pool.submit(_run_in_worker, index) for index in indices]
-        for future in as_completed(futures):
-            yield future.result()
-    except BrokenProcessPool as error:
-        raise RuntimeError("a worker process died; its message stands above") from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    cases = [(index,) for index in range(settings.episodes) if index not in done]
+    if cases:
+        yield from play_in_workers(partial(EpisodeRunner, settings), cases, workers)
 
 
 def worker_count() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-_settings: EvaluationSettings | None = None  # of this worker process
-_runner: EpisodeRunner | None = None
-
-
-def _start_worker(settings: EvaluationSettings) -> None:
-    global _settings
-    die_with_parent(os.getppid())
-    _settings = settings
-
-
-def _run_in_worker(index: int) -> EpisodeRecord:
-    # The runner is made here: what an initializer raises would not reach the parent as it is.
-    global _runner
-    if _runner is None:
-        assert _settings is not None
-        _runner = EpisodeRunner(_settings)
-    return _runner.run(index)

@@ -114,7 +114,7 @@ class HouseholdPlayer:
 
     def play(self, index: int, path: Path | None) -> Take:
         """See Player."""
-        execution = self._runner.run(index, path).execution
+        execution = self._runner.play(index, path).execution
         done = sum(result.once for result in execution.interactions)
         told = f"{done} of {len(execution.interactions)} interactions, {execution.steps} steps"
         if execution.failure is not None:

@@ -24,7 +24,8 @@ def play_in_workers(
     """What comes of the cases, in the order in which they end.
 
     Args:
-        make: Makes a process's player, whose `play` plays a case; picklable.
+        make: Makes a process's player, whose `play` plays a case; picklable. Where it has a `close`, that
+            is called at the end of what is played in this process.
         cases: Arguments of `play`.
         workers: Processes; one is this process itself.
 
@@ -35,7 +36,11 @@ def play_in_workers(
     if workers == 1:
         torch.set_num_threads(1)  # more only wait for each other on so small networks
         player = make()
-        yield from (player.play(*case) for case in cases)
+        try:
+            yield from (player.play(*case) for case in cases)
+        finally:
+            if hasattr(player, "close"):
+                player.close()
         return
     # spawn: forking a process that has run threads (numba, torch) can hang the child.
     context = multiprocessing.get_context("spawn")

@@ -44,7 +44,7 @@ def untimed(value):
 @pytest.fixture
 def kill_at(monkeypatch):
     """Ends an evaluation as a kill would, when the episode of this index begins."""
-    run = evaluation.EpisodeRunner.run
+    run = evaluation.EpisodeRunner.play
 
     def kill_at(killed):
         def dies(runner, index):
@@ -52,7 +52,7 @@ def kill_at(monkeypatch):
                 raise SystemExit(137)
             return run(runner, index)
 
-        monkeypatch.setattr(evaluation.EpisodeRunner, "run", dies)
+        monkeypatch.setattr(evaluation.EpisodeRunner, "play", dies)
 
     return kill_at
 

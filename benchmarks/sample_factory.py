@@ -2,10 +2,10 @@
 
 Sample Factory (https://www.samplefactory.dev, from PyPI) trains on our Gymnasium environment, with our
 image encoder and layers of the same widths, at the same resolution, as many environments in as many
-processes and as many passes of its learner over each step; `appo` and `ver` of ours run beside it, in
-turn, all with 16 environments, in the apartments of val (benchmarks/systems.py says why). Its other
-settings stay at its defaults. Steps count when they have been learned from; the first rollout is
-left out.
+processes and as many passes of its learner over each step, and without V-trace, its default; `appo` and
+`ver` of ours run beside it, in turn, all with 16 environments, in the apartments of val
+(benchmarks/systems.py says why). Its other settings stay at its defaults. Steps count when they have been
+learned from; the first rollout is left out.
 
 It wants older packages than this project, so it needs a virtual environment of its own
 (docs/systems.md has the commands).
@@ -36,11 +36,12 @@ from ver import UserError
 
 THEIRS = "sample_factory"
 SYSTEMS = (THEIRS, "appo", "ver")
-# What Sample Factory's networks do not have
-SAME_NETWORK = (
+# What Sample Factory's networks do not have, and what its learner does only on demand (--with_vtrace)
+SAME_SETTINGS = (
     "network.previous_action_features=0",
     "network.switches=[]",
     "network.initial_mean=[]",
+    "appo.vtrace=false",
 )
 ROOT = Path(__file__).parents[1]
 STARTUP_S = 120.0  # that a run may take besides
@@ -107,7 +108,7 @@ def compare(options: Any) -> dict[str, Any]:
             if system == THEIRS:
                 run = run_theirs(options, seed)
             else:
-                run = train(skill_case(system, seed, options.skill, SAME_NETWORK), options.seconds)
+                run = train(skill_case(system, seed, options.skill, SAME_SETTINGS), options.seconds)
             runs[system].append(run)
             print(f"{options.skill}, {system}, seed {seed}: {run}", file=sys.stderr, flush=True)
     return {"limit": float(np.mean(limits)), "systems": runs}

@@ -108,6 +108,9 @@ def _episode(times: StepTimes, rng: np.random.Generator) -> np.ndarray:
 class Straggler(gymnasium.Env):
     """Sleeps through its steps; the action is to copy an observed number.
 
+    What little a step computes comes before the sleep and is part of its duration: as when a
+    simulator runs elsewhere, nothing is left to do once the result is there.
+
     Args:
         times: How long steps take.
         offset: At which step the first episode begins, so that environments do not reset together.
@@ -129,11 +132,17 @@ class Straggler(gymnasium.Env):
 
     def step(self, action):
         """Sleep."""
-        target = self.x[:2]
-        time.sleep(self.durations[self.t])
+        begin = time.perf_counter()
+        reward = -float(np.abs(np.asarray(action) - self.x[:2]).mean()) / EPISODE_LENGTH
+        observation = self._observe()
+        self._sleep(begin)
+        return observation, reward, False, self.t >= EPISODE_LENGTH, {}
+
+    def _sleep(self, begin: float) -> None:
+        """Lets the step that began at this time take what was drawn for it."""
+        duration = self.durations[self.t % EPISODE_LENGTH]
         self.t += 1
-        reward = -float(np.abs(np.asarray(action) - target).mean()) / EPISODE_LENGTH
-        return self._observe(), reward, False, self.t >= EPISODE_LENGTH, {}
+        time.sleep(max(0.0, begin + duration - time.perf_counter()))
 
     def _observe(self) -> dict[str, np.ndarray]:
         self.x = self.np_random.uniform(-1, 1, 8).astype(np.float32)
@@ -158,9 +167,9 @@ class Steering(Straggler):
         return observation, info
 
     def step(self, action):
-        """Sleep and move."""
-        time.sleep(self.durations[self.t % EPISODE_LENGTH])
-        self.t, self.moves = self.t + 1, self.moves + 1
+        """Move and sleep."""
+        begin = time.perf_counter()
+        self.moves += 1
         before = float(np.hypot(*self.way))
         self.way = self.way - self.STEP * self.turn @ np.clip(np.asarray(action, float), -1.0, 1.0)
         left = float(np.hypot(*self.way))
@@ -168,6 +177,7 @@ class Steering(Straggler):
         reward = before - left + success - 0.01
         info = {"metrics": {"success": float(success)}} if success or late else {}
         self.x = np.concatenate([self.way, self.x[2:]]).astype(np.float32)
+        self._sleep(begin)
         return {"x": self.x}, reward, success, late and not success, info
 
     def _observe(self) -> dict[str, np.ndarray]:

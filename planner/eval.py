@@ -42,7 +42,7 @@ from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
-from skills import MODES, SKILL_NAMES
+from skills.base import POLICY_SUFFIX, SKILLS_HELP, parse_modes
 from skills.command import OneLineParser, run_command, write_json, write_text
 
 
@@ -51,7 +51,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = OneLineParser(prog="planner.eval", description=__doc__)
     parser.add_argument("task", help=f"one of: {', '.join(SCENARIOS)}")
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
-    parser.add_argument("--skills", default="mixed", help=f"{', '.join(MODES)}; default: mixed")
+    parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--split", default="val", help="train, val (default) or test")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
@@ -105,7 +105,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
-    _check("skills", options.skills, tuple(MODES))
+    parse_modes(options.skills)
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     _check("replan-from", options.replan_from, tuple(SOURCES))
     for name in ("replan", "seed"):
@@ -222,11 +222,10 @@ def _command(arguments: Sequence[str]) -> str:
 def _files(settings: EvaluationSettings) -> list[Path]:
     """What decides the results besides the code: the episodes, and the policies."""
     files = [] if settings.dataset is None else [settings.dataset]
-    if settings.skills in ("learned", "mixed"):
-        from skills.settings import CHECKPOINTS  # brings torch
+    if any(mode in settings.skills for mode in ("learned", "mixed", POLICY_SUFFIX)):
+        from skills.library import skill_sources  # brings torch
 
-        policies = (CHECKPOINTS / f"{name}.safetensors" for name in SKILL_NAMES)
-        files += [path for path in policies if path.is_file()]
+        files += [who for who in skill_sources(settings.skills).values() if isinstance(who, Path)]
     return files
 
 

@@ -44,7 +44,7 @@ class EvaluationSettings:
         split: "train", "val" or "test".
         episodes: How many.
         seed: Seeds the choice of episodes.
-        skills: One of skills.MODES.
+        skills: As `skills.load_skills` takes it.
         navigate: False: navigation is deleted from the plans (TP-SRL(NoNav)).
         close: Fridges and drawers shall be closed in the end (our extension).
         engine: Planner; see `search.find_plan`.

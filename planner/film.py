@@ -22,7 +22,8 @@ from planner.search import PlanStep
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.errors import UserError
-from skills import MODES, SKILL_NAMES, SkillArgument
+from skills import SKILL_NAMES, SkillArgument
+from skills.base import SKILLS_HELP, parse_modes
 from skills.command import OneLineParser, run_command
 from skills.settings import CHECKPOINTS
 
@@ -245,7 +246,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all"
     )
-    parser.add_argument("--skills", default="mixed", help=f"{', '.join(MODES)}; default: mixed")
+    parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
     parser.add_argument("--output", type=Path, default=Path("runs") / "videos", metavar="DIR")
@@ -256,8 +257,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in options.names:
         if name not in NAMES:
             raise UserError(f"unknown film '{name}': choose of {', '.join(NAMES)}")
-    if options.skills not in MODES:
-        raise UserError(f"unknown skills '{options.skills}': choose one of {', '.join(MODES)}")
+    parse_modes(options.skills)
     if options.episodes < 1:
         raise UserError("--episodes must be at least 1")
     import torch

@@ -21,7 +21,7 @@ from planner.planning import PlanRecord
 from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
 from rearrange.errors import UserError
-from skills import MODES
+from skills.base import MODES, parse_modes
 from skills.command import machine
 from skills.statistics import Proportion, proportion
 
@@ -127,9 +127,11 @@ def plan_lines(summary: dict[str, Any]) -> str:
 
 def row_name(settings: EvaluationSettings) -> str:
     """What a table over several evaluations calls this one: "TP-SRL", "TP-SRL (NoNav)", ..."""
-    name = MODES[settings.skills]
+    mode, exceptions = parse_modes(settings.skills)
+    name = MODES[mode]
     source = settings.replanning.source
     additions = {
+        **{f"{skill}: {Path(what).stem}": True for skill, what in exceptions.items()},
         "NoNav": not settings.navigate,
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         "replanning": settings.replanning.limit > 0 and source == "observed",

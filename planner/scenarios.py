@@ -48,7 +48,7 @@ def open_stage(scenario: Scenario, split: str, skills: str) -> Stage:
     Args:
         scenario: What is to be done.
         split: Which apartments.
-        skills: One of skills.MODES.
+        skills: As `skills.load_skills` takes it.
     """
     from skills import load_skills  # brings torch: only where skills run
 

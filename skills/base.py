@@ -9,6 +9,7 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
+from rearrange.errors import UserError
 from rearrange.sim.base import NOTHING
 
 SKILL_NAMES = (
@@ -27,6 +28,42 @@ MODES: dict[str, str] = {
     "mixed": "TP-SRL (mixed)",  # learned where there is a checkpoint, oracles elsewhere
     "spa": "TP-SPA",  # all by sensing, planning and acting: no learning, no privileged state
 }
+POLICY_SUFFIX = ".safetensors"
+SKILLS_HELP = (
+    f"{', '.join(MODES)}; default: mixed. "
+    f"With exceptions: learned,pick=oracle,place=FILE{POLICY_SUFFIX}"
+)
+
+
+def parse_modes(words: str) -> tuple[str, dict[str, str]]:
+    """Read what plays the skills: a mode, and exceptions as in "learned,open_cab=oracle,pick=FILE".
+
+    Args:
+        words: One of MODES, then SKILL=WHAT as often as wanted, with commas; WHAT is a mode or the file of
+            a policy.
+
+    Returns:
+        The mode, and what is said of single skills.
+
+    Raises:
+        UserError: An unknown mode or skill.
+    """
+    mode, *exceptions = words.split(",")
+    chosen: dict[str, str] = {}
+    for exception in exceptions:
+        skill, _, what = exception.partition("=")
+        if skill not in SKILL_NAMES:
+            raise UserError(
+                f"unknown skill '{skill}' in '{words}': choose of {', '.join(SKILL_NAMES)}"
+            )
+        chosen[skill] = what
+    for name in (mode, *(what for what in chosen.values() if not what.endswith(POLICY_SUFFIX))):
+        if name not in MODES:
+            raise UserError(
+                f"unknown skills '{name}': choose one of {', '.join(MODES)}, and exceptions as in "
+                f"learned,pick=oracle,place=FILE{POLICY_SUFFIX}"
+            )
+    return mode, chosen
 
 
 @dataclass(frozen=True)

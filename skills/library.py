@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from rearrange.env import RearrangeEnv
@@ -9,7 +11,7 @@ from rearrange.episodes import load_layout
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
-from skills.base import MODES, SKILL_NAMES, Skill, SkillArgument
+from skills.base import POLICY_SUFFIX, SKILL_NAMES, Skill, SkillArgument, parse_modes
 from skills.learned import LEARNED
 from skills.oracle import (
     CloseOracle,
@@ -116,32 +118,54 @@ class ResetArm:
         return bool(np.abs(error).max() < RESET_ERROR)
 
 
-def load_skills(mode: str) -> dict[str, Skill]:
-    """All skills that a plan needs, and `reset_arm`.
+def skill_sources(words: str) -> dict[str, str | Path]:
+    """Who plays each skill: "oracle", "spa" or the file of a policy.
 
     Args:
-        mode: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
-            where there is a checkpoint; "spa": all by sensing, planning and acting.
+        words: As in `load_skills`.
 
     Raises:
-        UserError: Unknown mode, or a checkpoint is missing and `mode` is "learned".
+        UserError: As there.
     """
-    if mode not in MODES:
-        raise UserError(f"unknown skills '{mode}': choose one of {', '.join(MODES)}")
-    skills: dict[str, Skill] = {"reset_arm": ResetArm()}
-    if mode == "spa":
-        return skills | spa_skills()
+    mode, chosen = parse_modes(words)
+    sources: dict[str, str | Path] = {}
     missing = []
     for name in SKILL_NAMES:
-        path = CHECKPOINTS / f"{name}.safetensors"
-        if mode != "oracle" and path.is_file():
-            skills[name] = LEARNED[name](path, deterministic=True)
+        what = chosen.get(name, mode)
+        if what.endswith(POLICY_SUFFIX):
+            sources[name] = Path(what)
+        elif what in ("oracle", "spa"):
+            sources[name] = what
         else:
-            missing.append(name)
-            skills[name] = OracleSkill(name)
-    if mode == "learned" and missing:
+            path = CHECKPOINTS / f"{name}{POLICY_SUFFIX}"
+            sources[name] = path if path.is_file() else "oracle"
+            if what == "learned" and not path.is_file():
+                missing.append(name)
+    if missing:
         raise UserError(
             f"no checkpoint for {', '.join(missing)} in {CHECKPOINTS}: "
             "train it with scripts/train_skill.sh, or use --skills mixed"
         )
+    return sources
+
+
+def load_skills(words: str) -> dict[str, Skill]:
+    """All skills that a plan needs, and `reset_arm`.
+
+    Args:
+        words: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
+            where there is a checkpoint; "spa": all by sensing, planning and acting. Then, perhaps,
+            exceptions, as in "learned,open_cab=oracle,pick=runs/pick/policy.safetensors".
+
+    Raises:
+        UserError: Unknown mode or skill, or a checkpoint is missing and not left to an oracle.
+    """
+    skills: dict[str, Skill] = {"reset_arm": ResetArm()}
+    sources = skill_sources(words)
+    by_sensing = spa_skills() if "spa" in sources.values() else {}
+    for name, source in sources.items():
+        if isinstance(source, Path):
+            skills[name] = LEARNED[name](source, deterministic=True)
+        else:
+            skills[name] = by_sensing[name] if source == "spa" else OracleSkill(name)
     return skills

@@ -29,9 +29,27 @@ def test_learned_names_what_is_missing(pick_checkpoint, monkeypatch):
         load_skills("learned")
 
 
-def test_unknown_mode_lists_the_modes():
-    with pytest.raises(UserError, match="oracle, learned, mixed"):
-        load_skills("best")
+def test_single_skills_may_be_others(pick_checkpoint, monkeypatch):
+    monkeypatch.setattr(library, "CHECKPOINTS", pick_checkpoint.parent)
+    skills = load_skills("oracle,pick=learned,place=spa")
+    assert skills["pick"].source == str(pick_checkpoint)
+    assert skills["place"].source == "sense-plan-act"
+    assert skills["navigate"].source == "oracle"
+    assert load_skills(f"oracle,pick={pick_checkpoint}")["pick"].source == str(pick_checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("best", "unknown skills 'best': choose one of oracle, learned, mixed"),
+        ("learned,pick=best", "unknown skills 'best'"),
+        ("learned,pick", "unknown skills ''"),
+        ("learned,throw=oracle", "unknown skill 'throw' in .* choose of navigate, pick"),
+    ],
+)
+def test_unknown_modes_and_skills_are_answered_with_those_there_are(words, message):
+    with pytest.raises(UserError, match=message):
+        load_skills(words)
 
 
 def test_reset_arm_brings_the_arm_to_rest_in_time():

@@ -35,7 +35,7 @@ SETTINGS = {
     "checkpoint_interval_s": "1e9",
     "episode_window": "200",
     "collect.num_environments": str(N),
-    "collect.environments_per_worker": "2",
+    "collect.environments_per_worker": "1",
     "collect.rollout_length": str(LENGTH),
     "learner_threads": "1",
     "network.core": "none",

@@ -93,6 +93,9 @@ class PPOConfig:
     normalise_advantages: bool = False  # zero mean, unit deviation within a mini-batch
     max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
     adam_epsilon: float = 1e-5  # denominator guard of Adam and Lamb
+    # A free log standard deviation of the actions is kept under a bound that falls linearly to this at the end,
+    # from network.initial_log_std: the policy ends near the mean actions that it is used with. None: no bound
+    final_log_std: float | None = None
     max_importance_weight: float = 1.0  # truncation of (T + 1) / (steps of the environment)
     importance_weights: bool = True  # down-weight fast environments
     max_sequence_length: int = 128  # longest run for back-propagation through time; 0 = no limit

@@ -107,10 +107,14 @@ class PPO:
         return self.optimizer.param_groups[0]["lr"]
 
     def set_progress(self, progress: float) -> None:
-        """Sets the learning rate for a fraction of training done."""
+        """Sets learning rate and largest spread of the actions for a fraction of training done."""
         rate = scheduled_rate(self.config, progress, self.batch_size)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
+        final = self.config.final_log_std
+        if final is not None:
+            initial = self.policy.network_config.initial_log_std
+            limit_spread(self.policy, initial + min(progress, 1.0) * (final - initial))
 
     def state(self) -> dict[str, Tensor]:
         """Returns the tensors, beside the policy's, that are needed to go on learning."""
@@ -463,6 +467,21 @@ def ppo_loss(
             "clip_fraction": ((ratio - 1.0).abs() > config.clip).float().mean(),
         }
     return loss, numbers
+
+
+@torch.no_grad()
+def limit_spread(policy: ActorCritic, largest: float) -> None:
+    """Cuts the free log standard deviations of a policy's actions.
+
+    Raises:
+        UserError: It has none: its actions are discrete, or their spread is computed from the state.
+    """
+    spread = getattr(policy.head, "log_std", None)
+    if not isinstance(spread, torch.nn.Parameter):
+        raise UserError(
+            "ppo.final_log_std bounds the spread of Box actions with network.log_std=free; leave it out."
+        )
+    spread.clamp_(max=largest)
 
 
 def _return_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:

@@ -109,6 +109,27 @@ def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
     assert ppo.entropy.value == pytest.approx(bound, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("progress", "bound"), [(0.0, -0.5), (0.5, -1.0), (1.0, -1.5), (1.2, -1.5)]
+)
+def test_the_spread_of_actions_stays_under_a_bound_that_falls(progress, bound):
+    space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
+    network = NetworkConfig(core="none", hidden_size=4, initial_log_std=-0.5)
+    policy = ActorCritic(space, spaces.Box(-1, 1, (2,), np.float32), network)
+    ppo = PPO(policy, PPOConfig(final_log_std=-1.5))
+    with torch.no_grad():
+        policy.head.log_std.copy_(torch.tensor([0.3, -1.9]))
+    ppo.set_progress(progress)
+    assert policy.head.log_std.tolist() == pytest.approx([bound, -1.9])
+
+
+def test_only_a_free_spread_can_be_bounded():
+    space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
+    policy = ActorCritic(space, spaces.Discrete(3), NetworkConfig(core="none", hidden_size=4))
+    with pytest.raises(UserError, match=r"network.log_std=free; leave it out"):
+        PPO(policy, PPOConfig(final_log_std=-1.0))
+
+
 def filled(
     core: str = "lstm", seed: int = 0, layers: int = 1, images: bool = False, **network
 ) -> tuple[ActorCritic, RolloutBuffer]:

@@ -108,8 +108,7 @@ def _episode(times: StepTimes, rng: np.random.Generator) -> np.ndarray:
 class Straggler(gymnasium.Env):
     """Sleeps through its steps; the action is to copy an observed number.
 
-    What little a step computes comes before the sleep and is part of its duration: as when a
-    simulator runs elsewhere, nothing is left to do once the result is there.
+    Observations are drawn at the reset, so that a step costs next to no processor time.
 
     Args:
         times: How long steps take.
@@ -128,25 +127,19 @@ class Straggler(gymnasium.Env):
         super().reset(seed=seed)
         self.durations = _episode(self.times, self.np_random)
         self.t, self.offset = self.offset, 0
-        return self._observe(), {}
+        return self._first_observation(), {}
 
     def step(self, action):
         """Sleep."""
-        begin = time.perf_counter()
-        reward = -float(np.abs(np.asarray(action) - self.x[:2]).mean()) / EPISODE_LENGTH
-        observation = self._observe()
-        self._sleep(begin)
-        return observation, reward, False, self.t >= EPISODE_LENGTH, {}
-
-    def _sleep(self, begin: float) -> None:
-        """Lets the step that began at this time take what was drawn for it."""
-        duration = self.durations[self.t % EPISODE_LENGTH]
+        x, y = self.drawn[self.t, :2].tolist()
+        time.sleep(self.durations[self.t])
         self.t += 1
-        time.sleep(max(0.0, begin + duration - time.perf_counter()))
+        reward = -0.5 * (abs(float(action[0]) - x) + abs(float(action[1]) - y)) / EPISODE_LENGTH
+        return {"x": self.drawn[self.t]}, reward, False, self.t >= EPISODE_LENGTH, {}
 
-    def _observe(self) -> dict[str, np.ndarray]:
-        self.x = self.np_random.uniform(-1, 1, 8).astype(np.float32)
-        return {"x": self.x}
+    def _first_observation(self) -> dict[str, np.ndarray]:
+        self.drawn = self.np_random.uniform(-1, 1, (EPISODE_LENGTH + 1, 8)).astype(np.float32)
+        return {"x": self.drawn[self.t]}
 
 
 class Steering(Straggler):
@@ -167,9 +160,9 @@ class Steering(Straggler):
         return observation, info
 
     def step(self, action):
-        """Move and sleep."""
-        begin = time.perf_counter()
-        self.moves += 1
+        """Sleep and move."""
+        time.sleep(self.durations[self.t % EPISODE_LENGTH])
+        self.t, self.moves = self.t + 1, self.moves + 1
         before = float(np.hypot(*self.way))
         self.way = self.way - self.STEP * self.turn @ np.clip(np.asarray(action, float), -1.0, 1.0)
         left = float(np.hypot(*self.way))
@@ -177,10 +170,9 @@ class Steering(Straggler):
         reward = before - left + success - 0.01
         info = {"metrics": {"success": float(success)}} if success or late else {}
         self.x = np.concatenate([self.way, self.x[2:]]).astype(np.float32)
-        self._sleep(begin)
         return {"x": self.x}, reward, success, late and not success, info
 
-    def _observe(self) -> dict[str, np.ndarray]:
+    def _first_observation(self) -> dict[str, np.ndarray]:
         self.way = self.np_random.uniform(-1, 1, 2)
         angle = self.np_random.uniform(-np.pi, np.pi)
         c, s = np.cos(angle), np.sin(angle)
@@ -221,7 +213,7 @@ class Timed(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, path: str, index: int):
         """Map the file."""
         super().__init__(env)
-        self.seconds = np.memmap(path, np.float64, "r+")
+        self.seconds = np.asarray(np.memmap(path, np.float64, "r+"))  # memmap's own indexing is slow
         self.index = index
 
     def reset(self, **arguments):

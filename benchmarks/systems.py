@@ -69,6 +69,8 @@ TINY = {
     "ppo.epochs": "1",
     "network.core": "none",
     "network.hidden_size": "32",
+    "network.previous_action_features": "0",
+    "network.normalise_vectors": "false",
 }
 LIMIT_STEPS = 400
 FEW_APARTMENTS = "split=val"  # generated within seconds; nothing is kept of what is learned there

@@ -76,7 +76,8 @@ def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
     action = np.asarray(action)
     lead = action.shape[:-1]
     if isinstance(space, spaces.Box):
-        clipped = np.clip(action.reshape(lead + space.shape), space.low, space.high)
+        # Not np.clip, most of which is Python code
+        clipped = np.minimum(np.maximum(action.reshape(lead + space.shape), space.low), space.high)
         return clipped.astype(space.dtype)
     if isinstance(space, spaces.Discrete):
         chosen = action[..., 0].astype(np.int64) + space.start

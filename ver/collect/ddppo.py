@@ -47,4 +47,4 @@ class DDPPOCollector(VERCollector):
     def batch_limits(config: TrainerConfig) -> BatchLimits:
         """Batches hold all environments."""
         n = config.collect.num_environments
-        return BatchLimits(n, n, config.collect.max_wait_ms * 1e-3)
+        return BatchLimits(n, n, config.collect.max_wait_ms * 1e-3, wake_first=True)

@@ -8,6 +8,7 @@ observation, whose value stands in for the future that was cut off.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -119,25 +120,26 @@ class _Worker:
         self.spec.reports.send(("ready", None, None))
         stop = self.rows["stop"]
         while not stop[0]:
-            waiting = np.flatnonzero(ready.copy())  # others write to it meanwhile
-            if not len(waiting):
-                self.bell.wait(1.0)
-                if os.getppid() != self.spec.parent:
-                    return
-                continue
-            self._step_all(waiting, ready)
+            # What each wake-up computes is kept small: in lockstep, with a process for each environment, it
+            # is paid for as often as there are environments.
+            waiting = [local for local, flag in enumerate(ready.tobytes()) if flag]
+            if waiting:
+                self._step_all(waiting, ready)
+            # A ring follows every flag, so nothing is missed by waiting before looking again.
+            if not self.bell.wait(1.0) and os.getppid() != self.spec.parent:
+                return
         for env in self.envs:
             env.close()
 
-    def _step_all(self, waiting: np.ndarray, ready: np.ndarray) -> None:
+    def _step_all(self, waiting: list[int], ready: np.ndarray) -> None:
         flushed_at = time.perf_counter()
         for local in waiting:
             ready[local] = 0
             self.busy_with[0] = self.first + local
             self.busy_since[0] = time.monotonic()
-            self._step(int(local))
+            self._step(local)
             self.busy_since[0] = 0.0
-            self.finished.append(self.first + int(local))
+            self.finished.append(self.first + local)
             # Inference serves one half meanwhile; and slow environments must not keep fast ones
             # waiting for the end of the round.
             now = time.perf_counter()
@@ -158,7 +160,7 @@ class _Worker:
             action = to_environment_action(env.action_space, self.rows["action"][index])
             observation, reward, terminated, truncated, info = env.step(action)
             reward = float(reward)
-            if not np.isfinite(reward):
+            if not math.isfinite(reward):
                 raise NotFiniteError(f"returned the reward {reward}")
             ended = terminated or truncated
             # An episode that both ends and runs out of time has ended.
@@ -259,7 +261,8 @@ class _Worker:
     def _write(rows: dict[str, np.ndarray], index: int, observation: dict[str, Any]) -> None:
         for key, row in rows.items():
             value = np.asarray(observation[key])
-            if value.dtype.kind == "f" and not np.isfinite(value).all():
+            # The method `all` is Python code, and takes longer than the whole test of a small array
+            if value.dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(value), axis=None):
                 raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
             row[index] = value
 

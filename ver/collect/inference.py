@@ -37,11 +37,14 @@ class BatchLimits:
         minimum: Requests worth waiting for.
         maximum: Most requests in a batch.
         max_wait_s: A smaller batch goes ahead after at most this long.
+        wake_first: Wake workers before the batch's experience is written. For lockstep, in which all
+            wait for inference and no other process takes their next requests.
     """
 
     minimum: int
     maximum: int
     max_wait_s: float
+    wake_first: bool = False
 
 
 class InferenceEngine:
@@ -112,7 +115,8 @@ class InferenceEngine:
                 self.buffer.written[0] += len(environments)
             self._rows["claimed"][environments] = 0
             # Last of all: a worker that wakes up may take this process's core.
-            self.transfer.wake_workers(sent)
+            if not self.limits.wake_first:
+                self.transfer.wake_workers(sent)
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
@@ -132,7 +136,8 @@ class InferenceEngine:
             return
         slots = self.buffer.newest[environments]
         self._decide(environments, slots, self.buffer.first[slots], _ALL)
-        self.transfer.wake_workers(environments)
+        if not self.limits.wake_first:
+            self.transfer.wake_workers(environments)
 
     def _claim(self, give_up: float) -> tuple[np.ndarray, np.ndarray]:
         """Takes requests and as many slots, or none where the last action was LOST."""
@@ -286,7 +291,7 @@ class InferenceEngine:
             environments: [B] indices.
             slots: [B] where their steps are.
             first: [B] whether these are episodes' first steps.
-            send: [B] whose worker may have the action; none is woken yet.
+            send: [B] whose worker may have the action; woken here only if that comes first.
         """
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
@@ -298,6 +303,9 @@ class InferenceEngine:
                 self._to_tensor(~first),
             )
             actions = output.actions.cpu().numpy()  # waits for a GPU to be done
+        if self.limits.wake_first:
+            self._send(environments[send], actions[send])
+            self.transfer.wake_workers(environments[send])
         # All that the next request of these environments may read or rewrite, in whatever
         # process, comes before the send.
         if self.policy.state_size:
@@ -310,8 +318,13 @@ class InferenceEngine:
         if self._on_gpu:
             # Other processes read these slots through streams of their own.
             torch.cuda.current_stream(buffer.device).synchronize()
-        self._rows["action"][environments[send]] = actions[send]
-        self.transfer.send_actions(environments[send])
+        if not self.limits.wake_first:
+            self._send(environments[send], actions[send])
+
+    def _send(self, environments: np.ndarray, actions: np.ndarray) -> None:
+        """Hands actions [B, D] to environments [B]; their workers may be asleep."""
+        self._rows["action"][environments] = actions
+        self.transfer.send_actions(environments)
 
     def _store_observations(self, environments: np.ndarray, rows: slice | np.ndarray) -> None:
         """Copies observations from shared memory into the rollout, if possible straight."""

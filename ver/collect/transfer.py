@@ -49,10 +49,11 @@ class Transfer:
             environments: Indices.
         """
         ready = self.arrays["request_ready"]
-        ready[environments] = 1
+        for environment in environments:
+            ready[environment] = 1
         # Of two workers that are the last at the same moment each might miss the other's flag, where
         # processors delay stores; then inference finds out by itself when its patience ends.
-        if np.count_nonzero(ready) >= self.arrays["wanted"][0]:
+        if ready.tobytes().count(1) >= self.arrays["wanted"][0]:
             self.request_bell.ring()
 
     def send_actions(self, environments: np.ndarray) -> None:

@@ -67,6 +67,13 @@ def test_moving_about_within_reach_of_the_goal_pays_nothing(begin, step, rewards
     assert rewards_of(step(task, where=(1.8, 0.0, 0.8))) == near(distance=-1.9)
 
 
+def test_the_last_centimetres_may_be_paid_for(begin, step, rewards_of):
+    task = begin(arrival_distance=0.03)
+    step(task, where=(1.8, 0.0, 0.8))
+    assert rewards_of(step(task, where=(1.95, 0.0, 0.8))) == near(distance=1.5)
+    assert rewards_of(step(task, where=(1.98, 0.0, 0.8))) == {}
+
+
 def test_letting_go_at_the_goal_pays_once_and_then_the_way_to_rest(begin, step, rewards_of):
     task = begin()
     at_goal = (2.0, 0.1, 0.8)

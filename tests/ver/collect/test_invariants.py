@@ -87,7 +87,8 @@ def make(n: int, length: int, rollouts: int, system: str = "ver"):
     transfer = make_transfer(OBSERVATIONS, ACTIONS, n, n)
     world = World(n, transfer, [0] * n)
     held_back = np.zeros(n, np.uint8)
-    limits = BatchLimits(n if system == "ddppo" else 1, n, 0.0)
+    lockstep = system == "ddppo"
+    limits = BatchLimits(n if lockstep else 1, n, 0.0, wake_first=lockstep)
     version = np.zeros(1, np.int64)
     engine = InferenceEngine(policy, buffers[0], transfer, limits, held_back, version)
     return policy, buffers, transfer, world, engine
@@ -163,6 +164,25 @@ def test_a_worker_that_is_woken_finds_everything_done(monkeypatch):
     world.respond(1, LOST, 0.0)
     engine.serve(0.0)
     assert woken == [0, 1, 2, 1]
+
+
+def test_in_lockstep_workers_wake_before_their_steps_are_written(monkeypatch):
+    _, (buffer,), transfer, world, engine = make(2, 4, 1, "ddppo")
+    woken = []
+
+    def wake(environments):
+        assert transfer.arrays["action_ready"][environments].all()
+        assert (transfer.arrays["action"][environments] != 0.0).all()
+        assert not buffer.written[0]
+        woken.extend(environments.tolist())
+
+    monkeypatch.setattr(transfer, "wake_workers", wake)
+    for environment in range(2):
+        world.begin(environment, NO_ACTION)
+    buffer.begin()
+    engine.serve(0.0)
+    assert woken == [0, 1]
+    assert buffer.written[0] == 2
 
 
 def test_a_lost_step_leaves_the_value_of_its_observation_as_the_bootstrap():

@@ -52,14 +52,24 @@ BOOTSTRAPS = 2000
 AXES = {"steps": "steps", "seconds": "seconds"}  # name of an axis -> field of the log
 
 
-def train(system: str, seed: int, steps: int, times: StepTimes) -> dict[str, Any]:
+def train(
+    system: str, seed: int, steps: int, times: StepTimes, changes: Sequence[str] = ()
+) -> dict[str, Any]:
     """One run's curve: steps, seconds, success, and how far behind the policy was.
+
+    Args:
+        system: Of `trainer.system=`.
+        seed: Of the run.
+        steps: Its length.
+        times: Durations of the environments' steps.
+        changes: key=value of the trainer's settings, in place of SETTINGS'.
 
     Raises:
         UserError: The system refuses these settings.
     """
     settings = SETTINGS | {"system": system, "seed": str(seed), "total_steps": str(steps)}
-    config = merge_config(TrainerConfig, [], [f"{key}={value}" for key, value in settings.items()])
+    words = [*(f"{key}={value}" for key, value in settings.items()), *changes]
+    config = merge_config(TrainerConfig, [], words)
     with tempfile.TemporaryDirectory(prefix="efficiency-") as folder:
         trainer = Trainer(config, Stragglers(times, N, Steering), folder)
         trainer.train()
@@ -177,6 +187,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
     parser.add_argument("--steps", type=int, default=100_000, help="of each run")
     parser.add_argument("--step-ms", type=float, default=8.0, help="mean duration of a step")
+    parser.add_argument(
+        "--set", nargs="*", default=[], metavar="KEY=VALUE", help="trainer settings"
+    )
     parser.add_argument("--output", type=Path, help="PNG to write")
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
@@ -191,7 +204,7 @@ def main(arguments: Sequence[str]) -> int:
     for repeat in range(options.seeds):
         shift = repeat % len(names)
         for name in [*names[shift:], *names[:shift]]:
-            run = train(name, options.seed + repeat, options.steps, times)
+            run = train(name, options.seed + repeat, options.steps, times, options.set)
             runs[name].append(run)
             told = {axis: run[axis][-1] for axis in (*AXES, "success")}
             print(f"{name}, seed {run['seed']}: {json.dumps(told)}", file=sys.stderr, flush=True)
@@ -201,6 +214,7 @@ def main(arguments: Sequence[str]) -> int:
         plot(systems, options.output)
     if options.json:
         settings = {"steps": options.steps, "step_ms": options.step_ms, "trainer": SETTINGS}
+        settings["set"] = options.set
         write_json(options.json, {"settings": settings, "machine": machine(), "systems": systems})
     return 0
 

@@ -213,7 +213,9 @@ class Timed(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, path: str, index: int):
         """Map the file."""
         super().__init__(env)
-        self.seconds = np.asarray(np.memmap(path, np.float64, "r+"))  # memmap's own indexing is slow
+        self.seconds = np.asarray(
+            np.memmap(path, np.float64, "r+")
+        )  # memmap's own indexing is slow
         self.index = index
 
     def reset(self, **arguments):

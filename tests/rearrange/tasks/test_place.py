@@ -90,6 +90,12 @@ def test_letting_go_at_the_goal_pays_once_and_then_the_way_to_rest(begin, step, 
     assert bool(outcome.terminated[0])
 
 
+def test_letting_go_on_the_move_may_cost(begin, step, rewards_of):
+    task = begin(release_scale=200.0)
+    step(task, where=(2.0, 0.1, 0.8))
+    assert rewards_of(step(task, where=(2.0, 0.09, 0.8), held=NOTHING)) == near(place=3.0)
+
+
 def test_letting_go_elsewhere_ends_the_episode(begin, step, rewards_of, failures_of):
     task = begin(drop_penalty=0.25)
     step(task, where=(1.8, 0.0, 0.8))

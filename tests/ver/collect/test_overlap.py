@@ -33,7 +33,9 @@ def settings(*overrides: str) -> TrainerConfig:
 def test_a_worker_steps_some_environments_while_inference_serves_the_others(monkeypatch):
     """Inference is slow here, and does not begin until the worker is at work, and ends after it."""
     config = settings()
-    make_env = Trails(delay_s=0.03)  # a worker that steps in no time is done before inference begins
+    make_env = Trails(
+        delay_s=0.03
+    )  # a worker that steps in no time is done before inference begins
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
     collector = VERCollector(config, make_env, policy, 0)
     rows = collector._engine._rows

@@ -56,8 +56,8 @@ class PlaceConfig:
     # a table falls over and rolls [m]
     arrival_distance: float = 0.15
     place_bonus: float = 5.0  # [5] on letting go at the goal
-    # [0] per metre that the object moves in the step in which it is let go at its goal: a tall box that is let
-    # go on the move falls over, and a discounted success is in a hurry
+    # [0] off place_bonus, down to none, per metre that the object moves in the step in which it is let go: a tall
+    # box that is let go on the move falls over, and a discounted success is in a hurry
     release_scale: float = 0.0
     drop_penalty: float = 0.0  # [0] on losing the object elsewhere; ends the episode
     success_bonus: float = 10.0  # [10] when it ends in success
@@ -118,7 +118,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
 
         rewards, failures = outcome.rewards, outcome.failures
         rewards.distance = config.distance_scale * progress
-        rewards.place = (config.place_bonus - config.release_scale * moved) * placed
+        rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
         rewards.drop = -config.drop_penalty * lost
         rewards.force = force_reward
         rewards.success = config.success_bonus * success

@@ -94,6 +94,9 @@ def test_letting_go_on_the_move_may_cost(begin, step, rewards_of):
     task = begin(release_scale=200.0)
     step(task, where=(2.0, 0.1, 0.8))
     assert rewards_of(step(task, where=(2.0, 0.09, 0.8), held=NOTHING)) == near(place=3.0)
+    task = begin(release_scale=200.0)
+    step(task, where=(2.0, 0.1, 0.8))
+    assert rewards_of(step(task, where=(2.0, 0.07, 0.8), held=NOTHING)) == {}
 
 
 def test_letting_go_elsewhere_ends_the_episode(begin, step, rewards_of, failures_of):

@@ -231,7 +231,11 @@ class HabitatSimulator:
         engine.ask("reset", self._scene(episode))
 
     def _start(self, i: int) -> EngineProcess:
-        settings = {
+        return EngineProcess(self._settings(), f"world {i}")
+
+    def _settings(self) -> dict[str, Any]:
+        """What `habitat_engine.Engine` takes."""
+        return {
             "physics": physics_settings(),
             "time_step": PHYSICS_STEP,
             "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
@@ -240,7 +244,6 @@ class HabitatSimulator:
             "device": int(os.environ.get("HABITAT_GPU", "-1")),
             "friction": SURFACE_FRICTION,
         }
-        return EngineProcess(settings, f"world {i}")
 
     def _scene(self, episode: Episode) -> dict[str, Any]:
         """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""

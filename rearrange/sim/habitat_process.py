@@ -18,6 +18,10 @@ from rearrange.errors import UserError
 ENGINE = Path(__file__).with_name("habitat_engine.py")
 # Runs the engine as a script: as a module of ours it would import MuJoCo and numba, too.
 _RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+INSTALL = (
+    "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat "
+    "(or from source, see docs/habitat.md)"
+)
 _TIME_LIMIT = 120.0  # [s] for one answer; the first one loads the engine
 _LOG_LINES = 3
 
@@ -29,11 +33,7 @@ class EngineError(UserError):
 def check_installed() -> None:
     """Raise a UserError that says what to install where habitat-sim is missing; imports nothing."""
     if importlib.util.find_spec("habitat_sim") is None:
-        raise UserError(
-            "sim=habitat needs habitat-sim with Bullet, which is not installed: "
-            "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat "
-            "(or from source, see docs/habitat.md)"
-        )
+        raise UserError(f"sim=habitat needs habitat-sim, which is not installed: {INSTALL}")
 
 
 class EngineProcess:

@@ -86,6 +86,21 @@ class SceneAssets:
 def scene_assets(layout: int, variation: int) -> SceneAssets:
     """Write the files of an apartment, where they are not there yet, and say where they are."""
     model = load_apartment(layout, variation).model
+    seen, solid = scene_meshes(layout, variation)
+    name = f"layout{layout}_variation{variation:02d}"
+    kinds = {kind: _object_asset(model, kind) for kind in OBJECT_KINDS}
+    return SceneAssets(
+        visual=_write(f"{name}_visual.glb", glb(seen)),
+        collision=_write(f"{name}_collision.glb", glb(solid)),
+        robot=_write("fetch.urdf", urdf("fetch", robot_links(model)).encode()),
+        objects=tuple(kinds[kind] for kind in SLOT_KINDS),
+        furniture=tuple(_furniture(model, body) for body in ("fridge", "cabinet")),
+    )
+
+
+def scene_meshes(layout: int, variation: int) -> tuple[list[Mesh], list[Mesh]]:
+    """All of an apartment that stands still: what is seen, in one mesh, and each solid that is met."""
+    model = load_apartment(layout, variation).model
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     still = [
@@ -102,15 +117,7 @@ def scene_assets(layout: int, variation: int) -> SceneAssets:
         seen.append(mesh)
         if model.geom_contype[geom]:
             solid.append(mesh)
-    name = f"layout{layout}_variation{variation:02d}"
-    kinds = {kind: _object_asset(model, kind) for kind in OBJECT_KINDS}
-    return SceneAssets(
-        visual=_write(f"{name}_visual.glb", glb([_merged(seen)])),
-        collision=_write(f"{name}_collision.glb", glb(solid)),
-        robot=_write("fetch.urdf", urdf("fetch", robot_links(model)).encode()),
-        objects=tuple(kinds[kind] for kind in SLOT_KINDS),
-        furniture=tuple(_furniture(model, body) for body in ("fridge", "cabinet")),
-    )
+    return [_merged(seen)], solid
 
 
 def robot_links(model: mujoco.MjModel) -> list[Link]:

@@ -10,7 +10,7 @@ a block of steps at a time and in turn, so that whatever else the machine does h
 
 With `--train STEPS`, our trainer then trains Pick on each with as many workers as `--workers` says, in turn;
 its rate counts everything from the second rollout on. What is rendered differs: MuJoCo's worlds are cast
-analytically, without tessellation, Habitat's are drawn by its own rasteriser, in software where there is no GPU.
+analytically, without tessellation, Habitat's are drawn by its rasteriser, in software where there is no GPU.
 """
 
 from __future__ import annotations
@@ -77,11 +77,18 @@ def our_environment(sim: str, seed: int, folder: Path) -> Step:
 def bare_engine(sim: str, seed: int, folder: Path) -> Step:
     """Four substeps and an image of the engine alone, in this process."""
     del sim, folder
-    from rearrange.sim.habitat import HabitatSimulator, _base_poses, _habitat_pose, _quaternion
+    from rearrange.sim.habitat import (
+        HabitatSimulator,
+        base_poses,
+        engine_scene,
+        engine_settings,
+        quaternion_of,
+        to_habitat_pose,
+    )
     from rearrange.sim.habitat_engine import Engine
 
     ours = HabitatSimulator(1, SimulatorConfig(camera_size=SIZE))
-    engine = Engine(ours._settings())
+    engine = Engine(engine_settings())
     rng = np.random.default_rng(seed)
     episode = make_task("pick").sample_episode("val", rng)
     x, y, yaw = episode.base_pose
@@ -91,16 +98,16 @@ def bare_engine(sim: str, seed: int, folder: Path) -> Step:
         nonlocal targets
         targets = targets + rng.uniform(-0.0375, 0.0375, len(targets))
         turn = rng.uniform(-0.02, 0.02)
-        poses = _base_poses(np.array([x, y, at[0], 0.0, 0.0, turn]))
+        poses = base_poses(np.array([x, y, at[0], 0.0, 0.0, turn]))
         at[0] += 4 * turn
         engine.step(targets, poses, ("keep", -1))
         ours.state.base_pose[0] = x, y, at[0]
         position, rotation = ours.camera_pose(0)
-        engine.render(*_habitat_pose(position, _quaternion(rotation)), SIZE)
+        engine.render(*to_habitat_pose(position, quaternion_of(rotation)), SIZE)
 
     def reset() -> None:
         nonlocal targets
-        engine.reset(ours._scene(episode))
+        engine.reset(engine_scene(episode))
         targets, at[0] = np.array(episode.arm_joints), yaw
 
     reset()

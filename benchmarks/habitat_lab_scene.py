@@ -20,7 +20,7 @@ from rearrange.robot import kinematics
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.habitat import (
-    _matrix,
+    rotation_matrix,
     to_habitat_position,
     to_habitat_rotation,
 )
@@ -187,7 +187,7 @@ def _transform(position: Any, rotation: Any) -> list[list[float]]:
     """A pose of ours as Habitat's 4 x 4 transformation."""
     x, y, z, w = to_habitat_rotation(rotation)
     matrix = np.eye(4)
-    matrix[:3, :3] = _matrix(np.array([w, x, y, z]))
+    matrix[:3, :3] = rotation_matrix(np.array([w, x, y, z]))
     matrix[:3, 3] = to_habitat_position(position)
     return matrix.tolist()
 

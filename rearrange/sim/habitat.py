@@ -76,7 +76,7 @@ def _multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.stack(product, axis=-1)
 
 
-def _matrix(quaternion: np.ndarray) -> np.ndarray:
+def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:
     """Rotation matrix [3, 3] of a unit quaternion wxyz."""
     w, x, y, z = quaternion / np.linalg.norm(quaternion)
     return np.array(
@@ -88,7 +88,7 @@ def _matrix(quaternion: np.ndarray) -> np.ndarray:
     )
 
 
-def _quaternion(matrix: np.ndarray) -> np.ndarray:
+def quaternion_of(matrix: np.ndarray) -> np.ndarray:
     """Unit quaternion wxyz of a rotation matrix [3, 3]."""
     # The eigenvector of the largest eigenvalue of this symmetric matrix (Bar-Itzhack 2000).
     (a, b, c), (d, e, f), (g, h, i) = matrix
@@ -108,7 +108,7 @@ def _heading(yaw: float) -> np.ndarray:
     return np.array([math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)])
 
 
-def _habitat_pose(position: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
+def to_habitat_pose(position: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
     """Position [3] and quaternion xyzw [4] in Habitat's world of a pose in ours (wxyz)."""
     return to_habitat_position(position), to_habitat_rotation(rotation)
 
@@ -182,7 +182,9 @@ class HabitatSimulator:
         for i, world in enumerate(self._worlds):
             if world is not None:
                 position, rotation = self.camera_pose(i)
-                world.engine.ask("render", *_habitat_pose(position, _quaternion(rotation)), size)
+                world.engine.ask(
+                    "render", *to_habitat_pose(position, quaternion_of(rotation)), size
+                )
         for i, world in enumerate(self._worlds):
             if world is not None:
                 seen = np.frombuffer(world.engine.answer(), np.float32).reshape(size, size)
@@ -228,62 +230,10 @@ class HabitatSimulator:
         frame = np.array([*grid.origin, grid.cell], dtype=float)
         world = _World(engine, episode, grid.clearance, frame, sorted(episode.objects))
         self._worlds[i] = world
-        engine.ask("reset", self._scene(episode))
+        engine.ask("reset", engine_scene(episode))
 
     def _start(self, i: int) -> EngineProcess:
-        return EngineProcess(self._settings(), f"world {i}")
-
-    def _settings(self) -> dict[str, Any]:
-        """What `habitat_engine.Engine` takes."""
-        return {
-            "physics": physics_settings(),
-            "time_step": PHYSICS_STEP,
-            "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
-            "near": NEAR,
-            # -1 is software: without an NVIDIA GPU any other number ends the engine.
-            "device": int(os.environ.get("HABITAT_GPU", "-1")),
-            "friction": SURFACE_FRICTION,
-        }
-
-    def _scene(self, episode: Episode) -> dict[str, Any]:
-        """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""
-        assets = scene_assets(episode.layout, episode.variation)
-        furniture = [
-            {
-                "file": piece.file,
-                "pose": _habitat_pose(piece.position, piece.rotation),
-                "joints": piece.joints,
-                "values": [episode.articulated.get(joint, 0.0) for joint in piece.joints],
-            }
-            for piece in assets.furniture
-        ]
-        objects = []
-        for slot, pose in sorted(episode.objects.items()):
-            position, rotation = _habitat_pose(pose[:3], pose[3:])
-            entry = vars(assets.objects[slot]) | {"position": position, "rotation": rotation}
-            objects.append(entry | {"slot": slot})
-        held = None
-        if episode.held_slot is not None:
-            grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp
-            # In the hand's own frame, which is turned with the world: only the order changes.
-            held = (episode.held_slot, np.array(grasp[:3]), np.roll(grasp[3:], -1))
-        x, y, yaw = episode.base_pose
-        return {
-            "visual": assets.visual,
-            "collision": assets.collision,
-            "apartment_pose": _habitat_pose(np.zeros(3), _heading(0.0)),
-            "furniture": furniture,
-            "objects": objects,
-            "held": held,
-            "arm": episode.arm_joints,
-            "robot_pose": _habitat_pose((x, y, 0.0), _heading(yaw)),
-            "robot": {
-                "file": assets.robot,
-                "cup": fetch.SUCTION_GEOM,
-                "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
-                "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
-            },
-        }
+        return EngineProcess(engine_settings(), f"world {i}")
 
     def _end_reset(self, i: int, episode: Episode) -> None:
         world, state = self._world(i), self.state
@@ -316,7 +266,7 @@ class HabitatSimulator:
         elif change == TAKE:
             state.held_handle[i] = state.touched_handle[i]
             grip = ("handle", int(state.held_handle[i]))
-        world.engine.ask("step", self._control.tolist(), _base_poses(motion), grip)
+        world.engine.ask("step", self._control.tolist(), base_poses(motion), grip)
 
     def _let_go(self, i: int, world: _World) -> None:
         """The grasp broke: what is held has slipped too far (HAB's hold violation)."""
@@ -343,7 +293,7 @@ class HabitatSimulator:
         state.arm_joints[i], state.arm_velocities[i] = arm, velocities
         position = from_habitat_position(tip[:3])
         state.end_effector_position[i] = position
-        state.end_effector_rotation[i] = _matrix(from_habitat_rotation(tip[3:]))
+        state.end_effector_rotation[i] = rotation_matrix(from_habitat_rotation(tip[3:]))
         x, y, yaw = record["base_pose"]
         c, s = math.cos(yaw), math.sin(yaw)
         dx, dy = position[0] - x, position[1] - y
@@ -366,7 +316,7 @@ class HabitatSimulator:
         return bool(slip >= self.config.hold_threshold)
 
 
-def _base_poses(motion: np.ndarray) -> np.ndarray:
+def base_poses(motion: np.ndarray) -> np.ndarray:
     """Where the robot stands in each substep [S, 7], Habitat's world.
 
     Args:
@@ -378,3 +328,60 @@ def _base_poses(motion: np.ndarray) -> np.ndarray:
     rotation = np.stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)], axis=1)
     position = to_habitat_position(np.stack([x, y, zero], axis=1))
     return np.concatenate([position, to_habitat_rotation(rotation)], axis=1)
+
+
+# --- what the engine is told ------------------------------------------------------------------------
+
+
+def engine_settings() -> dict[str, Any]:
+    """What `habitat_engine.Engine` takes."""
+    return {
+        "physics": physics_settings(),
+        "time_step": PHYSICS_STEP,
+        "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
+        "near": NEAR,
+        # -1 is software: without an NVIDIA GPU any other number ends the engine.
+        "device": int(os.environ.get("HABITAT_GPU", "-1")),
+        "friction": SURFACE_FRICTION,
+    }
+
+
+def engine_scene(episode: Episode) -> dict[str, Any]:
+    """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""
+    assets = scene_assets(episode.layout, episode.variation)
+    furniture = [
+        {
+            "file": piece.file,
+            "pose": to_habitat_pose(piece.position, piece.rotation),
+            "joints": piece.joints,
+            "values": [episode.articulated.get(joint, 0.0) for joint in piece.joints],
+        }
+        for piece in assets.furniture
+    ]
+    objects = []
+    for slot, pose in sorted(episode.objects.items()):
+        position, rotation = to_habitat_pose(pose[:3], pose[3:])
+        entry = vars(assets.objects[slot]) | {"position": position, "rotation": rotation}
+        objects.append(entry | {"slot": slot})
+    held = None
+    if episode.held_slot is not None:
+        grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp
+        # In the hand's own frame, which is turned with the world: only the order changes.
+        held = (episode.held_slot, np.array(grasp[:3]), np.roll(grasp[3:], -1))
+    x, y, yaw = episode.base_pose
+    return {
+        "visual": assets.visual,
+        "collision": assets.collision,
+        "apartment_pose": to_habitat_pose(np.zeros(3), _heading(0.0)),
+        "furniture": furniture,
+        "objects": objects,
+        "held": held,
+        "arm": episode.arm_joints,
+        "robot_pose": to_habitat_pose((x, y, 0.0), _heading(yaw)),
+        "robot": {
+            "file": assets.robot,
+            "cup": fetch.SUCTION_GEOM,
+            "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
+            "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
+        },
+    }

@@ -313,7 +313,7 @@ def cache_folder() -> Path:
 
 def _write(name: str, content: bytes) -> str:
     """Path of a file with that content; written whole or not at all."""
-    stem, dot, ending = name.rpartition(".")
+    stem, dot, ending = name.partition(".")
     path = cache_folder() / f"{stem}_{hashlib.sha256(content).hexdigest()[:12]}{dot}{ending}"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

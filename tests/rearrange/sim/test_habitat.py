@@ -14,7 +14,7 @@ from rearrange.errors import UserError
 from rearrange.render import look_at
 from rearrange.robot import fetch
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim import MujocoSimulator, SimulatorConfig, check_simulator, conformance
+from rearrange.sim import MujocoSimulator, SimulatorConfig, check_simulator, conformance, habitat
 from rearrange.sim.base import NOTHING
 from rearrange.sim.conformance_tools import in_the_open, one_action, repeat, snapshot
 from rearrange.sim.habitat import HabitatSimulator
@@ -213,15 +213,15 @@ def test_an_abort_is_survived_and_reported(simulator, pick_episodes):
 
 def test_a_mistake_that_the_engine_does_not_forgive_is_told(simulator, pick_episodes, monkeypatch):
     """What the issue is about: a mass of zero ends habitat-sim's process, not ours."""
-    scene = HabitatSimulator._scene
+    scene = habitat.engine_scene
 
-    def weightless(self, episode):
-        built = scene(self, episode)
+    def weightless(episode):
+        built = scene(episode)
         for thing in built["objects"]:
             thing["mass"] = 0.0
         return built
 
-    monkeypatch.setattr(HabitatSimulator, "_scene", weightless)
+    monkeypatch.setattr(habitat, "engine_scene", weightless)
     with pytest.raises(UserError, match="Habitat engine of world 0") as told:
         simulator.reset([0], pick_episodes[:1])
     assert "\n" not in str(told.value)

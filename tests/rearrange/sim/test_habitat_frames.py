@@ -78,10 +78,10 @@ def test_a_point_of_a_thing_is_the_same_point_in_both_worlds(quaternion, positio
 
 @given(quaternions)
 def test_matrices_and_quaternions_agree(quaternion):
-    matrix = habitat._matrix(quaternion)
+    matrix = habitat.rotation_matrix(quaternion)
     expected = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
     assert matrix == pytest.approx(expected, abs=1e-9)
-    assert abs(habitat._quaternion(matrix) @ quaternion) == pytest.approx(1.0, abs=1e-9)
+    assert abs(habitat.quaternion_of(matrix) @ quaternion) == pytest.approx(1.0, abs=1e-9)
 
 
 def test_many_at_once_are_as_one_by_one():
@@ -94,7 +94,7 @@ def test_many_at_once_are_as_one_by_one():
 
 def test_the_base_arrives_in_the_last_substep():
     motion = np.array([1.0, 2.0, 0.5, 0.01, -0.02, 0.03])
-    poses = habitat._base_poses(motion)
+    poses = habitat.base_poses(motion)
     assert poses.shape == (4, 7)
     assert from_habitat_position(poses[-1, :3]) == pytest.approx([1.04, 1.92, 0.0])
     yaw = Rotation.from_quat(from_habitat_rotation(poses[-1, 3:]), scalar_first=True)

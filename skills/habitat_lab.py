@@ -101,13 +101,8 @@ class HabitatLabEnvironments:
         config_of(settings.skill)
         return cls(settings.skill, tuple(settings.overrides), split or settings.split)
 
-    @classmethod
-    def from_metadata(cls, metadata: dict[str, Any], split: str) -> HabitatLabEnvironments:
-        """The environments in which a checkpoint was trained, in another split."""
-        return cls(metadata["skill"], tuple(metadata["overrides"]), split)
-
     def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint; `from_metadata` reads them."""
+        """Plain values for a checkpoint."""
         return asdict(self)
 
     def __call__(self, environment_index: int, seed: int) -> HabitatLabEnv:
@@ -137,8 +132,8 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         Raises:
             UserError: habitat-lab cannot make the environment; the line says why.
         """
-        import habitat
-        from habitat.gym import make_gym_from_config
+        import habitat  # pyright: ignore[reportMissingImports]
+        from habitat.gym import make_gym_from_config  # pyright: ignore[reportMissingImports]
 
         try:
             settings = habitat.get_config(config, overrides)
@@ -151,7 +146,8 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         self._limit = int(settings.habitat.environment.max_episode_steps)
         self._success = settings.habitat.task.success_measure
         self._steps, self._return = 0, 0.0
-        self.observation_space = _converted(self._env.observation_space)
+        # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
+        self.observation_space = _converted(self._env.observation_space)  # pyright: ignore[reportAttributeAccessIssue]
         box = self._env.action_space
         if not hasattr(box, "low"):
             raise UserError(f"{config} has discrete actions; this adapter takes continuous ones")

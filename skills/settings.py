@@ -172,17 +172,24 @@ class SkillEnvironments:
 Environments = SkillEnvironments | NavEnvironments | HabitatLabEnvironments
 
 
-def _kind(skill: str) -> type[Any]:
-    if is_habitat_lab(skill):
-        return HabitatLabEnvironments
-    return NavEnvironments if skill in NAVIGATION_NAMES else SkillEnvironments
-
-
 def make_environments(settings: Any) -> Environments:
     """The environments that settings ask for; UserError where they make no sense."""
-    return _kind(settings.skill).from_settings(settings)
+    if is_habitat_lab(settings.skill):
+        return HabitatLabEnvironments.from_settings(settings)
+    kind = NavEnvironments if settings.skill in NAVIGATION_NAMES else SkillEnvironments
+    return kind.from_settings(settings)
 
 
-def environments_of(metadata: dict[str, Any], split: str) -> Environments:
-    """The environments in which a checkpoint with that metadata was trained, in another split."""
-    return _kind(metadata["skill"]).from_metadata(metadata, split)
+def environments_of(metadata: dict[str, Any], split: str) -> SkillEnvironments | NavEnvironments:
+    """The environments in which a checkpoint with that metadata was trained, in another split.
+
+    Raises:
+        UserError: It was trained on a task of habitat-lab.
+    """
+    if is_habitat_lab(metadata["skill"]):
+        raise UserError(
+            f"the policy was trained on {metadata['skill']}: judge it by the success in its log, "
+            "evaluations are of our own tasks"
+        )
+    kind = NavEnvironments if metadata["skill"] in NAVIGATION_NAMES else SkillEnvironments
+    return kind.from_metadata(metadata, split)

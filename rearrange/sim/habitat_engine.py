@@ -34,8 +34,8 @@ class Engine:
             settings: `physics`: file with time step and gravity; `time_step` [s]; `field_of_view` [deg];
                 `device`: GPU, -1 for software; `friction` of all that is not an object; `near` [m].
         """
-        import habitat_sim
-        import magnum
+        import habitat_sim  # pyright: ignore[reportMissingImports]
+        import magnum  # pyright: ignore[reportMissingImports]
 
         self.hsim, self.mn = habitat_sim, magnum
         self.settings = settings

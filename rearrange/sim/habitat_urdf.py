@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -123,7 +124,13 @@ def _triple(values: Sequence[float] | np.ndarray) -> Triple:
 
 def _angles(quaternion: np.ndarray) -> Triple:
     """Roll, pitch and yaw of a quaternion wxyz."""
-    return _triple(Rotation.from_quat(quaternion, scalar_first=True).as_euler("xyz"))
+    (a, _, _), (b, _, _), (c, d, e) = (
+        Rotation.from_quat(quaternion, scalar_first=True).as_matrix().tolist()
+    )
+    if abs(c) > 1.0 - 1e-9:  # straight up or down: roll and yaw turn about the same axis
+        low, high = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()[:2, 1]
+        return 0.0, -math.copysign(math.pi / 2, c), math.atan2(-low, high)
+    return math.atan2(d, e), math.asin(-c), math.atan2(b, a)
 
 
 def urdf(name: str, links: Sequence[Link]) -> str:

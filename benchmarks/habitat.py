@@ -266,9 +266,9 @@ def train(options: Any, folder: Path) -> dict[str, float]:
 
 def training_rate(run: Path) -> float:
     """Steps per second of a run from its second rollout on."""
-    lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     first, last = lines[0], lines[-1]
-    return (last["steps"] - first["steps"]) / (last["wall_s"] - first["wall_s"])
+    return (last["steps"] - first["steps"]) / (last["seconds"] - first["seconds"])
 
 
 def show(record: dict[str, Any]) -> None:

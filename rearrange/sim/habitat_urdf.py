@@ -134,13 +134,13 @@ def _angles(quaternion: np.ndarray) -> Triple:
 
 
 def urdf(name: str, links: Sequence[Link]) -> str:
-    """The links, the root first, as a URDF file."""
+    """The links as a URDF file; each with all below it before its siblings, as Habitat numbers them."""
     robot = ElementTree.Element("robot", name=name)
     for link in links:
         _add_link(robot, link)
-    for link in links:
+    for number, link in enumerate(links):
         if link.parent:
-            _add_joint(robot, link)
+            _add_joint(robot, link, number)
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
 
@@ -173,8 +173,10 @@ def _add_shape(
         ElementTree.SubElement(geometry, shape.kind, radius=radius, length=length)
 
 
-def _add_joint(robot: ElementTree.Element, link: Link) -> None:
-    joint = ElementTree.SubElement(robot, "joint", name=f"{link.name}_joint", type=link.joint)
+def _add_joint(robot: ElementTree.Element, link: Link, number: int) -> None:
+    # Habitat numbers the links of a parent in the alphabetical order of their joints.
+    name = f"{number:02d}_{link.name}"
+    joint = ElementTree.SubElement(robot, "joint", name=name, type=link.joint)
     _add_origin(joint, link.offset, link.turn)
     ElementTree.SubElement(joint, "parent", link=link.parent)
     ElementTree.SubElement(joint, "child", link=link.name)

@@ -154,7 +154,7 @@ def test_doors_and_drawers_are_joints_with_their_limits():
     for piece in scene_assets(3, 0).furniture:
         root = ElementTree.parse(piece.file).getroot()
         for name in piece.joints:
-            joint = root.find(f"joint[@name='{name}_joint']")
+            (joint,) = (j for j in root.findall("joint") if j.find("child").get("link") == name)
             limit = joint.find("limit")
             found[name] = float(limit.get("lower")), float(limit.get("upper"))
             assert root.find(f"link[@name='handle_{name}']") is not None
@@ -181,3 +181,26 @@ def test_a_link_becomes_urdf():
     assert collision.find("geometry/capsule").attrib == {"radius": "0.1", "length": "0.2"}
     (joint,) = root.findall("joint")
     assert joint.get("type") == "fixed"
+
+
+def test_the_fetch_for_habitat_lab_has_the_links_that_it_counts_on():
+    from benchmarks.habitat_lab_scene import fetch_for_habitat_lab
+
+    links = fetch_for_habitat_lab(load_apartment(3, 0).model)
+    root = ElementTree.fromstring(urdf("fetch", links))
+    joints = sorted(root.findall("joint"), key=lambda joint: joint.get("name"))
+    below = {}
+    for joint in joints:
+        parent, child = joint.find("parent").get("link"), joint.find("child").get("link")
+        below.setdefault(parent, []).append(child)
+
+    def in_order(link):
+        return [link, *(name for child in below.get(link, ()) for name in in_order(child))]
+
+    numbered = dict(enumerate(in_order("base_link"), start=-1))
+    assert (numbered[2], numbered[4]) == ("r_wheel_link", "l_wheel_link")
+    assert numbered[6] == "fetch_torso"
+    assert (numbered[8], numbered[9]) == ("head_pan_link", "head_tilt_link")
+    arm = [f"fetch_{name}" for name in kinematics.JOINT_NAMES]
+    assert [numbered[k] for k in range(15, 22)] == arm
+    assert numbered[23] == fetch.SUCTION_GEOM

@@ -15,10 +15,13 @@ from omegaconf import OmegaConf
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
+from rearrange.sim.backends import check_simulator_name, make_simulator
+from rearrange.sim.base import Simulator
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import default_config
 from skills.base import SKILL_NAMES
+from skills.habitat_lab import HabitatLabEnvironments, HabitatLabSettings, is_habitat_lab
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
 from ver import TrainerConfig
 
@@ -41,6 +44,7 @@ class TrainingSettings:
     )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
+    sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
@@ -51,14 +55,19 @@ class TrainingSettings:
 def check_skill(skill: str) -> str:
     """Return the name of a skill or navigation task or raise a UserError that lists those that exist."""
     names = (*SKILL_NAMES, *NAVIGATION_NAMES)
-    if skill not in names:
+    if skill not in names and not is_habitat_lab(skill):
         raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}")
     return skill
 
 
 @lru_cache
 def settings_type(skill: str) -> type[Any]:
-    """TrainingSettings, or NavigationSettings, with the task's own config in the field `task`."""
+    """TrainingSettings, or NavigationSettings, with the task's own config in the field `task`.
+
+    Tasks of habitat-lab have HabitatLabSettings: their configs are habitat-lab's.
+    """
+    if is_habitat_lab(skill):
+        return HabitatLabSettings
     if skill in NAVIGATION_NAMES:
         return navigation_settings_type(skill)
     task_type = type(default_config(check_skill(skill)))
@@ -81,6 +90,7 @@ class SkillEnvironments:
         slide: Whether the base slides.
         randomise: How far the worlds differ from the nominal one; what is left out is off.
         starts: Recorded start states that are mixed in, as plain values.
+        sim: Simulator, see rearrange.sim.backends.
     """
 
     skill: str
@@ -90,12 +100,15 @@ class SkillEnvironments:
     slide: bool
     randomise: dict[str, float] = field(default_factory=dict)
     starts: dict[str, Any] = field(default_factory=dict)
+    sim: str = "mujoco"
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
         settings.starts.check(settings.skill, split or settings.split)
+        if check_simulator_name(settings.sim) != "mujoco":
+            make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
         return cls(
             settings.skill,
             asdict(settings.task),
@@ -104,6 +117,7 @@ class SkillEnvironments:
             settings.slide,
             asdict(settings.randomise),
             asdict(settings.starts),
+            settings.sim,
         )
 
     @classmethod
@@ -114,6 +128,7 @@ class SkillEnvironments:
         policies of a skill are judged alike, whatever training changed; nothing is randomised or mixed in.
         """
         kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
+        kept["sim"] = metadata.get("sim", "mujoco")
         task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
         return cls(split=split, task=task, **kept)
 
@@ -134,10 +149,14 @@ class SkillEnvironments:
             randomise=Randomisation(**self.randomise),
         )
 
+    def make_simulator(self, world_count: int) -> Simulator:
+        """The simulator, with so many worlds."""
+        return make_simulator(self.sim, world_count, self.simulator_config())
+
     def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
         """One environment."""
         return RearrangeEnv(
-            self.skill, self.task_config(), self.split, self.simulator_config(), seed=seed,
+            self.skill, self.task_config(), self.split, self.make_simulator(1), seed=seed,
             starts=RecordedStarts(**self.starts),
         )  # fmt: skip
 
@@ -145,21 +164,32 @@ class SkillEnvironments:
         """All environments in one process; `reset` seeds them, so `seed` is not needed."""
         del seed
         return RearrangeVectorEnv(
-            count, self.skill, self.task_config(), self.split, self.simulator_config(),
+            count, self.skill, self.task_config(), self.split, self.make_simulator(count),
             RecordedStarts(**self.starts),
         )  # fmt: skip
 
 
-Environments = SkillEnvironments | NavEnvironments
+Environments = SkillEnvironments | NavEnvironments | HabitatLabEnvironments
 
 
 def make_environments(settings: Any) -> Environments:
     """The environments that settings ask for; UserError where they make no sense."""
+    if is_habitat_lab(settings.skill):
+        return HabitatLabEnvironments.from_settings(settings)
     kind = NavEnvironments if settings.skill in NAVIGATION_NAMES else SkillEnvironments
     return kind.from_settings(settings)
 
 
-def environments_of(metadata: dict[str, Any], split: str) -> Environments:
-    """The environments in which a checkpoint with that metadata was trained, in another split."""
+def environments_of(metadata: dict[str, Any], split: str) -> SkillEnvironments | NavEnvironments:
+    """The environments in which a checkpoint with that metadata was trained, in another split.
+
+    Raises:
+        UserError: It was trained on a task of habitat-lab.
+    """
+    if is_habitat_lab(metadata["skill"]):
+        raise UserError(
+            f"the policy was trained on {metadata['skill']}: judge it by the success in its log, "
+            "evaluations are of our own tasks"
+        )
     kind = NavEnvironments if metadata["skill"] in NAVIGATION_NAMES else SkillEnvironments
     return kind.from_metadata(metadata, split)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from skills.command import OneLineParser, run_command
+from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
 from skills.settings import CONFIGS, REPOSITORY, check_skill, make_environments, settings_type
 from ver import Trainer, UserError, merge_config
@@ -26,7 +27,8 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     """Settings of a training: defaults, the YAML file of all of its kind, its own, the preset's, overrides."""
     schema = settings_type(check_skill(skill))
     common = "navigation" if skill in NAVIGATION_NAMES else "skill"
-    files = [path for name in (common, skill) if (path := CONFIGS / f"{name}.yaml").is_file()]
+    names = ("habitat_lab",) if is_habitat_lab(skill) else (common, skill)
+    files = [path for name in names if (path := CONFIGS / f"{name}.yaml").is_file()]
     settings = merge_config(schema(), files, overrides)
     if getattr(settings, "preset", "cpu") != "cpu":
         files.append(_preset_file(settings.preset))
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     settings = load_settings(options.skill, options.overrides)
     environments = make_environments(settings)
-    run = Path(settings.run) if settings.run else REPOSITORY / "runs" / settings.skill
+    run = Path(settings.run) if settings.run else REPOSITORY / "runs" / run_name(settings.skill)
     trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
     count = settings.trainer.collect.num_environments
     beginning = f"resuming at step {trainer.steps:,}" if trainer.steps else "from scratch"

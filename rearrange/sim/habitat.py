@@ -1,0 +1,387 @@
+"""The Habitat simulator: habitat-sim with Bullet, an engine process for each world.
+
+The same apartments, objects and robot as in MuJoCo, rebuilt in the engine from primitives
+(`habitat_scene.py`), so the same episodes and tasks run in both. What differs is physics (Bullet) and
+the picture (rasterised by the engine). habitat-sim is imported by the engines' processes only.
+
+Habitat's world has y up and its quaternions are xyzw. This file converts, and no other: everything
+keeps its own z-up frame within the world, so only poses in the world are turned.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rearrange.episodes.episode import Episode
+from rearrange.episodes.generation import load_layout
+from rearrange.errors import UserError
+from rearrange.navigation import ROBOT_RADIUS
+from rearrange.render import look_at
+from rearrange.render.camera import FAR, NEAR
+from rearrange.robot import fetch, kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.compile import parked_position
+from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, PHYSICS_STEP, SimState
+from rearrange.sim.habitat_process import EngineError, EngineProcess, check_installed
+from rearrange.sim.habitat_scene import SURFACE_FRICTION, physics_settings, scene_assets
+from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
+from rearrange.sim.mujoco import SimulatorConfig, top_grasp
+
+_HALF = math.sqrt(0.5)
+# Habitat from ours: a quarter turn about x, as a matrix and as a quaternion wxyz.
+_TURN = np.array([(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)])
+_TURN_QUATERNION = np.array([_HALF, -_HALF, 0.0, 0.0])
+_BACK_QUATERNION = np.array([_HALF, _HALF, 0.0, 0.0])
+
+
+# --- frames -----------------------------------------------------------------------------------------
+
+
+def to_habitat_position(position: Any) -> np.ndarray:
+    """Points of our world [..., 3] (z up) in Habitat's (y up), m: (x, y, z) becomes (x, z, -y)."""
+    return np.asarray(position, float) @ _TURN.T
+
+
+def from_habitat_position(position: Any) -> np.ndarray:
+    """Points of Habitat's world [..., 3] in ours, m: (x, y, z) becomes (x, -z, y)."""
+    return np.asarray(position, float) @ _TURN
+
+
+def to_habitat_rotation(rotation: Any) -> np.ndarray:
+    """Quaternions wxyz of things in our world [..., 4] as xyzw in Habitat's; their own axes stay."""
+    return np.roll(_multiply(_TURN_QUATERNION, np.asarray(rotation, float)), -1, axis=-1)
+
+
+def from_habitat_rotation(rotation: Any) -> np.ndarray:
+    """Quaternions xyzw of things in Habitat's world [..., 4] as wxyz in ours; their own axes stay."""
+    return _multiply(_BACK_QUATERNION, np.roll(np.asarray(rotation, float), 1, axis=-1))
+
+
+def _multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Product of a quaternion [4] and many [..., 4], wxyz."""
+    w, x, y, z = first
+    a, b, c, d = np.moveaxis(second, -1, 0)
+    product = (
+        w * a - x * b - y * c - z * d,
+        w * b + x * a + y * d - z * c,
+        w * c - x * d + y * a + z * b,
+        w * d + x * c - y * b + z * a,
+    )
+    return np.stack(product, axis=-1)
+
+
+def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix [3, 3] of a unit quaternion wxyz."""
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+        ]
+    )
+
+
+def quaternion_of(matrix: np.ndarray) -> np.ndarray:
+    """Unit quaternion wxyz of a rotation matrix [3, 3]."""
+    # The eigenvector of the largest eigenvalue of this symmetric matrix (Bar-Itzhack 2000).
+    (a, b, c), (d, e, f), (g, h, i) = matrix
+    keys = np.array(
+        [
+            (a + e + i, h - f, c - g, d - b),
+            (h - f, a - e - i, d + b, g + c),
+            (c - g, d + b, e - a - i, h + f),
+            (d - b, g + c, h + f, i - a - e),
+        ]
+    )
+    return np.linalg.eigh(keys)[1][:, -1]
+
+
+def _heading(yaw: float) -> np.ndarray:
+    """Quaternion wxyz of a turn about the vertical."""
+    return np.array([math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)])
+
+
+def to_habitat_pose(position: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Position [3] and quaternion xyzw [4] in Habitat's world of a pose in ours (wxyz)."""
+    return to_habitat_position(position), to_habitat_rotation(rotation)
+
+
+# --- the simulator ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _World:
+    """One world as this process knows it."""
+
+    engine: EngineProcess
+    episode: Episode
+    floor: np.ndarray  # clearance of the floor's cells
+    floor_frame: np.ndarray
+    slots: list[int] = field(default_factory=list)
+
+
+class HabitatSimulator:
+    """N apartments in habitat-sim; see rearrange.sim.base for the contract.
+
+    An engine that dies raises a UserError with its last words; resetting its world starts another.
+    """
+
+    def __init__(self, world_count: int = 1, config: SimulatorConfig | None = None) -> None:
+        """Allocate the state; engines start when their worlds are first reset.
+
+        Raises:
+            UserError: habitat-sim is not installed, or the settings ask for what it cannot do.
+        """
+        self.config = config or SimulatorConfig()
+        self.config.randomise.check()
+        if self.config.randomise.draw(0) is not None:
+            raise UserError(
+                "sim=habitat cannot randomise: leave out randomise.*, or take sim=mujoco"
+            )
+        check_installed()
+        self.world_count = world_count
+        self.state = SimState(world_count)
+        self._worlds: list[_World | None] = [None] * world_count
+        self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
+        self._control = np.empty(kinematics.JOINT_COUNT)
+        self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
+        self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
+        self._parked = np.array([parked_position(slot) for slot in range(OBJECT_SLOT_COUNT)])
+
+    # --- contract -----------------------------------------------------------------------------------
+
+    def reset(self, world_ids: Sequence[int], episodes: Sequence[Episode]) -> None:
+        """Load the episodes into the worlds; see the contract."""
+        pairs = list(zip(world_ids, episodes, strict=True))
+        for i, episode in pairs:
+            self._begin_reset(i, episode)
+        for i, episode in pairs:
+            self._end_reset(i, episode)
+
+    def step(self, action: np.ndarray) -> None:
+        """Advance all worlds by one action [N, 10], at the same time; see the contract."""
+        for i in range(self.world_count):
+            self._begin_step(i, action)
+        for i in range(self.world_count):
+            world = self._world(i)
+            slipped = self._read(i, world, world.engine.answer())
+            if slipped:
+                self._let_go(i, world)
+
+    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+        """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
+        size = size or self.config.camera_size
+        depth = np.zeros((self.world_count, size, size), np.float32)
+        for i, world in enumerate(self._worlds):
+            if world is not None:
+                position, rotation = self.camera_pose(i)
+                world.engine.ask(
+                    "render", *to_habitat_pose(position, quaternion_of(rotation)), size
+                )
+        for i, world in enumerate(self._worlds):
+            if world is not None:
+                seen = np.frombuffer(world.engine.answer(), np.float32).reshape(size, size)
+                # The engine writes 0 where there is nothing.
+                depth[i] = np.where(seen > 0.0, np.minimum(seen, np.float32(FAR)), np.float32(FAR))
+                if unit != 1.0:
+                    depth[i] /= np.float32(unit)
+        return depth
+
+    def close(self) -> None:
+        """End the engines."""
+        for world in self._worlds:
+            if world is not None:
+                world.engine.close()
+        self._worlds = [None] * self.world_count
+
+    # --- beyond the contract, for video and tests ---------------------------------------------------
+
+    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
+        position, rotation = np.empty(3), np.empty((3, 3))
+        base = self.state.base_pose[i]
+        place_camera(base, fetch.CAMERA_POSITION, self._mount, position, rotation)
+        return position, rotation
+
+    def engine_ids(self) -> list[int]:
+        """Process ids of the running engines."""
+        return [world.engine.pid for world in self._worlds if world and world.engine.alive]
+
+    # --- one world ----------------------------------------------------------------------------------
+
+    def _world(self, i: int) -> _World:
+        world = self._worlds[i]
+        if world is None:
+            raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
+        return world
+
+    def _begin_reset(self, i: int, episode: Episode) -> None:
+        """Start the engine, if none is running, and let it load the episode."""
+        world = self._worlds[i]
+        engine = world.engine if world is not None and world.engine.alive else self._start(i)
+        grid = load_layout(episode.layout, episode.variation)[1]
+        frame = np.array([*grid.origin, grid.cell], dtype=float)
+        world = _World(engine, episode, grid.clearance, frame, sorted(episode.objects))
+        self._worlds[i] = world
+        engine.ask("reset", engine_scene(episode))
+
+    def _start(self, i: int) -> EngineProcess:
+        return EngineProcess(engine_settings(), f"world {i}")
+
+    def _end_reset(self, i: int, episode: Episode) -> None:
+        world, state = self._world(i), self.state
+        self._arm_targets[i] = episode.arm_joints
+        state.base_pose[i] = episode.base_pose
+        state.base_blocked[i] = False
+        state.held_object[i] = NOTHING if episode.held_slot is None else episode.held_slot
+        state.held_handle[i] = NOTHING
+        state.object_position[i] = self._parked
+        state.object_rotation[i] = (1.0, 0.0, 0.0, 0.0)
+        self._read(i, world, world.engine.answer())
+        state.hold_violated[i] = False
+
+    def _begin_step(self, i: int, action: np.ndarray) -> None:
+        """Send the action of world i to its engine."""
+        world, state = self._world(i), self.state
+        motion = np.empty(6)
+        change = begin_step(
+            state.worlds, i, np.asarray(action, float), self._arm_targets, state.arm_joints[i].copy(),
+            self._control, self.config.target_lead, self._limits, world.floor, world.floor_frame,
+            ROBOT_RADIUS, self.config.slide, motion,
+        )  # fmt: skip
+        grip = ("keep", NOTHING)
+        if change == LET_GO:
+            state.held_object[i] = state.held_handle[i] = NOTHING
+            grip = ("release", NOTHING)
+        elif change == TAKE and state.touched_object[i] != NOTHING:
+            state.held_object[i] = state.touched_object[i]
+            grip = ("object", int(state.held_object[i]))
+        elif change == TAKE:
+            state.held_handle[i] = state.touched_handle[i]
+            grip = ("handle", int(state.held_handle[i]))
+        world.engine.ask("step", self._control.tolist(), base_poses(motion), grip)
+
+    def _let_go(self, i: int, world: _World) -> None:
+        """The grasp broke: what is held has slipped too far (HAB's hold violation)."""
+        world.engine.ask("release")
+        world.engine.answer()
+        self.state.held_object[i] = self.state.held_handle[i] = NOTHING
+        self.state.hold_violated[i] = True
+
+    def _read(self, i: int, world: _World, told: bytes) -> bool:
+        """Write what the engine told into the state; whether the grasp breaks.
+
+        Args:
+            i: World.
+            world: It.
+            told: See `habitat_engine.Engine.read`.
+        """
+        count, doors = kinematics.JOINT_COUNT, len(ARTICULATED_JOINTS)
+        values = np.frombuffer(told)
+        if not np.isfinite(values).all():
+            raise EngineError(f"the Habitat engine of world {i} told of what is not finite")
+        sizes = np.cumsum([count, count, 7, doors, 3 * doors, 3])
+        arm, velocities, tip, joints, handles, touch, objects = np.split(values, sizes)
+        state, record = self.state, self.state.worlds[i]
+        state.arm_joints[i], state.arm_velocities[i] = arm, velocities
+        position = from_habitat_position(tip[:3])
+        state.end_effector_position[i] = position
+        state.end_effector_rotation[i] = rotation_matrix(from_habitat_rotation(tip[3:]))
+        x, y, yaw = record["base_pose"]
+        c, s = math.cos(yaw), math.sin(yaw)
+        dx, dy = position[0] - x, position[1] - y
+        state.end_effector_in_base[i] = (c * dx + s * dy, c * dy - s * dx, position[2])
+        state.articulated_joints[i] = joints
+        state.handle_position[i] = from_habitat_position(handles.reshape(-1, 3))
+        poses = objects.reshape(-1, 7)
+        state.object_position[i, world.slots] = from_habitat_position(poses[:, :3])
+        state.object_rotation[i, world.slots] = from_habitat_rotation(poses[:, 3:])
+        state.touched_object[i], state.touched_handle[i] = int(touch[0]), int(touch[1])
+        state.contact_force[i] = touch[2]
+        state.hold_violated[i] = False
+        held, handle = int(state.held_object[i]), int(state.held_handle[i])
+        if held != NOTHING:
+            slip = np.linalg.norm(state.object_position[i, held] - position)
+        elif handle != NOTHING:
+            slip = np.linalg.norm(state.handle_position[i, handle] - position)
+        else:
+            return False
+        return bool(slip >= self.config.hold_threshold)
+
+
+def base_poses(motion: np.ndarray) -> np.ndarray:
+    """Where the robot stands in each substep [S, 7], Habitat's world.
+
+    Args:
+        motion: x, y, yaw, and how they change per substep [6], see `kernels.begin_step`.
+    """
+    part = np.arange(1, SUBSTEP_COUNT + 1)[:, None]
+    x, y, yaw = (motion[:3] + part * motion[3:]).T
+    zero = np.zeros(SUBSTEP_COUNT)
+    rotation = np.stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)], axis=1)
+    position = to_habitat_position(np.stack([x, y, zero], axis=1))
+    return np.concatenate([position, to_habitat_rotation(rotation)], axis=1)
+
+
+# --- what the engine is told ------------------------------------------------------------------------
+
+
+def engine_settings() -> dict[str, Any]:
+    """What `habitat_engine.Engine` takes."""
+    return {
+        "physics": physics_settings(),
+        "time_step": PHYSICS_STEP,
+        "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
+        "near": NEAR,
+        # -1 is software: without an NVIDIA GPU any other number ends the engine.
+        "device": int(os.environ.get("HABITAT_GPU", "-1")),
+        "friction": SURFACE_FRICTION,
+    }
+
+
+def engine_scene(episode: Episode) -> dict[str, Any]:
+    """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""
+    assets = scene_assets(episode.layout, episode.variation)
+    furniture = [
+        {
+            "file": piece.file,
+            "pose": to_habitat_pose(piece.position, piece.rotation),
+            "joints": piece.joints,
+            "values": [episode.articulated.get(joint, 0.0) for joint in piece.joints],
+        }
+        for piece in assets.furniture
+    ]
+    objects = []
+    for slot, pose in sorted(episode.objects.items()):
+        position, rotation = to_habitat_pose(pose[:3], pose[3:])
+        entry = vars(assets.objects[slot]) | {"position": position, "rotation": rotation}
+        objects.append(entry | {"slot": slot})
+    held = None
+    if episode.held_slot is not None:
+        grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp
+        # In the hand's own frame, which is turned with the world: only the order changes.
+        held = (episode.held_slot, np.array(grasp[:3]), np.roll(grasp[3:], -1))
+    x, y, yaw = episode.base_pose
+    return {
+        "visual": assets.visual,
+        "collision": assets.collision,
+        "apartment_pose": to_habitat_pose(np.zeros(3), _heading(0.0)),
+        "furniture": furniture,
+        "objects": objects,
+        "held": held,
+        "arm": episode.arm_joints,
+        "robot_pose": to_habitat_pose((x, y, 0.0), _heading(yaw)),
+        "robot": {
+            "file": assets.robot,
+            "cup": fetch.SUCTION_GEOM,
+            "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
+            "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
+        },
+    }

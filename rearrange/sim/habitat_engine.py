@@ -1,0 +1,399 @@
+"""One world of habitat-sim, in a process of its own: run as a script by `habitat_process.py`.
+
+The engine ends its process on many mistakes, so nobody else may live in it. It imports nothing of ours,
+which keeps it small, and knows Habitat's frames only: positions, and quaternions xyzw, in a world whose
+y axis is up. Messages are (what to do, its arguments); answers are ("done", result) or ("failed", why).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+HELD_GROUP = "UserGroup1"  # what the robot holds does not meet the robot
+FAR = 30.0  # [m], farther than anything in an apartment
+TOUCH = 0.0005  # [m], a contact farther apart than this is none
+POSITION_GAIN = 0.3  # share of the way to its target that a joint goes in a substep, if it can
+NOTHING = -1
+
+
+class Engine:
+    """A physics world with one robot, and its head camera."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        """Start the engine.
+
+        Args:
+            settings: `physics`: file with time step and gravity; `time_step` [s]; `field_of_view` [deg];
+                `device`: GPU, -1 for software; `friction` of all that is not an object; `near` [m].
+        """
+        import habitat_sim  # pyright: ignore[reportMissingImports]
+        import magnum  # pyright: ignore[reportMissingImports]
+
+        self.hsim, self.mn = habitat_sim, magnum
+        self.settings = settings
+        self.sim: Any = None
+        groups, helper = self._groups()
+        helper.set_group_interacts_with(groups.UserGroup0, groups.Static, False)
+        helper.set_group_interacts_with(groups.UserGroup0, groups.UserGroup0, False)
+        helper.set_group_interacts_with(groups.UserGroup1, groups.Robot, False)
+
+    def _groups(self) -> tuple[Any, Any]:
+        physics = self.hsim.physics
+        return physics.CollisionGroups, physics.CollisionGroupHelper
+
+    # --- loading ------------------------------------------------------------------------------------
+
+    def reset(self, scene: dict[str, Any]) -> bytes:
+        """Load an apartment with everything in it, all at rest; returns what `read` does.
+
+        A new world for every episode: Bullet's order of contacts depends on what was there before, and
+        with it the last bits of the result.
+        """
+        self._open()
+        self._load_apartment(scene)
+        self._load_furniture(scene["furniture"])
+        self._load_robot(scene["robot"], scene["robot_pose"], scene["arm"])
+        self._load_objects(scene["objects"])
+        self.constraint, self.held_object, self.held_handle = None, NOTHING, NOTHING
+        if scene["held"] is not None:
+            slot, position, rotation = scene["held"]
+            tip = self.cup_node.transformation
+            self.objects[slot].transformation = tip @ self._pose(position, rotation)
+            self.take_object(slot)
+        for slot, thing in self.objects.items():
+            if slot != self.held_object:
+                thing.awake = False
+        for piece in self.pieces:
+            piece.awake = False
+        self.sim.step_world(self.settings["time_step"])
+        return self.read()
+
+    def _open(self) -> None:
+        hsim = self.hsim
+        self.close()
+        backend = hsim.SimulatorConfiguration()
+        backend.scene_id = "NONE"
+        backend.enable_physics = True
+        backend.physics_config_file = self.settings["physics"]
+        backend.gpu_device_id = self.settings["device"]
+        backend.requires_textures = False
+        agent = hsim.agent.AgentConfiguration()
+        self.sizes = [1]  # a sensor is needed for there to be a renderer
+        agent.sensor_specifications = [self._sensor(1)]
+        self.sim = hsim.Simulator(hsim.Configuration(backend, [agent]))
+
+    def _sensor(self, size: int) -> Any:
+        spec = self.hsim.CameraSensorSpec()
+        spec.uuid = f"depth_{size}"
+        spec.sensor_type = self.hsim.SensorType.DEPTH
+        spec.resolution = [size, size]
+        spec.position = [0.0, 0.0, 0.0]
+        spec.hfov = self.settings["field_of_view"]
+        spec.near, spec.far = self.settings["near"], FAR
+        return spec
+
+    def _pose(self, position: Any, rotation: Any) -> Any:
+        """Transformation of a position [3] and a quaternion xyzw [4]."""
+        mn = self.mn
+        x, y, z, w = (float(value) for value in rotation)
+        turn = mn.Quaternion(mn.Vector3(x, y, z), w)
+        return mn.Matrix4.from_(turn.to_matrix(), mn.Vector3(*(float(p) for p in position)))
+
+    def _template(self, name: str, visual: str, collision: str, friction: float) -> Any:
+        template = self.hsim.attributes.ObjectAttributes()
+        template.render_asset_handle = visual
+        template.collision_asset_handle = collision
+        template.join_collision_meshes = False
+        template.margin = 0.0
+        template.friction_coefficient = friction
+        template.restitution_coefficient = 0.0
+        template.force_flat_shading = True
+        template.compute_COM_from_shape = False
+        template.com = self.mn.Vector3(0.0)
+        return template
+
+    def _add(self, name: str, template: Any, pose: Any) -> Any:
+        self.sim.get_object_template_manager().register_template(template, name)
+        manager = self.sim.get_rigid_object_manager()
+        thing = manager.add_object_by_template_handle(name, light_setup_key="no_lights")
+        if thing is None:
+            raise RuntimeError(f"the engine could not make {name}")
+        thing.transformation = pose
+        return thing
+
+    def _load_apartment(self, scene: dict[str, Any]) -> None:
+        visual, collision = scene["visual"], scene["collision"]
+        template = self._template("apartment", visual, collision, self.settings["friction"])
+        thing = self._add("apartment", template, self._pose(*scene["apartment_pose"]))
+        thing.motion_type = self.hsim.physics.MotionType.STATIC
+
+    def _load_objects(self, objects: list[dict[str, Any]]) -> None:
+        self.objects, self.slots = {}, {}
+        for entry in objects:
+            name = f"object_{entry['slot']:02d}"
+            template = self._template(name, entry["visual"], entry["collision"], entry["friction"])
+            template.rolling_friction_coefficient = entry["rolling_friction"]
+            template.mass = entry["mass"]
+            template.inertia = self.mn.Vector3(*entry["inertia"])
+            thing = self._add(name, template, self._pose(entry["position"], entry["rotation"]))
+            self.objects[entry["slot"]] = thing
+            self.slots[thing.object_id] = entry["slot"]
+        self.poses = np.array([self._pose_of(thing) for thing in self.objects.values()])
+
+    def _articulated(self, file: str, pose: Any) -> Any:
+        thing = self.sim.get_articulated_object_manager().add_articulated_object_from_urdf(
+            file,
+            fixed_base=True,
+            maintain_link_order=True,
+            intertia_from_urdf=True,  # spelled so in habitat-sim
+            light_setup_key="no_lights",
+        )
+        if thing is None:
+            raise RuntimeError(f"the engine could not load {file}")
+        thing.transformation = pose
+        for link in range(thing.num_links):
+            thing.set_link_friction(link, self.settings["friction"])
+        return thing
+
+    def _load_furniture(self, furniture: list[dict[str, Any]]) -> None:
+        self.pieces: list[Any] = []
+        self.doors: list[tuple[Any, int]] = []  # piece and link of each joint
+        self.handle_nodes: list[Any] = []
+        self.handle_of: dict[tuple[int, int], int] = {}
+        for entry in furniture:
+            piece = self._articulated(entry["file"], self._pose(*entry["pose"]))
+            self.pieces.append(piece)
+            values = list(piece.joint_positions)
+            for joint, value in zip(entry["joints"], entry["values"], strict=True):
+                link = piece.get_link_id_from_name(joint)
+                handle = piece.get_link_id_from_name(f"handle_{joint}")
+                self.handle_of[piece.object_id, handle] = len(self.doors)
+                self.doors.append((piece, link))
+                self.handle_nodes.append(piece.get_link_scene_node(handle))
+                values[piece.get_link_joint_pos_offset(link)] = value
+            piece.joint_positions = values
+
+    def _load_robot(self, entry: dict[str, Any], pose: Any, arm: Any) -> None:
+        robot = self.robot = self._articulated(entry["file"], self._pose(*pose))
+        physics = self.hsim.physics
+        for motor in list(robot.existing_joint_motor_ids):
+            robot.remove_joint_motor(motor)
+        self.cup = robot.get_link_id_from_name(entry["cup"])
+        self.cup_node = robot.get_link_scene_node(self.cup)
+        links = [robot.get_link_id_from_name(name) for name in entry["joints"]]
+        self.arm_rows = [robot.get_link_joint_pos_offset(link) for link in links]
+        values = list(robot.joint_positions)
+        self.motors = []
+        for link, row, value, impulse in zip(
+            links, self.arm_rows, arm, entry["impulses"], strict=True
+        ):
+            values[row] = value
+            motor = physics.JointMotorSettings(float(value), POSITION_GAIN, 0.0, 1.0, impulse)
+            self.motors.append((robot.create_joint_motor(link, motor), motor))
+        robot.joint_positions = values
+
+    # --- stepping -----------------------------------------------------------------------------------
+
+    def step(self, targets: Any, base: Any, grip: tuple[str, int]) -> bytes:
+        """Advance by as many substeps as there are base poses; returns what `read` does.
+
+        Args:
+            targets: Of the arm's joints [7], rad.
+            base: Where the robot stands in each substep, position and quaternion [S, 7].
+            grip: ("keep", -1), ("release", -1), ("object", slot) or ("handle", its number).
+        """
+        for (motor, settings), target in zip(self.motors, targets, strict=True):
+            settings.position_target = float(target)
+            self.robot.update_joint_motor(motor, settings)
+        what, which = grip
+        if what == "release":
+            self.release()
+        elif what == "object":
+            self.take_object(which)
+        elif what == "handle":
+            self.take_handle(which)
+        self.robot.awake = True
+        before = self.robot.transformation
+        for pose in base:
+            now = self._pose(pose[:3], pose[3:])
+            if now != before:
+                self.robot.transformation = now
+                if self.held_object != NOTHING:  # it moves rigidly with the base, as in HAB
+                    thing = self.objects[self.held_object]
+                    thing.transformation = now @ before.inverted_rigid() @ thing.transformation
+                before = now
+            self.sim.step_world(self.settings["time_step"])
+        return self.read()
+
+    def _hold(self, settings: Any) -> None:
+        settings.object_id_a = self.robot.object_id
+        settings.link_id_a = self.cup
+        settings.max_impulse = 10_000.0  # as habitat-lab: it is the slip that breaks a grasp
+        self.constraint = self.sim.create_rigid_constraint(settings)
+
+    def take_object(self, slot: int) -> None:
+        """Fix an object to the cup where it is."""
+        thing, tip = self.objects[slot], self.cup_node.transformation
+        relative = tip.inverted_rigid() @ thing.transformation
+        settings = self.hsim.physics.RigidConstraintSettings()
+        settings.constraint_type = self.hsim.physics.RigidConstraintType.Fixed
+        settings.object_id_b = thing.object_id
+        settings.pivot_a, settings.pivot_b = relative.translation, self.mn.Vector3(0.0)
+        settings.frame_a = relative.rotation()
+        settings.frame_b = self.mn.Matrix3.identity_init()
+        groups, _ = self._groups()
+        thing.override_collision_group(getattr(groups, HELD_GROUP))
+        self._hold(settings)
+        self.held_object = slot
+
+    def take_handle(self, number: int) -> None:
+        """Join the cup and a handle by a ball joint at the tip."""
+        piece, _ = self.doors[number]
+        link = next(link for (_, link), n in self.handle_of.items() if n == number)
+        tip, handle = self.cup_node.transformation, self.handle_nodes[number].transformation
+        settings = self.hsim.physics.RigidConstraintSettings()
+        settings.constraint_type = self.hsim.physics.RigidConstraintType.PointToPoint
+        settings.object_id_b, settings.link_id_b = piece.object_id, link
+        settings.pivot_a = self.mn.Vector3(0.0)
+        settings.pivot_b = handle.inverted_rigid().transform_point(tip.translation)
+        piece.awake = True
+        self._hold(settings)
+        self.held_handle = number
+
+    def release(self) -> None:
+        """Let go of what is held, if anything is."""
+        if self.constraint is None:
+            return
+        self.sim.remove_rigid_constraint(self.constraint)
+        if self.held_object != NOTHING:
+            thing = self.objects[self.held_object]
+            groups, _ = self._groups()
+            thing.override_collision_group(groups.Dynamic)
+            thing.awake = True
+        self.constraint, self.held_object, self.held_handle = None, NOTHING, NOTHING
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    def _pose_of(self, thing: Any) -> list[float]:
+        position, rotation = thing.translation, thing.rotation
+        return [*position, *rotation.vector, rotation.scalar]
+
+    def read(self) -> bytes:
+        """What there is to know after a step, as float64.
+
+        Arm joints [7], their velocities [7], tip [7], door joints [5], handles [5, 3], touched object,
+        touched handle, force [N], and poses of the objects in the order of their loading [O, 7].
+        """
+        joints, velocities = self.robot.joint_positions, self.robot.joint_velocities
+        told = [joints[row] for row in self.arm_rows] + [velocities[row] for row in self.arm_rows]
+        told += self._pose_of(self.cup_node)
+        told += [
+            piece.joint_positions[piece.get_link_joint_pos_offset(link)]
+            for piece, link in self.doors
+        ]
+        for node in self.handle_nodes:
+            told += node.translation
+        told += self._contacts()
+        for k, thing in enumerate(self.objects.values()):
+            if thing.awake:
+                self.poses[k] = self._pose_of(thing)
+        return np.concatenate([told, self.poses.ravel()]).tobytes()
+
+    def _contacts(self) -> tuple[float, float, float]:
+        """Touched object, touched handle and largest force on the robot or its load [N]."""
+        touched_object, touched_handle, force = NOTHING, NOTHING, 0.0
+        deepest_object = deepest_handle = TOUCH
+        robot = self.robot.object_id
+        held = None if self.held_object == NOTHING else self.objects[self.held_object].object_id
+        for point in self.sim.get_physics_contact_points():
+            first, second = point.object_id_a, point.object_id_b
+            link, other = point.link_id_a, point.link_id_b
+            if second == robot or (second == held and first != robot):
+                first, second, link, other = second, first, other, link
+            if (first != robot and first != held) or second in (robot, held):
+                continue
+            handle = self.handle_of.get((second, other), NOTHING)
+            if first == robot and link == self.cup:
+                distance = point.contact_distance
+                slot = self.slots.get(second, NOTHING)
+                if slot != NOTHING and distance < deepest_object:
+                    deepest_object, touched_object = distance, slot
+                if handle != NOTHING and distance < deepest_handle:
+                    deepest_handle, touched_handle = distance, handle
+            if handle == NOTHING or handle != self.held_handle:
+                force = max(force, point.normal_force)
+        return touched_object, touched_handle, force
+
+    def render(self, position: Any, rotation: Any, size: int) -> bytes:
+        """Depth from there [size, size], float32, m; 0 where nothing is.
+
+        Args:
+            position: Of the camera [3].
+            rotation: Quaternion xyzw [4]; the camera looks along its -z.
+            size: Height and width in pixels.
+        """
+        if size not in self.sizes:
+            self.sim.add_sensor(self._sensor(size))
+            self.sizes.append(size)
+        self.sim.agents[0].scene_node.transformation = self._pose(position, rotation)
+        sensor = self.sim._sensors[f"depth_{size}"]
+        sensor.draw_observation()
+        return np.ascontiguousarray(sensor.get_observation(), np.float32).tobytes()
+
+    def versions(self) -> str:
+        """Of habitat-sim."""
+        return str(self.hsim.__version__)
+
+    def abort(self) -> None:
+        """Die as the engine does on a mistake: for tests."""
+        os.abort()
+
+    def close(self) -> None:
+        """Free the world."""
+        if self.sim is not None:
+            self.sim.close(destroy=True)
+            self.sim = None
+
+
+def serve(connection: Connection) -> None:
+    """Do what is asked until the other end is closed."""
+    engine: Engine | None = None
+    while True:
+        try:
+            what, arguments = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            if engine is None:
+                engine = Engine(arguments[0])
+                result: Any = None
+            else:
+                result = getattr(engine, what)(*arguments)
+            answer = ("done", result)
+        except Exception as error:
+            traceback.print_exc()
+            answer = ("failed", f"{type(error).__name__}: {error}")
+        connection.send(answer)
+
+
+def _die_with(parent: int) -> None:
+    """End with the parent, by whatever signal it ends, even while the engine is busy."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    _die_with(int(sys.argv[-1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the parent ends us
+    serve(Connection(int(sys.argv[-2])))
+    os._exit(0)  # the engine's own way out may crash after all is done

@@ -1,0 +1,148 @@
+"""The process in which the Habitat engine of one world runs, seen from outside."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from rearrange.errors import UserError
+
+ENGINE = Path(__file__).with_name("habitat_engine.py")
+# Runs the engine as a script: as a module of ours it would import MuJoCo and numba, too.
+_RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+INSTALL = (
+    "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat "
+    "(or from source, see docs/habitat.md)"
+)
+_TIME_LIMIT = 120.0  # [s] for one answer; the first one loads the engine
+_LOG_LINES = 3
+
+
+class EngineError(UserError):
+    """The engine died, hung or refused; the message ends with the last lines that it logged."""
+
+
+def check_installed() -> None:
+    """Raise a UserError that says what to install where habitat-sim is missing; imports nothing."""
+    if importlib.util.find_spec("habitat_sim") is None:
+        raise UserError(f"sim=habitat needs habitat-sim, which is not installed: {INSTALL}")
+
+
+class EngineProcess:
+    """One engine; it ends with this process.
+
+    Args:
+        settings: What `habitat_engine.Engine` takes.
+        name: For messages, e.g. "world 0".
+        script: The engine's program.
+    """
+
+    def __init__(self, settings: dict[str, Any], name: str, script: Path = ENGINE) -> None:
+        self.name = name
+        self._asked = "starting"
+        ours, theirs = socket.socketpair()
+        with theirs, tempfile.TemporaryFile() as log:
+            # Not multiprocessing: environment workers are daemons, which may not have its children.
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _RUN, str(script), str(theirs.fileno()), str(os.getpid())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
+                | dict(os.environ),
+            )
+            self._log = os.dup(log.fileno())
+        self._connection: Connection | None = Connection(ours.detach())
+        self.ask("start", settings)
+        self.answer()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the engine can still be asked."""
+        return self._connection is not None
+
+    @property
+    def pid(self) -> int:
+        """Of the engine's process."""
+        return self._process.pid
+
+    def ask(self, what: str, *arguments: Any) -> None:
+        """Send a request; `answer` waits for what comes of it."""
+        self._asked = what
+        if self._connection is None:
+            raise EngineError(f"the Habitat engine of {self.name} has ended: reset that world")
+        try:
+            self._connection.send((what, arguments))
+        except OSError:
+            self._bury()
+
+    def answer(self) -> Any:
+        """What came of the request.
+
+        Raises:
+            EngineError: The engine died, takes too long, or refused.
+        """
+        connection = self._connection
+        if connection is None:
+            raise EngineError(f"the Habitat engine of {self.name} has ended: reset that world")
+        try:
+            if not connection.poll(_TIME_LIMIT):
+                self._process.kill()
+                self._bury(f"hung for more than {_TIME_LIMIT:g} s")
+            outcome, result = connection.recv()
+        except (EOFError, OSError):
+            self._bury()
+            raise AssertionError("unreachable") from None
+        if outcome == "failed":
+            raise EngineError(f"the Habitat engine of {self.name}, at {self._asked}: {result}")
+        return result
+
+    def _bury(self, how: str = "") -> None:
+        """Raise an EngineError that says how the engine ended."""
+        try:
+            code = self._process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        if not how:
+            names = {int(number): number.name for number in signal.Signals}
+            how = f"died ({names.get(-code, f'exit status {code}')})"
+        log = self.last_lines()
+        self.close()
+        raise EngineError(
+            f"the Habitat engine of {self.name} {how} at {self._asked}; "
+            + (f"its last words: {log}" if log else "it logged nothing")
+        )
+
+    def last_lines(self) -> str:
+        """The end of what the engine logged, in one line."""
+        size = os.fstat(self._log).st_size
+        tail = os.pread(self._log, 4000, max(0, size - 4000)).decode(errors="replace")
+        lines = [" ".join(line.split()) for line in tail.splitlines() if line.strip()]
+        return " | ".join(lines[-_LOG_LINES:])[-600:]
+
+    def close(self) -> None:
+        """End the engine; safe to call twice."""
+        if self._connection is None:
+            return
+        self._connection.close()
+        self._connection = None
+        try:
+            self._process.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._log)
+
+    def __del__(self) -> None:
+        if getattr(self, "_connection", None) is not None:
+            self.close()

@@ -1,0 +1,79 @@
+"""`scripts/check_habitat.sh`: what of Habitat is installed, what is missing, and one frame rendered with it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+import imageio.v3 as imageio
+import numpy as np
+
+from rearrange.render.camera import FAR
+from rearrange.sim.habitat import HabitatSimulator
+from rearrange.sim.habitat_process import INSTALL
+from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.tasks import make_task
+from skills.command import OneLineParser, run_command
+from skills.habitat_lab import download_command
+
+FRAME = Path("habitat_frame.png")
+# Where habitat's downloader puts what habitat-lab's rearrangement tasks load, and what it calls it.
+DATA_SETS = {
+    "replica_cad": "replica_cad_dataset",
+    "robots/hab_fetch": "hab_fetch",
+    "objects/ycb": "ycb",
+    "datasets/replica_cad/rearrange/v2": "rearrange_dataset_v2",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a line for each thing; 0 if our tasks can run on habitat-sim, else 1."""
+    parser = OneLineParser(prog="check_habitat", description=__doc__)
+    parser.add_argument("--data", default="data", help="where Habitat's data lie")
+    parser.add_argument("--frame", type=Path, default=FRAME, help="picture to write")
+    options = parser.parse_args(arguments)
+    simulator = _tell_package("habitat_sim", "habitat-sim", INSTALL)
+    lab = _tell_package(
+        "habitat", "habitat-lab", "pip install --no-deps habitat-lab (for its own tasks only)"
+    )
+    if lab:
+        for folder, name in DATA_SETS.items():
+            there = (Path(options.data) / folder).exists()
+            command = download_command(name, f"{options.data}/")
+            print(f"{name}: " + ("there" if there else f"missing, get it with: {command}"))
+    if not simulator:
+        return 1
+    _render(options.frame)
+    return 0
+
+
+def _tell_package(module: str, package: str, mend: str) -> bool:
+    """Whether a package is installed, told in one line."""
+    if importlib.util.find_spec(module) is None:
+        print(f"{package}: missing, get it with: {mend}")
+        return False
+    try:
+        version = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        version = "of unknown version"
+    print(f"{package}: {version}")
+    return True
+
+
+def _render(path: Path) -> None:
+    """Write what the robot sees at the start of a Pick episode as a grey picture, near is light."""
+    episode = make_task("pick").sample_episode("val", np.random.default_rng(0))
+    simulator = HabitatSimulator(1, SimulatorConfig(camera_size=128))
+    try:
+        simulator.reset([0], [episode])
+        depth = simulator.render_depth()[0]
+    finally:
+        simulator.close()
+    imageio.imwrite(path, (255 * (1.0 - depth / FAR)).astype(np.uint8))
+    print(f"one frame: depth from {depth.min():.2f} to {depth.max():.2f} m, written to {path}")
+
+
+if __name__ == "__main__":
+    run_command(main)

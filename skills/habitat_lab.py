@@ -1,0 +1,229 @@
+"""Any task of habitat-lab as something to train: `python -m skills.train habitat-lab:RearrangePickTask-v0`.
+
+Its simulator, sensors, rewards and episodes are habitat-lab's own; the trainer is ours. It needs habitat-sim
+and habitat-lab, which are imported by the environments' worker processes only, and which may end them: the
+trainer starts another and goes on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from rearrange.errors import UserError
+from ver import TrainerConfig
+
+PREFIX = "habitat-lab:"
+
+
+@dataclass
+class HabitatLabSettings:
+    """One training run of a task of habitat-lab."""
+
+    skill: str = ""  # what is trained: habitat-lab: and a task's type, or the path of its config
+    run: str = ""  # run directory; empty: runs/<task>
+    split: str = "train"  # episodes to train on
+    # Settings of habitat-lab, e.g. [habitat.simulator.habitat_sim_v0.gpu_device_id=-1]
+    overrides: list[str] = field(default_factory=list)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
+
+
+def is_habitat_lab(skill: str) -> bool:
+    """Whether what is trained is a task of habitat-lab."""
+    return skill.startswith(PREFIX)
+
+
+def run_name(skill: str) -> str:
+    """Name of the run directory of a task."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", skill)
+
+
+@lru_cache
+def config_of(skill: str) -> str:
+    """The habitat-lab config of a task: its own path, or the benchmark of that task type.
+
+    Raises:
+        UserError: habitat-lab is not installed, or has no such task.
+    """
+    found = importlib.util.find_spec("habitat")
+    if found is None or not found.submodule_search_locations:
+        raise UserError(
+            f"{skill} needs habitat-lab, which is not installed: pip install --no-deps habitat-lab "
+            "beside habitat-sim (see docs/habitat.md)"
+        )
+    name = skill.removeprefix(PREFIX)
+    if name.endswith((".yaml", ".yml")):
+        return name
+    folder = Path(found.submodule_search_locations[0]) / "config"
+    types = _benchmarks(folder)
+    if name not in types:
+        raise UserError(
+            f"habitat-lab has no task '{name}': choose one of {', '.join(sorted(types))}"
+        )
+    return types[name]
+
+
+def _benchmarks(folder: Path) -> dict[str, str]:
+    """Benchmark of each task type; where there are several, that with the shortest name."""
+    found: dict[str, str] = {}
+    for path in sorted((folder / "benchmark").rglob("*.yaml"), key=lambda p: (len(p.name), p)):
+        text = path.read_text(encoding="utf-8")
+        for kind in re.findall(r"^\s+type:\s*[\"']?([\w-]+-v\d+)", text, re.MULTILINE):
+            found.setdefault(kind, str(path.relative_to(folder)))
+    return found
+
+
+@dataclass(frozen=True)
+class HabitatLabEnvironments:
+    """Makes the environments of a task of habitat-lab; picklable.
+
+    Attributes:
+        skill: `PREFIX` and the task.
+        overrides: Settings of habitat-lab.
+        split: Its episodes.
+    """
+
+    skill: str
+    overrides: tuple[str, ...]
+    split: str
+
+    @classmethod
+    def from_settings(cls, settings: Any, split: str | None = None) -> HabitatLabEnvironments:
+        """The environments that these settings ask for; UserError where they make no sense."""
+        config_of(settings.skill)
+        return cls(settings.skill, tuple(settings.overrides), split or settings.split)
+
+    def metadata(self) -> dict[str, Any]:
+        """Plain values for a checkpoint."""
+        return asdict(self)
+
+    def __call__(self, environment_index: int, seed: int) -> HabitatLabEnv:
+        """One environment; its episodes are shuffled by its own seed."""
+        del environment_index
+        seeded = [f"habitat.seed={seed}", f"habitat.simulator.seed={seed}"]
+        chosen = [f"habitat.dataset.split={self.split}", *seeded, *self.overrides]
+        return HabitatLabEnv(config_of(self.skill), chosen)
+
+
+class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
+    """A Gym environment of habitat-lab, of the kind that Gym had before Gymnasium, as one of today.
+
+    Actions are cut to [-1, 1], as habitat-lab itself does with those for which it declares more. What an
+    episode ends by, success or its time limit, is told apart by the limit.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+
+    def __init__(self, config: str, overrides: list[str]) -> None:
+        """Load a task.
+
+        Args:
+            config: Of habitat-lab: a path, or one within its own folder of configs.
+            overrides: Settings to change.
+
+        Raises:
+            UserError: habitat-lab cannot make the environment; the line says why.
+        """
+        import habitat  # pyright: ignore[reportMissingImports]
+        from habitat.gym import make_gym_from_config  # pyright: ignore[reportMissingImports]
+
+        try:
+            settings = habitat.get_config(config, overrides)
+            self._env = make_gym_from_config(settings)
+        except (AssertionError, FileNotFoundError, ValueError) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise UserError(
+                f"habitat-lab cannot make {config}: {reason}{_missing(reason)}"
+            ) from error
+        self._limit = int(settings.habitat.environment.max_episode_steps)
+        self._success = settings.habitat.task.success_measure
+        self._steps, self._return = 0, 0.0
+        # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
+        self.observation_space = _converted(self._env.observation_space)  # pyright: ignore[reportAttributeAccessIssue]
+        box = self._env.action_space
+        if not hasattr(box, "low"):
+            raise UserError(f"{config} has discrete actions; this adapter takes continuous ones")
+        low, high = np.maximum(box.low, -1.0), np.minimum(box.high, 1.0)
+        self.action_space = spaces.Box(low, high, dtype=np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Start the next episode."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._env.unwrapped.seed(seed % 2**31)
+        self._steps, self._return = 0, 0.0
+        return _plain(self._env.reset()), {}
+
+    def step(
+        self, action: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+        """Take an action; `info["metrics"]` of the last step sums up the episode."""
+        space: Any = self.action_space
+        action = np.clip(np.asarray(action, np.float32), space.low, space.high)
+        observation, reward, done, info = self._env.step(action)
+        self._steps += 1
+        self._return += float(reward)
+        truncated = bool(done) and self._steps >= self._limit
+        success = float(np.any(info.get(self._success, False)))
+        truncated = truncated and not success
+        told: dict[str, Any] = {}
+        if done:
+            told["metrics"] = {
+                "success": success,
+                "length": float(self._steps),
+                "return": self._return,
+            }
+        return _plain(observation), float(reward), bool(done) and not truncated, truncated, told
+
+    def close(self) -> None:
+        """Free the simulator."""
+        self._env.close()
+
+
+def _plain(observation: Any) -> dict[str, np.ndarray]:
+    """Observations by name; a single vector is named so."""
+    if not isinstance(observation, dict):
+        return {"observation": np.asarray(observation, np.float32)}
+    return {key: np.asarray(value) for key, value in observation.items()}
+
+
+def _converted(space: Any) -> spaces.Dict:
+    """An observation space of Gym as one of Gymnasium."""
+    boxes = space.spaces if hasattr(space, "spaces") else {"observation": space}
+    return spaces.Dict(
+        {
+            key: spaces.Box(box.low, box.high, box.shape, box.dtype.type)
+            for key, box in boxes.items()
+        }
+    )
+
+
+def _missing(reason: str) -> str:
+    """How to get what is missing, where that is a data set."""
+    for part, uids in DOWNLOADS.items():
+        if part in reason:
+            return f"; {download_command(uids)}"
+    return ""
+
+
+# What habitat's downloader calls the data of its tasks.
+DOWNLOADS = {
+    "replica_cad": "rearrange_task_assets",
+    "robots": "hab_fetch",
+    "objects/ycb": "ycb",
+}
+
+
+def download_command(uids: str, folder: str = "data") -> str:
+    """The command that gets data sets of Habitat into `folder`."""
+    return f"python -m habitat_sim.utils.datasets_download --uids {uids} --data-path {folder}"

@@ -52,12 +52,12 @@ class PlaceConfig:
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 300  # [300] then the episode is truncated
     distance_scale: float = 10.0  # [2] per metre closer; as in Pick
-    # [0.15] carrying the object about within this distance of its goal pays nothing; what is let go 0.15 m above
-    # a table falls over and rolls [m]
+    # [0.15] carrying the object about within this distance of its goal pays nothing; what is let go 0.15 m
+    # above a table falls over and rolls [m]
     arrival_distance: float = 0.15
     place_bonus: float = 5.0  # [5] on letting go at the goal
-    # [0] off place_bonus, down to none, per metre that the object moves in the step in which it is let go: a tall
-    # box that is let go on the move falls over, and a discounted success is in a hurry
+    # [0] off place_bonus, down to none, per metre that the object moves in the step in which it is let go: a
+    # tall box that is let go on the move falls over, and a discounted success is in a hurry
     release_scale: float = 0.0
     drop_penalty: float = 0.0  # [0] on losing the object elsewhere; ends the episode
     success_bonus: float = 10.0  # [10] when it ends in success

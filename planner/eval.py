@@ -42,8 +42,9 @@ from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
-from skills.base import POLICY_SUFFIX, SKILLS_HELP, parse_modes
+from skills.base import SKILLS_HELP, parse_modes
 from skills.command import OneLineParser, run_command, write_json, write_text
+from skills.library import skill_sources
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -222,11 +223,7 @@ def _command(arguments: Sequence[str]) -> str:
 def _files(settings: EvaluationSettings) -> list[Path]:
     """What decides the results besides the code: the episodes, and the policies."""
     files = [] if settings.dataset is None else [settings.dataset]
-    if any(mode in settings.skills for mode in ("learned", "mixed", POLICY_SUFFIX)):
-        from skills.library import skill_sources  # brings torch
-
-        files += [who for who in skill_sources(settings.skills).values() if isinstance(who, Path)]
-    return files
+    return files + [who for who in skill_sources(settings.skills).values() if isinstance(who, Path)]
 
 
 def _run(

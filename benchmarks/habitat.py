@@ -22,12 +22,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -51,30 +52,44 @@ TRAINING = (
     "trainer.network.encoder=small_cnn",
 )
 
-Step = Callable[[], None]
+
+@dataclass(frozen=True)
+class Contestant:
+    """What is measured.
+
+    Attributes:
+        step: Takes a step; true: `reset` comes next.
+        reset: Begins an episode.
+    """
+
+    step: Callable[[], bool]
+    reset: Callable[[], Any]
 
 
-def our_environment(sim: str, seed: int, folder: Path) -> Step:
+def random_steps(env: gymnasium.Env, seed: int) -> Contestant:
+    """Random actions in an environment, whose first episode begins here."""
+    rng = np.random.default_rng(seed)
+    env.reset(seed=seed)
+
+    def step() -> bool:
+        action = rng.uniform(-1.0, 1.0, env.action_space.shape or ()).astype(np.float32)
+        _, _, terminated, truncated, _ = env.step(action)
+        return terminated or truncated
+
+    return Contestant(step, env.reset)
+
+
+def our_environment(sim: str, seed: int, folder: Path) -> Contestant:
     """A step of our Pick environment on a simulator, starting over where an episode ends."""
     del folder
     from rearrange.sim.backends import make_simulator
 
     simulator = make_simulator(sim, 1, SimulatorConfig(camera_size=SIZE))
     env = RearrangeEnv("pick", split="val", simulator=simulator, seed=seed)
-    rng = np.random.default_rng(seed)
-    env.reset(seed=seed)
-
-    def step() -> None:
-        action = rng.uniform(-1.0, 1.0, env.action_space.shape or ()).astype(np.float32)
-        _, _, terminated, truncated, _ = env.step(action)
-        if terminated or truncated:
-            raise StopIteration
-
-    step.reset = env.reset  # type: ignore[attr-defined]
-    return step
+    return random_steps(env, seed)
 
 
-def bare_engine(sim: str, seed: int, folder: Path) -> Step:
+def bare_engine(sim: str, seed: int, folder: Path) -> Contestant:
     """Four substeps and an image of the engine alone, in this process."""
     del sim, folder
     from rearrange.sim.habitat import (
@@ -94,7 +109,7 @@ def bare_engine(sim: str, seed: int, folder: Path) -> Step:
     x, y, yaw = episode.base_pose
     targets, at = np.array(episode.arm_joints), [yaw]
 
-    def step() -> None:
+    def step() -> bool:
         nonlocal targets
         targets = targets + rng.uniform(-0.0375, 0.0375, len(targets))
         turn = rng.uniform(-0.02, 0.02)
@@ -104,6 +119,7 @@ def bare_engine(sim: str, seed: int, folder: Path) -> Step:
         ours.state.base_pose[0] = x, y, at[0]
         position, rotation = ours.camera_pose(0)
         engine.render(*to_habitat_pose(position, quaternion_of(rotation)), SIZE)
+        return False
 
     def reset() -> None:
         nonlocal targets
@@ -111,28 +127,17 @@ def bare_engine(sim: str, seed: int, folder: Path) -> Step:
         targets, at[0] = np.array(episode.arm_joints), yaw
 
     reset()
-    step.reset = reset  # type: ignore[attr-defined]
-    return step
+    return Contestant(step, reset)
 
 
-def lab_environment(sim: str, seed: int, folder: Path) -> Step:
+def lab_environment(sim: str, seed: int, folder: Path) -> Contestant:
     """A step of habitat-lab's Pick in a composed scene."""
     del sim
     from skills.habitat_lab import HabitatLabEnv
 
     os.chdir(folder)  # habitat-lab writes its physics settings into ./data
     env = HabitatLabEnv(config_of(LAB_TASK), lab_overrides(folder, seed))
-    rng = np.random.default_rng(seed)
-    env.reset()
-
-    def step() -> None:
-        action = rng.uniform(-1.0, 1.0, env.action_space.shape or ()).astype(np.float32)
-        _, _, terminated, truncated, _ = env.step(action)
-        if terminated or truncated:
-            raise StopIteration
-
-    step.reset = env.reset  # type: ignore[attr-defined]
-    return step
+    return random_steps(env, seed)
 
 
 def lab_overrides(folder: Path, seed: int) -> list[str]:
@@ -148,7 +153,7 @@ def lab_overrides(folder: Path, seed: int) -> list[str]:
     return [*compose(folder, episodes), f"habitat.seed={seed}"]
 
 
-CONTESTANTS: dict[str, tuple[Callable[[str, int, Path], Step], str]] = {
+CONTESTANTS: dict[str, tuple[Callable[[str, int, Path], Contestant], str]] = {
     "mujoco": (our_environment, "mujoco"),
     "habitat": (our_environment, "habitat"),
     "bare": (bare_engine, ""),
@@ -159,19 +164,16 @@ CONTESTANTS: dict[str, tuple[Callable[[str, int, Path], Step], str]] = {
 def serve(name: str, seed: int, folder: Path, connection: Connection) -> None:
     """Take turns: times of so many steps, resets left out, and the memory they need."""
     make, sim = CONTESTANTS[name]
-    step = make(sim, seed, folder)
+    contestant = make(sim, seed, folder)
     connection.send(None)
     while count := connection.recv():
         times: list[float] = []
         while len(times) < count:
             started = time.perf_counter()
-            try:
-                step()
-            except StopIteration:
-                times.append(time.perf_counter() - started)
-                step.reset()  # type: ignore[attr-defined]
-            else:
-                times.append(time.perf_counter() - started)
+            ended = contestant.step()
+            times.append(time.perf_counter() - started)
+            if ended:
+                contestant.reset()
         connection.send((times, memory(os.getpid())))
 
 

@@ -274,8 +274,8 @@ NETWORKS = [
         "ver/networks/policy.py",
         (
             "Acting: state kept across episodes",
-            "output, next_state = self.core.step(features, state * masks[:, None])",
-            "output, next_state = self.core.step(features, state)",
+            "outputs, next_state = self.core.step(features, state * masks[:, None])",
+            "outputs, next_state = self.core.step(features, state)",
         ),
         (
             "An angle's sine left out",

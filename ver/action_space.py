@@ -73,12 +73,12 @@ def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
         space: The environment's action space.
         action: [D] floats or integers; or [N, D], which gives what a VectorEnv takes.
     """
-    action = np.asarray(action)
-    lead = action.shape[:-1]
     if isinstance(space, spaces.Box):
+        low = space.low
+        rows = action if low.ndim == 1 else action.reshape(action.shape[:-1] + low.shape)
         # Not np.clip, most of which is Python code
-        clipped = np.minimum(np.maximum(action.reshape(lead + space.shape), space.low), space.high)
-        return clipped.astype(space.dtype)
+        return np.minimum(np.maximum(rows, low), space.high).astype(low.dtype, copy=False)
+    lead = action.shape[:-1]
     if isinstance(space, spaces.Discrete):
         chosen = action[..., 0].astype(np.int64) + space.start
         return chosen if lead else int(chosen)

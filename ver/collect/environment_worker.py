@@ -98,12 +98,14 @@ class _Worker:
         self.bell = spec.transfer.action_bells[spec.worker]
         self.observations = self.rows.group("observation")
         self.final_observations = self.rows.group("final_observation")
+        self.floats = {key for key, row in self.observations.items() if row.dtype.kind == "f"}
         self.busy_since = self.rows["busy_since"][spec.worker : spec.worker + 1]
         self.busy_with = self.rows["busy_with"][spec.worker : spec.worker + 1]
         self.first = spec.environments[0]
         self.envs = [spec.make_env(i, spec.seed + i) for i in spec.environments]
         self.half = max(1, len(self.envs) // 2)
         self.returns = [0.0] * len(self.envs)
+        self.steps = [0] * len(self.envs)
         self.finished: list[int] = []
 
     def run(self) -> None:
@@ -173,7 +175,8 @@ class _Worker:
             return
         self.returns[local] += reward
         self.rows["reward"][index] = reward
-        self.rows["step"][index] += 1
+        self.steps[local] += 1
+        self.rows["step"][index] = self.steps[local]
         self.rows["outcome"][index] = outcome
         if ended:
             self._report_episode(local, index, metrics)
@@ -201,7 +204,7 @@ class _Worker:
         self.spec.reports.send(("fault", (index, kind, what, steps_lost), detail))
 
     def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
-        length = float(self.rows["step"][index])
+        length = float(self.steps[local])
         metrics = {"episode_return": self.returns[local], "episode_length": length} | metrics
         self.spec.reports.send(("episode", (index, int(self.rows["episode"][index])), metrics))
 
@@ -222,7 +225,7 @@ class _Worker:
         observation, _ = self.envs[local].reset(seed=seed)
         self._write(self.observations, index, observation)
         self.returns[local] = 0.0
-        self.rows["step"][index] = 0
+        self.steps[local] = self.rows["step"][index] = 0
 
     def _take_up(self, local: int, continuation: Continuation) -> None:
         """Repeats an episode's actions; an environment that then differs loses the episode."""
@@ -255,16 +258,14 @@ class _Worker:
         ):
             raise _DivergedError("did not repeat its episode from the same seed and actions")
         self.returns[local] = total
-        self.rows["step"][index] = len(continuation.actions)
+        self.steps[local] = self.rows["step"][index] = len(continuation.actions)
 
-    @staticmethod
-    def _write(rows: dict[str, np.ndarray], index: int, observation: dict[str, Any]) -> None:
+    def _write(self, rows: dict[str, np.ndarray], index: int, observation: dict[str, Any]) -> None:
         for key, row in rows.items():
-            value = np.asarray(observation[key])
+            row[index] = observation[key]
             # The method `all` is Python code, and takes longer than the whole test of a small array
-            if value.dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(value), axis=None):
+            if key in self.floats and np.isfinite(row[index]).tobytes().count(0):
                 raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
-            row[index] = value
 
 
 class NotFiniteError(Exception):

@@ -296,16 +296,19 @@ class InferenceEngine:
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
         with self._inference():
-            output = self.policy.act(
+            choice = self.policy.choose(
                 {key: self._to_tensor(large[f"observation/{key}"][rows]) for key in self._keys},
                 self._to_tensor(large["state"][rows]),
                 self._to_tensor(large["previous_action"][rows]),
                 self._to_tensor(~first),
             )
-            actions = output.actions.cpu().numpy()  # waits for a GPU to be done
-        if self.limits.wake_first:
+            actions = choice.actions.cpu().numpy()  # waits for a GPU to be done
+            output = None if self.limits.wake_first else self.policy.rate(choice)
+        if output is None:
             self._send(environments[send], actions[send])
             self.transfer.wake_workers(environments[send])
+            with self._inference():
+                output = self.policy.rate(choice)
         # All that the next request of these environments may read or rewrite, in whatever
         # process, comes before the send.
         if self.policy.state_size:

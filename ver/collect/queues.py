@@ -22,11 +22,18 @@ _ONE = (1).to_bytes(8, sys.byteorder)
 
 
 class Doorbell:
-    """A wake-up for one or several waiting processes; rings before a wait are not lost."""
+    """A wake-up for one or several waiting processes; rings before a wait are not lost.
 
-    def __init__(self):
+    Args:
+        patient: One process alone waits, and where the kernel counts events it waits for as long as
+            it takes, which is one system call instead of two. It must die with its parent.
+    """
+
+    def __init__(self, patient: bool = False):
+        self._patient = patient and hasattr(os, "eventfd")
         if hasattr(os, "eventfd"):
-            descriptor = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+            blocks = 0 if self._patient else os.EFD_NONBLOCK
+            descriptor = os.eventfd(0, blocks | os.EFD_CLOEXEC)
             self._attach(descriptor, descriptor)
         else:
             reader, writer = os.pipe()
@@ -49,6 +56,9 @@ class Doorbell:
 
     def wait(self, timeout_s: float) -> bool:
         """Waits for a ring and takes it; returns whether there was one."""
+        if self._patient:
+            os.read(self._reader, 8)
+            return True
         # poll rounds down to milliseconds, and 0 would spin instead of waiting.
         if not self._poll.poll(max(1, round(timeout_s * 1e3)) if timeout_s > 0 else 0):
             return False
@@ -61,15 +71,16 @@ class Doorbell:
     def __reduce__(self) -> Any:
         same = self._reader == self._writer
         writer = None if same else duplicate_for_child(self._writer)
-        return _rebuild_doorbell, (duplicate_for_child(self._reader), writer)
+        return _rebuild_doorbell, (duplicate_for_child(self._reader), writer, self._patient)
 
     def __del__(self) -> None:
         for descriptor in {getattr(self, "_reader", -1), getattr(self, "_writer", -1)} - {-1}:
             os.close(descriptor)
 
 
-def _rebuild_doorbell(reader: Any, writer: Any) -> Doorbell:
+def _rebuild_doorbell(reader: Any, writer: Any, patient: bool) -> Doorbell:
     bell = Doorbell.__new__(Doorbell)
+    bell._patient = patient
     first = reader.detach()
     bell._attach(first, first if writer is None else writer.detach())
     return bell

@@ -110,7 +110,7 @@ def make_transfer(
     transfer = Transfer(
         SharedArrays(spec),
         environments_per_worker,
-        action_bells=[Doorbell() for _ in range(workers)],
+        action_bells=[Doorbell(patient=True) for _ in range(workers)],
     )
     transfer.arrays["outcome"][:] = NO_ACTION
     return transfer

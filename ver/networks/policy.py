@@ -44,6 +44,22 @@ class PolicyOutput(NamedTuple):
     state: Tensor
 
 
+class Choice(NamedTuple):
+    """Actions, before it is known how likely they were and what they lead to.
+
+    Attributes:
+        actions: [N, D] in the action space's units, not clipped; int64 for discrete spaces.
+        state: [N, state_size] to hand to the next call.
+        outputs: [N, hidden_size] of the core.
+        distribution: Of the actions.
+    """
+
+    actions: Tensor
+    state: Tensor
+    outputs: Tensor
+    distribution: Distribution
+
+
 class Evaluation(NamedTuple):
     """What learning needs.
 
@@ -226,7 +242,20 @@ class ActorCritic(nn.Module):
         masks: Tensor,
         deterministic: bool = False,
     ) -> PolicyOutput:
-        """Chooses actions for one step; call it under `torch.no_grad()`.
+        """Chooses actions for one step and rates them; arguments as for `choose`."""
+        return self.rate(self.choose(observations, state, previous_actions, masks, deterministic))
+
+    def choose(
+        self,
+        observations: dict[str, Tensor],
+        state: Tensor,
+        previous_actions: Tensor,
+        masks: Tensor,
+        deterministic: bool = False,
+    ) -> Choice:
+        """Chooses actions for one step, which is what environments wait for.
+
+        Call it under `torch.no_grad()`.
 
         Args:
             observations: {key: [N, ...]} in the dtypes of the observation space.
@@ -237,15 +266,20 @@ class ActorCritic(nn.Module):
             deterministic: Take the most likely action instead of a sample.
 
         Returns:
-            Actions, their log-probabilities, values and the next state.
+            Actions, and what `rate` needs.
         """
         masks = masks.reshape(-1).float()
         features = self.features(observations, previous_actions, masks)
-        output, next_state = self.core.step(features, state * masks[:, None])
-        distribution: Distribution = self.head(output)
+        outputs, next_state = self.core.step(features, state * masks[:, None])
+        distribution: Distribution = self.head(outputs)
         actions = distribution.mode() if deterministic else distribution.sample()
-        values = self.critic(output)[:, 0]
-        return PolicyOutput(actions, distribution.log_prob(actions), values, next_state)
+        return Choice(actions, next_state, outputs, distribution)
+
+    def rate(self, choice: Choice) -> PolicyOutput:
+        """Adds what only learning needs: the log-probabilities of chosen actions, and values."""
+        log_probs = choice.distribution.log_prob(choice.actions)
+        values = self.critic(choice.outputs)[:, 0]
+        return PolicyOutput(choice.actions, log_probs, values, choice.state)
 
     def value(
         self,

@@ -39,10 +39,10 @@ def test_a_worker_steps_some_environments_while_inference_serves_the_others(monk
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
     collector = VERCollector(config, make_env, policy, 0)
     rows = collector._engine._rows
-    act = policy.act
+    choose = policy.choose
     batches, stepped_meanwhile = [], []
 
-    def slow_act(*arguments, **options):
+    def slow_choose(*arguments, **options):
         buffer = collector.buffer
         served = buffer.environments[buffer.free[: buffer.pointer[0]]]
         before = rows["step"].copy(), rows["episode"].copy()
@@ -59,9 +59,9 @@ def test_a_worker_steps_some_environments_while_inference_serves_the_others(monk
         stepped_meanwhile.append(len(moved))
         # What is being served stands still; the worker owns only the others.
         assert not batch & set(moved.tolist())
-        return act(*arguments, **options)
+        return choose(*arguments, **options)
 
-    monkeypatch.setattr(policy, "act", slow_act)
+    monkeypatch.setattr(policy, "choose", slow_choose)
     try:
         assert collector.collect(0)
     finally:

@@ -30,14 +30,14 @@ def lose_the_core() -> None:
 
 
 @pytest.mark.parametrize("extra", [compute, lose_the_core])
-@pytest.mark.parametrize("where", ["act", "wake_workers"])
+@pytest.mark.parametrize("where", ["choose", "wake_workers"])
 def test_time_goes_to_the_phase_that_spends_it(monkeypatch, where, extra):
     """Whoever loses the core waits; who computes works; inference is all that happens there."""
     config = merge_config(TrainerConfig, [], SMALL)
     make_env = Trails()
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
     collector = VERCollector(config, make_env, policy, 0)
-    owner = policy if where == "act" else collector._engine.transfer
+    owner = policy if where == "choose" else collector._engine.transfer
     original, calls = getattr(owner, where), []
 
     def longer(*arguments, **options):
@@ -56,9 +56,9 @@ def test_time_goes_to_the_phase_that_spends_it(monkeypatch, where, extra):
     finally:
         collector.close()
     seconds = {phase: collector.busy_seconds[phase] - before[phase] for phase in before}
-    expected = "inference" if where == "act" else "overhead" if extra is compute else "wait"
+    expected = "inference" if where == "choose" else "overhead" if extra is compute else "wait"
     answered = len(calls) - 1  # the first call decides anew on what the last rollout held back
     assert seconds[expected] >= 0.99 * EXTRA_S * answered
-    if where != "act" and extra is lose_the_core:
+    if where != "choose" and extra is lose_the_core:
         assert seconds["overhead"] < 0.5 * EXTRA_S * answered
     assert 0.8 * (wall - 2 * EXTRA_S) < sum(seconds.values()) < wall

@@ -40,6 +40,8 @@ class Engine:
         self.hsim, self.mn = habitat_sim, magnum
         self.settings = settings
         self.sim: Any = None
+        self.worlds = 0
+        self.sizes = [1]  # of pictures; without a sensor there would be no renderer
         groups, helper = self._groups()
         helper.set_group_interacts_with(groups.UserGroup0, groups.Static, False)
         helper.set_group_interacts_with(groups.UserGroup0, groups.UserGroup0, False)
@@ -77,18 +79,33 @@ class Engine:
         return self.read()
 
     def _open(self) -> None:
+        """Begin an empty world. The renderer and what was read of files stay from the last one."""
         hsim = self.hsim
-        self.close()
+        self._clear()
         backend = hsim.SimulatorConfiguration()
         backend.scene_id = "NONE"
         backend.enable_physics = True
         backend.physics_config_file = self.settings["physics"]
         backend.gpu_device_id = self.settings["device"]
         backend.requires_textures = False
+        # Nothing is drawn with it here, but only new settings make a new world.
+        backend.random_seed = self.worlds
+        self.worlds += 1
         agent = hsim.agent.AgentConfiguration()
-        self.sizes = [1]  # a sensor is needed for there to be a renderer
-        agent.sensor_specifications = [self._sensor(1)]
-        self.sim = hsim.Simulator(hsim.Configuration(backend, [agent]))
+        agent.sensor_specifications = [self._sensor(size) for size in self.sizes]
+        configuration = hsim.Configuration(backend, [agent])
+        if self.sim is None:
+            self.sim = hsim.Simulator(configuration)
+        else:
+            self.sim.reconfigure(configuration)
+
+    def _clear(self) -> None:
+        """Remove everything, so that the world before this one frees what it drew."""
+        if self.sim is None:
+            return
+        self.release()
+        self.sim.get_articulated_object_manager().remove_all_objects()
+        self.sim.get_rigid_object_manager().remove_all_objects()
 
     def _sensor(self, size: int) -> Any:
         spec = self.hsim.CameraSensorSpec()

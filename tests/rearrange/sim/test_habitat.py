@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import math
 import os
 import time
 
@@ -114,16 +115,18 @@ def test_depth_of_a_point_on_an_object_is_its_distance_along_the_optical_axis(
     slot, pose = next(iter(episode.objects.items()))
     base = in_the_open(episode).base_pose
     rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
-    ahead = np.array(fetch.CAMERA_POSITION) - 1.2 * rotation[:, 2]
+    # Half-way to the right edge: the arm is in the middle of the picture.
+    right = 0.5 * 0.8 * math.tan(math.radians(fetch.CAMERA_FIELD_OF_VIEW) / 2)
+    ahead = np.array(fetch.CAMERA_POSITION) - 0.8 * rotation[:, 2] + right * rotation[:, 0]
     c, s = np.cos(base[2]), np.sin(base[2])
     spot = (base[0] + c * ahead[0] - s * ahead[1], base[1] + s * ahead[0] + c * ahead[1], ahead[2])
     floating = dataclasses.replace(
         in_the_open(episode), objects={slot: (*spot, *pose[3:])}, targets=()
     )
     simulator.reset([0], [floating])
-    middle = simulator.render_depth()[0][31:33, 31:33]
-    assert middle.min() == pytest.approx(1.2, abs=0.12)
-    assert middle.max() < 1.2
+    middle = simulator.render_depth()[0][31:33, 47:49]
+    assert middle.min() == pytest.approx(0.8, abs=0.12)
+    assert middle.max() < 0.8
 
 
 def test_doors_and_drawers_start_where_the_episode_says(simulator, pick_episodes):

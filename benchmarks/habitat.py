@@ -166,7 +166,7 @@ def serve(name: str, seed: int, folder: Path, connection: Connection) -> None:
     make, sim = CONTESTANTS[name]
     contestant = make(sim, seed, folder)
     connection.send(None)
-    while count := connection.recv():
+    while count := asked(connection):
         times: list[float] = []
         while len(times) < count:
             started = time.perf_counter()
@@ -175,6 +175,14 @@ def serve(name: str, seed: int, folder: Path, connection: Connection) -> None:
             if ended:
                 contestant.reset()
         connection.send((times, memory(os.getpid())))
+
+
+def asked(connection: Connection) -> int:
+    """How many steps come next; 0 when the other end is closed."""
+    try:
+        return connection.recv()
+    except EOFError:
+        return 0
 
 
 def memory(pid: int) -> float:

@@ -66,7 +66,8 @@ def fetch_for_habitat_lab(model: mujoco.MjModel) -> list[Link]:
         *(Link(f"head_camera_{k}", "head_tilt_link") for k in range(5)),
         *(replace(link, parent=trunk) if link is arm[0] else link for link in arm),
         ours["fetch_gripper"],
-        ours["fetch_suction"],
+        # It counts on a motor there, and on the cup not moving.
+        replace(ours["fetch_suction"], joint="prismatic", limits=(0.0, 0.0)),
         Link("gripper_empty", "fetch_gripper"),
     ]
 

@@ -113,7 +113,7 @@ class HabitatLabEnvironments:
         return HabitatLabEnv(config_of(self.skill), chosen)
 
 
-class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
+class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     """A Gym environment of habitat-lab, of the kind that Gym had before Gymnasium, as one of today.
 
     Actions are cut to [-1, 1], as habitat-lab itself does with those for which it declares more. What an
@@ -135,6 +135,8 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         import habitat  # pyright: ignore[reportMissingImports]
         from habitat.gym import make_gym_from_config  # pyright: ignore[reportMissingImports]
 
+        # habitat-lab writes its default physics settings into it, and does not make it.
+        Path("data").mkdir(exist_ok=True)
         try:
             settings = habitat.get_config(config, overrides)
             self._env = make_gym_from_config(settings)
@@ -148,11 +150,7 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         self._steps, self._return = 0, 0.0
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
         self.observation_space = _converted(self._env.observation_space)  # pyright: ignore[reportAttributeAccessIssue]
-        box = self._env.action_space
-        if not hasattr(box, "low"):
-            raise UserError(f"{config} has discrete actions; this adapter takes continuous ones")
-        low, high = np.maximum(box.low, -1.0), np.minimum(box.high, 1.0)
-        self.action_space = spaces.Box(low, high, dtype=np.float32)
+        self.action_space = _actions(self._env.action_space)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -164,13 +162,15 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         self._steps, self._return = 0, 0.0
         return _plain(self._env.reset()), {}
 
-    def step(
-        self, action: np.ndarray
-    ) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         """Take an action; `info["metrics"]` of the last step sums up the episode."""
         space: Any = self.action_space
-        action = np.clip(np.asarray(action, np.float32), space.low, space.high)
-        observation, reward, done, info = self._env.step(action)
+        taken: Any = (
+            int(action)
+            if isinstance(space, spaces.Discrete)
+            else np.clip(np.asarray(action, np.float32), space.low, space.high)
+        )
+        observation, reward, done, info = self._env.step(taken)
         self._steps += 1
         self._return += float(reward)
         truncated = bool(done) and self._steps >= self._limit
@@ -188,6 +188,14 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     def close(self) -> None:
         """Free the simulator."""
         self._env.close()
+
+
+def _actions(space: Any) -> spaces.Space[Any]:
+    """An action space of Gym as one of Gymnasium: choices, or numbers from -1 to 1."""
+    if hasattr(space, "n"):
+        return spaces.Discrete(int(space.n))
+    low, high = np.maximum(space.low, -1.0), np.minimum(space.high, 1.0)
+    return spaces.Box(low, high, dtype=np.float32)
 
 
 def _plain(observation: Any) -> dict[str, np.ndarray]:

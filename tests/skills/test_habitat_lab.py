@@ -124,6 +124,17 @@ def test_actions_are_cut_to_what_habitat_lab_uses(old):
     assert old.actions[0].dtype == np.float32
 
 
+def test_choices_are_passed_on_as_whole_numbers(old):
+    old.action_space = types.SimpleNamespace(n=4)
+    old.step = lambda action: (old._observation(), 0.0, bool(old.actions.append(action)), {})
+    env = HabitatLabEnv("pointnav.yaml", [])
+    assert env.action_space == spaces.Discrete(4)
+    env.reset()
+    env.step(np.int64(2))
+    assert old.actions == [2]
+    assert type(old.actions[0]) is int
+
+
 def test_success_terminates_and_time_truncates(old):
     env = HabitatLabEnv("pick.yaml", [])
     for first, length, success in ((1.0, 3, True), (0.0, 5, False)):

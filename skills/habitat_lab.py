@@ -163,7 +163,7 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         return _plain(self._env.reset()), {}
 
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
-        """Take an action; `info["metrics"]` of the last step sums up the episode."""
+        """Take an action; `info["metrics"]` of the last step sums up the episode, all measures included."""
         space: Any = self.action_space
         taken: Any = (
             int(action)
@@ -179,6 +179,7 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         told: dict[str, Any] = {}
         if done:
             told["metrics"] = {
+                **{name: float(value) for name, value in info.items() if np.isscalar(value)},
                 "success": success,
                 "length": float(self._steps),
                 "return": self._return,

@@ -22,6 +22,7 @@ from rearrange.errors import UserError
 from ver import TrainerConfig
 
 PREFIX = "habitat-lab:"
+_NUMBER = (bool, int, float, np.number, np.bool_)
 
 
 @dataclass
@@ -179,7 +180,9 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         told: dict[str, Any] = {}
         if done:
             told["metrics"] = {
-                **{name: float(value) for name, value in info.items() if np.isscalar(value)},
+                **{
+                    name: float(value) for name, value in info.items() if isinstance(value, _NUMBER)
+                },
                 "success": success,
                 "length": float(self._steps),
                 "return": self._return,

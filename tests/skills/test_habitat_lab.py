@@ -146,6 +146,7 @@ def test_success_terminates_and_time_truncates(old):
             "success": float(success),
             "length": float(length),
             "return": 0.5 * length,
+            "pick_success": float(success),
         }
 
 

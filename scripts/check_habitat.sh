@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Says what of Habitat is installed and what is missing, and renders one frame of an apartment with it.
-#   scripts/check_habitat.sh [PYTHON]    PYTHON: an interpreter that may have habitat-sim; .venv's by default
+#   scripts/check_habitat.sh [PYTHON [--frame PICTURE] [--data FOLDER]]
+# PYTHON: an interpreter that may have habitat-sim; .venv's by default
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 python="${1:-$root/.venv/bin/python}"
@@ -9,4 +10,4 @@ if ! command -v "$python" > /dev/null; then
   exit 2
 fi
 cd "$root"
-PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m skills.check_habitat
+PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m skills.check_habitat "${@:2}"

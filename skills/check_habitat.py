@@ -16,7 +16,7 @@ from rearrange.sim.habitat_process import INSTALL
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from skills.command import OneLineParser, run_command
-from skills.habitat_lab import download_command
+from skills.habitat_lab import INSTALL_LAB, download_command
 
 FRAME = Path("habitat_frame.png")
 # Where habitat's downloader puts what habitat-lab's rearrangement tasks load, and what it calls it.
@@ -35,17 +35,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--frame", type=Path, default=FRAME, help="picture to write")
     options = parser.parse_args(arguments)
     simulator = _tell_package("habitat_sim", "habitat-sim", INSTALL)
-    lab = _tell_package(
-        "habitat", "habitat-lab", "pip install --no-deps habitat-lab (for its own tasks only)"
-    )
+    lab = _tell_package("habitat", "habitat-lab", f"{INSTALL_LAB} (for its own tasks only)")
     if lab:
         for folder, name in DATA_SETS.items():
             there = (Path(options.data) / folder).exists()
             command = download_command(name, f"{options.data}/")
-            print(f"{name}: " + ("there" if there else f"missing, get it with: {command}"))
+            print(f"{name}: " + ("there" if there else f"not there, get it with: {command}"))
+        print("(these data are for habitat-lab's own tasks; sim=habitat needs none of them)")
     if not simulator:
         return 1
+    print("starting the engine and rendering a frame: a minute at first ...", flush=True)
     _render(options.frame)
+    print("sim=habitat works")
     return 0
 
 
@@ -57,7 +58,7 @@ def _tell_package(module: str, package: str, mend: str) -> bool:
     try:
         version = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        version = "of unknown version"
+        version = "built from source"
     print(f"{package}: {version}")
     return True
 

@@ -1,8 +1,8 @@
 """Any task of habitat-lab as something to train: `python -m skills.train habitat-lab:RearrangePickTask-v0`.
 
 Its simulator, sensors, rewards and episodes are habitat-lab's own; the trainer is ours. It needs habitat-sim
-and habitat-lab, which are imported by the environments' worker processes only, and which may end them: the
-trainer starts another and goes on.
+and habitat-lab, which are imported where environments are made: in the main process, which makes one to see its
+spaces, and in the workers, which they may end: the trainer starts another and goes on.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rearrange.errors import UserError
 from ver import TrainerConfig
 
 PREFIX = "habitat-lab:"
+INSTALL_LAB = "pip install --no-deps habitat-lab==0.3.320260507"
 _NUMBER = (bool, int, float, np.number, np.bool_)
 
 
@@ -57,8 +58,8 @@ def config_of(skill: str) -> str:
     found = importlib.util.find_spec("habitat")
     if found is None or not found.submodule_search_locations:
         raise UserError(
-            f"{skill} needs habitat-lab, which is not installed: pip install --no-deps habitat-lab "
-            "beside habitat-sim (see docs/habitat.md)"
+            f"{skill} needs habitat-lab, which is not installed: {INSTALL_LAB}, beside habitat-sim "
+            "(see docs/habitat.md)"
         )
     name = skill.removeprefix(PREFIX)
     if name.endswith((".yaml", ".yml")):
@@ -67,7 +68,9 @@ def config_of(skill: str) -> str:
     types = _benchmarks(folder)
     if name not in types:
         raise UserError(
-            f"habitat-lab has no task '{name}': choose one of {', '.join(sorted(types))}"
+            f"habitat-lab has no benchmark of a task '{name}': choose one of "
+            f"{', '.join(sorted(types))}, or give a config's path, e.g. "
+            "benchmark/nav/pointnav/pointnav_hm3d.yaml"
         )
     return types[name]
 
@@ -78,6 +81,8 @@ def _benchmarks(folder: Path) -> dict[str, str]:
     for path in sorted((folder / "benchmark").rglob("*.yaml"), key=lambda p: (len(p.name), p)):
         text = path.read_text(encoding="utf-8")
         for kind in re.findall(r"^\s+type:\s*[\"']?([\w-]+-v\d+)", text, re.MULTILINE):
+            if kind.endswith("Sim-v0"):
+                continue  # a simulator's type
             found.setdefault(kind, str(path.relative_to(folder)))
     return found
 
@@ -141,8 +146,8 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         try:
             settings = habitat.get_config(config, overrides)
             self._env = make_gym_from_config(settings)
-        except (AssertionError, FileNotFoundError, ValueError) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
+        except Exception as error:  # habitat-lab's own, hydra's and OmegaConf's, of any kind
+            reason = " ".join(str(error).split())[:400] or type(error).__name__
             raise UserError(
                 f"habitat-lab cannot make {config}: {reason}{_missing(reason)}"
             ) from error
@@ -224,7 +229,7 @@ def _missing(reason: str) -> str:
     """How to get what is missing, where that is a data set."""
     for part, uids in DOWNLOADS.items():
         if part in reason:
-            return f"; {download_command(uids)}"
+            return f"; get it with: {download_command(uids)}"
     return ""
 
 

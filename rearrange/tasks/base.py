@@ -49,8 +49,8 @@ class ForceConfig:
 
     penalty: float = 1e-4  # [1e-4] per newton of added force
     largest_penalty: float = 0.01  # [0.01] per step
-    accumulated_limit: float = 10_000.0  # [10 000] episode ends beyond [N]
-    instant_limit: float = 10_000.0  # [10 000] episode ends beyond [N]
+    accumulated_limit: float = 10_000.0  # [10 000] episode ends beyond; below 0: off [N]
+    instant_limit: float = 10_000.0  # [10 000] episode ends beyond; below 0: off [N]
     end_penalty: float = 1.0  # [1] when a limit ends the episode
     noise_floor: float = 20.0  # [20] smaller increases are not added up [N]
 
@@ -228,6 +228,7 @@ def feel_force(force: float, memory: Any, config: Any) -> tuple[float, bool]:
         added = 0.0
     memory.force = force
     memory.accumulated_force += added
-    exceeded = memory.accumulated_force > config.accumulated_limit or force > config.instant_limit
+    accumulated, instant = config.accumulated_limit, config.instant_limit
+    exceeded = (0.0 <= accumulated < memory.accumulated_force) or (0.0 <= instant < force)
     penalty = min(config.penalty * added, config.largest_penalty)
     return -(penalty + config.end_penalty * exceeded), exceeded

@@ -75,6 +75,8 @@ def old(monkeypatch):
     config = types.SimpleNamespace(habitat=types.SimpleNamespace(task=task, environment=limits))
 
     def get_config(path, overrides):
+        if "nope" in path:
+            raise RuntimeError("Key 'nope' is not in struct\n    full_key: habitat.task.nope")
         if "missing" in path:
             raise ValueError("'data/datasets/replica_cad/x.json.gz' is not downloaded")
         return config
@@ -95,6 +97,7 @@ def installed(monkeypatch, tmp_path):
     folder.mkdir(parents=True)
     for name in ("pick", "pick_spot"):
         (folder / f"{name}.yaml").write_text("habitat:\n  task:\n    type: RearrangePickTask-v0\n")
+    (folder / "idle.yaml").write_text("habitat:\n  simulator:\n    type: RearrangeSim-v0\n")
     (folder / "place.yaml").write_text("habitat:\n  task:\n    type: RearrangePlaceTask-v0\n")
     spec = types.SimpleNamespace(submodule_search_locations=[str(tmp_path / "habitat")])
     _pretend(monkeypatch, spec)
@@ -151,9 +154,15 @@ def test_success_terminates_and_time_truncates(old):
 
 
 def test_missing_data_name_the_command_that_gets_them(old):
-    with pytest.raises(UserError, match="not downloaded; python -m habitat_sim") as told:
+    with pytest.raises(
+        UserError, match="not downloaded; get it with: python -m habitat_sim"
+    ) as told:
         HabitatLabEnv("missing.yaml", [])
     assert "\n" not in str(told.value)
+    with pytest.raises(
+        UserError, match=r"cannot make nope.yaml: Key 'nope' is not in struct full_key"
+    ):
+        HabitatLabEnv("nope.yaml", [])
     assert "--uids ycb --data-path data" in download_command("ycb")
 
 
@@ -168,9 +177,11 @@ def test_a_task_type_is_found_in_its_plainest_benchmark():
     assert config_of(TASK) == "benchmark/rearrange/pick.yaml"
     assert config_of("habitat-lab:own/thing.yaml") == "own/thing.yaml"
     with pytest.raises(
-        UserError, match=r"no task 'Nothing-v0': choose one of RearrangePickTask-v0"
+        UserError, match=r"no benchmark of a task 'Nothing-v0': choose one of RearrangePickTask-v0"
     ):
         config_of("habitat-lab:Nothing-v0")
+    with pytest.raises(UserError, match="RearrangePlaceTask-v0, or give"):
+        config_of("habitat-lab:RearrangeSim-v0")
 
 
 @pytest.mark.usefixtures("installed")

@@ -50,6 +50,12 @@ def test_instant_force_ends_the_episode(feel):
     assert update(1001.0)[1] is True
 
 
+def test_limits_below_zero_are_off_as_in_habitat_lab(feel):
+    update, _ = feel(ForceConfig(accumulated_limit=-1.0, instant_limit=-1.0))
+    assert update(0.0) == (0.0, False)
+    assert update(1e6) == (-0.01, False)
+
+
 def test_a_config_becomes_a_record_whose_kinds_do_not_depend_on_values():
     @dataclass
     class Config:

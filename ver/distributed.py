@@ -26,6 +26,7 @@ from torch.distributed.rendezvous import rendezvous
 from ver.config import PREEMPTION, DistributedConfig
 from ver.errors import UserError
 
+_PARTING_S = 0.1  # for gloo's threads to let go of the messages before the last one, too
 _LISTEN_INTERVAL_S = 0.1  # seconds between looks at whether another rank wants to stop
 
 
@@ -224,6 +225,7 @@ class ProcessGroup(SingleProcess):
 
 def _leave() -> None:
     if dist.is_initialized():
+        time.sleep(_PARTING_S)
         dist.destroy_process_group()
 
 

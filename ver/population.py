@@ -231,7 +231,8 @@ def evolve(
     count = len(scores)
     known = [-math.inf if math.isnan(score) else score for score in scores]
     ranked = sorted(range(count), key=lambda index: (known[index], -index))  # worst first
-    replaced = math.floor(config.replaced_share * count + 0.5)
+    # Of an odd number the one in the middle must not both be copied and copy.
+    replaced = min(math.floor(config.replaced_share * count + 0.5), count // 2)
     mutated = math.floor(config.mutated_share * count + 0.5)
     parents = list(range(count))
     for index in ranked[:replaced]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import toy_environments
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.faulty_environments import Trails
@@ -35,6 +35,7 @@ RATE = "ppo.learning_rate"
     gap=st.floats(0, 0.5),
     seed=st.integers(0, 1000),
 )
+@example([1.0, math.nan, math.nan, 0.0, 0.0], 0.5, 0.0, 0.0, 0.0, 323)
 def test_the_worst_copy_the_best_and_the_best_stay_as_they_are(
     scores, replaced, mutated, rate, gap, seed
 ):

@@ -45,6 +45,7 @@ SIZE = 128  # pixels
 BLOCK = 50  # steps in one turn
 LAB_TASK = f"{PREFIX}RearrangePickTask-v0"
 LAB_EPISODES = 8
+OURS = (f"camera_size={SIZE}", "split=val", "starts.paths=[]")  # the recorded ones are of train
 TRAINING = (
     "trainer.collect.environments_per_worker=1",
     "trainer.collect.rollout_length=128",
@@ -248,8 +249,8 @@ def summarise(times: list[float], needed: float) -> dict[str, float]:
 def train(options: Any, folder: Path) -> dict[str, float]:
     """Environment steps per second of our trainer on each, one after the other."""
     kinds = {
-        "mujoco": ["pick", "sim=mujoco", f"camera_size={SIZE}", "split=val"],
-        "habitat": ["pick", "sim=habitat", f"camera_size={SIZE}", "split=val"],
+        "mujoco": ["pick", "sim=mujoco", *OURS],
+        "habitat": ["pick", "sim=habitat", *OURS],
     }
     if "habitat-lab" in options.contestants:
         lab = folder / "training"

@@ -213,9 +213,8 @@ class Timed(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, path: str, index: int):
         """Map the file."""
         super().__init__(env)
-        self.seconds = np.asarray(
-            np.memmap(path, np.float64, "r+")
-        )  # memmap's own indexing is slow
+        # An array: memmap's own indexing is slow.
+        self.seconds = np.asarray(np.memmap(path, np.float64, "r+"))
         self.index = index
 
     def reset(self, **arguments):

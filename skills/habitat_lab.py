@@ -23,7 +23,7 @@ from ver import TrainerConfig
 
 PREFIX = "habitat-lab:"
 INSTALL_LAB = "pip install --no-deps habitat-lab==0.3.320260507"
-_NUMBER = (bool, int, float, np.number, np.bool_)
+_NUMBER = (int, float, np.number, np.bool_)
 
 
 @dataclass

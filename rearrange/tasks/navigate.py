@@ -69,6 +69,9 @@ class NavigateConfig:
     # [False] closer along the floor, to where the robot can stand nearest to the goal, instead of in a
     # straight line, which runs through walls
     geodesic: bool = False
+    # [0] nearer than this pays nothing [m]: else a policy that is paid for every centimetre drives on until it
+    # leans on the furniture, where the next skill has no room for the arm, a drawer or a door
+    distance_floor: float = 0.0
     turn_scale: float = 1.0  # [1] per radian turned towards the goal when near
     turn_distance: float = 3.0  # [3.0] near is less than this [m]
     drop_penalty: float = 1.0  # [0] on losing what is held; ends the episode
@@ -131,7 +134,8 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         wrong_stop = stop and not there
 
         rewards, failures = outcome.rewards, outcome.failures
-        nearer = memory.previous_way_left - memory.way_left
+        nearer = max(memory.previous_way_left, config.distance_floor)
+        nearer -= max(memory.way_left, config.distance_floor)
         rewards.distance = config.distance_scale * nearer
         rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
         rewards.drop = -config.drop_penalty * dropped

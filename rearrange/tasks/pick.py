@@ -6,6 +6,8 @@ contact suction, start-relative GPS+Compass). Bracketed numbers are the referenc
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
 frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
 Action [10]: seven joint deltas, grip, forward, turn.
+Start: the robot within 2 m of the object and roughly facing it. Objects stand on open receptacles, some in
+the open fridge or drawer.
 Success: the right object is held and the hand is within 0.15 m of its resting place; ends the episode.
 """
 
@@ -18,9 +20,17 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, Target, cluttered_scene, sample_arm
+from rearrange.episodes import (
+    Episode,
+    Scene,
+    Target,
+    cluttered_scene,
+    empty_scene,
+    sample_arm,
+)
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
+from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
@@ -34,10 +44,12 @@ from rearrange.tasks.base import (
     keep_base,
 )
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
+from rearrange.tasks.starts import add_laid_open
 
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
 # fail once in 10^30 times.
 START_ATTEMPTS = 1000
+SCENE_ATTEMPTS = 3  # apartments: a single object inside may be beyond a short start_distance
 
 
 @dataclass
@@ -57,6 +69,7 @@ class PickConfig:
     start_distance: float = 2.0  # [2.0] base to object, horizontal, at most [m]
     start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
+    open_share: float = 0.1  # [not stated] of the objects are in the open fridge or drawer
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
@@ -157,20 +170,33 @@ class Pick(Task):
             UserError: The robot fits nowhere that near to the objects that were tried.
         """
         config = self.config
-        scene = cluttered_scene(split, rng)
-        for _ in range(START_ATTEMPTS):
-            slot = int(rng.choice(list(scene.objects)))
-            start, place = scene.position(slot), scene.receptacle_of[slot]
-            pose = scene.grid.sample_pose_near(
-                rng, start[:2], config.start_distance, config.start_yaw_noise
-            )
-            if pose is not None:
-                target = Target(slot, start, start, place, place)
-                return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
+        inside = rng.random() < config.open_share
+        for _ in range(SCENE_ATTEMPTS):
+            scene, targets = self._sample_scene(split, inside, rng)
+            for _ in range(START_ATTEMPTS):
+                target = targets[int(rng.integers(len(targets)))]
+                pose = scene.grid.sample_pose_near(
+                    rng, target.start[:2], config.start_distance, config.start_yaw_noise
+                )
+                if pose is not None:
+                    arm = sample_arm(rng, config.start_arm_noise)
+                    return scene.episode((target,), pose, arm, rng)
         raise UserError(
             f"task.start_distance={config.start_distance:g} m is too near for the robot to stand by any "
             "object: set it to 0.5 or more"
         )
+
+    @staticmethod
+    def _sample_scene(
+        split: str, inside: bool, rng: np.random.Generator
+    ) -> tuple[Scene, list[Target]]:
+        """A cluttered apartment and what may be picked there: all that lies open, or what is inside."""
+        if inside:
+            scene = empty_scene(split, rng)
+            return scene, [add_laid_open(scene, str(rng.choice(CLOSED_RECEPTACLES)), rng)]
+        scene = cluttered_scene(split, rng)
+        places = [(slot, scene.position(slot), scene.receptacle_of[slot]) for slot in scene.objects]
+        return scene, [Target(slot, start, start, place, place) for slot, start, place in places]
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The object to pick, and where it stood at the start."""

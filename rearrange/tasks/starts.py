@@ -11,7 +11,7 @@ from rearrange.episodes import Scene, Target
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
-from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, FRIDGE_HINGE
+from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, DRAWER_RANGE, FRIDGE_HINGE
 from rearrange.scenes.objects import SLOT_KINDS
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
@@ -33,6 +33,14 @@ def add_shut_in(scene: Scene, receptacle: str, rng: np.random.Generator) -> Targ
     scene.add_clutter((other for other in range(len(SLOT_KINDS)) if other != slot), rng)
     position = scene.position(slot)
     return Target(slot, position, position, receptacle, receptacle)
+
+
+def add_laid_open(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
+    """Open the drawer or the fridge, and put into it what `add_shut_in` would."""
+    opened = FRIDGE_OPEN if receptacle == FRIDGE else DRAWER_RANGE[1]
+    joint = "fridge_door" if receptacle == FRIDGE else receptacle
+    scene.joints = {**scene.joints, joint: opened}
+    return add_shut_in(scene, receptacle, rng)
 
 
 def random_goal(

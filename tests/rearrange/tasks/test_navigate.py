@@ -61,6 +61,14 @@ def test_every_metre_nearer_pays_one(begin, step, rewards_of):
     assert rewards_of(step(task, (1.0, 0.0, 0.0))) == near(distance=-1.0)
 
 
+def test_what_is_nearer_than_the_floor_pays_nothing(begin, step, rewards_of):
+    task = begin(pose=(4.0, 0, 0), distance_floor=1.2)
+    assert rewards_of(step(task, (4.5, 0.0, 0.0))) == near(distance=0.5)
+    assert rewards_of(step(task, (5.0, 0.0, 0.0))) == near(distance=0.3)
+    assert rewards_of(step(task, (5.5, 0.0, 0.0))) == {}
+    assert rewards_of(step(task, (4.6, 0.0, 0.0))) == near(distance=-0.2)
+
+
 def test_turning_pays_only_within_three_metres(begin, step, rewards_of):
     task = begin(pose=(0, 0, 1.0))
     assert rewards_of(step(task, (0.0, 0.0, 0.5))) == {}

@@ -8,6 +8,7 @@ spaces, and in the workers, which they may end: the trainer starts another and g
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -76,9 +77,13 @@ def config_of(skill: str) -> str:
 
 
 def _benchmarks(folder: Path) -> dict[str, str]:
-    """Benchmark of each task type; where there are several, that with the shortest name."""
+    """Benchmark of each task type; of several that of one agent with the shortest name."""
     found: dict[str, str] = {}
-    for path in sorted((folder / "benchmark").rglob("*.yaml"), key=lambda p: (len(p.name), p)):
+
+    def rank(path: Path) -> tuple[bool, int, Path]:
+        return "multi_agent" in path.parts, len(path.name), path
+
+    for path in sorted((folder / "benchmark").rglob("*.yaml"), key=rank):
         text = path.read_text(encoding="utf-8")
         for kind in re.findall(r"^\s+type:\s*[\"']?([\w-]+-v\d+)", text, re.MULTILINE):
             if kind.endswith("Sim-v0"):
@@ -138,6 +143,8 @@ class HabitatLabEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         Raises:
             UserError: habitat-lab cannot make the environment; the line says why.
         """
+        for name in ("MAGNUM_LOG", "HABITAT_SIM_LOG"):
+            os.environ.setdefault(name, "quiet")  # else dozens of lines about each start
         import habitat  # pyright: ignore[reportMissingImports]
         from habitat.gym import make_gym_from_config  # pyright: ignore[reportMissingImports]
 

@@ -5,6 +5,7 @@ Imports no torch: environment workers unpickle `SkillEnvironments` from here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,13 +22,19 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import default_config
 from skills.base import SKILL_NAMES
-from skills.habitat_lab import HabitatLabEnvironments, HabitatLabSettings, is_habitat_lab
+from skills.habitat_lab import (
+    PREFIX,
+    HabitatLabEnvironments,
+    HabitatLabSettings,
+    is_habitat_lab,
+)
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
 from ver import TrainerConfig
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONFIGS = REPOSITORY / "configs"
 CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
+HABITAT_NAMES = {"nav_to_obj": "navigate", "open_cabinet": "open_cab", "close_cabinet": "close_cab"}
 OWN = (
     "action",
     "base_motion",
@@ -56,7 +63,12 @@ def check_skill(skill: str) -> str:
     """Return the name of a skill or navigation task or raise a UserError that lists those that exist."""
     names = (*SKILL_NAMES, *NAVIGATION_NAMES)
     if skill not in names and not is_habitat_lab(skill):
-        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}")
+        hint = ""
+        if skill in HABITAT_NAMES:
+            hint = f" (habitat-lab's {skill} is {HABITAT_NAMES[skill]} here)"
+        elif re.fullmatch(r"\w+-v\d+", skill):
+            hint = f" (for habitat-lab's own task: {PREFIX}{skill})"
+        raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}{hint}")
     return skill
 
 

@@ -75,7 +75,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     status = INTERRUPTED if trainer.interrupted and group.size == 1 else 0
     ending = "interrupted: the same command goes on from here" if trainer.interrupted else "done"
-    _say(f"{ending}; step {trainer.steps:,}, policy in {run / 'policy.safetensors'}")
+    policy = f"policy in {run / 'policy.safetensors'}" if trainer.steps else "nothing learned yet"
+    _say(f"{ending}; step {trainer.steps:,}, {policy}")
     return status
 
 

@@ -7,12 +7,13 @@ package can nest `TrainerConfig` beside its own settings.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, IntegerNode, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from ver.errors import UserError
@@ -264,16 +265,32 @@ def _renew(values: Any) -> Any:
 
 
 def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> None:
-    """Names the first unknown key together with the keys that would have been valid there."""
+    """Names the first unknown key together with the keys that would have been valid there.
+
+    Takes 1e8 for the whole number that it is, which YAML reads as a float.
+    """
     is_structured = isinstance(config, DictConfig) and OmegaConf.get_type(config) is not dict
     for name in addition:
         dotted = f"{prefix}{name}"
         if is_structured and name not in config:
-            valid = ", ".join(sorted(f"{prefix}{key}" for key in config))
-            raise UserError(f"{source}: unknown key '{dotted}'; valid keys here: {valid}.")
-        below = addition._get_node(name)
-        if isinstance(below, DictConfig) and isinstance(config, DictConfig) and name in config:
-            _check_keys(config._get_node(name), below, f"{dotted}.", source)
+            raise UserError(f"{source}: unknown key '{dotted}'{_known(str(name), config, prefix)}")
+        known = isinstance(config, DictConfig) and name in config
+        asked, given = config._get_node(name) if known else None, addition._get_node(name)
+        value = addition[name]
+        if isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer():
+            addition[name] = int(value)
+        elif isinstance(asked, ListConfig) and isinstance(value, str | int | float):
+            raise UserError(f"{source}: '{dotted}' is a list: write {dotted}=[{value}]")
+        elif isinstance(asked, DictConfig) and isinstance(given, DictConfig):
+            _check_keys(asked, given, f"{dotted}.", source)
+
+
+def _known(name: str, config: DictConfig, prefix: str) -> str:
+    """The key that was probably meant, if one is like it, and all that there are."""
+    keys = sorted(map(str, config))
+    meant = difflib.get_close_matches(name, keys, 1, 0.5)
+    question = f": did you mean '{prefix}{meant[0]}'?" if meant else "."
+    return f"{question} Valid keys here: {', '.join(prefix + key for key in keys)}."
 
 
 def _one_line(error: OmegaConfBaseException) -> str:

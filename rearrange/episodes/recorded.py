@@ -26,7 +26,11 @@ class RecordedStarts:
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
         for path in self.paths:
-            if not len(EpisodeSet.load(_located(path), task, split)):
+            try:
+                count = len(EpisodeSet.load(_located(path), task, split))
+            except UserError as error:
+                raise UserError(f"{error} (starts.paths=[] takes no recorded starts)") from None
+            if not count:
                 raise UserError(f"starts.paths: {path} holds no episodes: leave it out")
 
     def draw(self, task: str, split: str, rng: np.random.Generator) -> Episode | None:

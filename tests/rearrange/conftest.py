@@ -16,5 +16,5 @@ def pick_episodes() -> list[Episode]:
     """A Pick episode in the validation layout and one in the test layout."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generation, "VARIATION_COUNT", 1)
-        rng = np.random.default_rng(3)
+        rng = np.random.default_rng(0)
         return [Pick().sample_episode(split, rng) for split in ("val", "test")]

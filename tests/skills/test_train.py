@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rearrange.errors import UserError
 from skills import train
 from ver.checkpoint import load_policy
 
@@ -19,6 +20,39 @@ TINY = [
     "trainer.tensorboard=false",
     "trainer.log_interval_s=1e9",
 ]
+
+
+@pytest.mark.parametrize("steps", [0, 64])
+def test_a_policy_that_learned_nothing_is_not_offered(monkeypatch, tmp_path, capsys, steps):
+    group = SimpleNamespace(size=1, main=True)
+    trainer = SimpleNamespace(
+        steps=steps, rollout_steps=64, group=group, interrupted=True, train=lambda: None
+    )
+    monkeypatch.setattr(train, "Trainer", lambda *_, **__: trainer)
+    train.main(["pick", f"run={tmp_path}"])
+    ending = capsys.readouterr().err.splitlines()[-1]
+    assert ("nothing learned yet" in ending) is (steps == 0)
+    assert ("policy.safetensors" in ending) is (steps > 0)
+
+
+@pytest.mark.parametrize(
+    ("skill", "hint"),
+    [
+        ("nav_to_obj", "(habitat-lab's nav_to_obj is navigate here)"),
+        ("RearrangePickTask-v0", "(for habitat-lab's own task: habitat-lab:RearrangePickTask-v0)"),
+        ("grasp", "explore"),
+    ],
+)
+def test_unknown_skills_are_told_those_that_exist(skill, hint):
+    with pytest.raises(UserError, match=rf"^unknown skill '{skill}': choose one of navigate, ") as e:
+        train.load_settings(skill)
+    assert str(e.value).endswith(hint)
+
+
+def test_recorded_starts_of_another_split_say_how_to_leave_them_out():
+    settings = train.load_settings("pick", ["split=val"])
+    with pytest.raises(UserError, match=r"expected 'val', found 'train' \(starts.paths=\[\] takes"):
+        train.make_environments(settings)
 
 
 @pytest.mark.parametrize(

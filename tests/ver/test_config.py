@@ -21,6 +21,16 @@ class Task:
 class Nested:
     task: Task = field(default_factory=Task)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    names: list[str] = field(default_factory=list)
+
+
+def test_whole_numbers_may_be_written_as_powers_of_ten(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("trainer: {total_steps: 2.0e+6}\n")
+    assert merge_config(Nested, [file]).trainer.total_steps == 2_000_000
+    steps = merge_config(Nested, [], ["trainer.total_steps=1e8"]).trainer.total_steps
+    assert (steps, type(steps)) == (100_000_000, int)
+    assert merge_config(Nested, [], ["names=[x=y,z]"]).names == ["x=y", "z"]
 
 
 def test_overrides_win_over_files(tmp_path):
@@ -36,7 +46,10 @@ def test_overrides_win_over_files(tmp_path):
     ("override", "words"),
     [
         ("trainer.ppo.epoch=3", ["trainer.ppo.epoch", "trainer.ppo.epochs"]),
-        ("trainr.seed=3", ["trainr", "trainer"]),
+        ("trainr.seed=3", ["trainr", "did you mean 'trainer'?"]),
+        ("trainer.ppo.learn_rate=1", ["did you mean 'trainer.ppo.learning_rate'?"]),
+        ("trainer.total_steps=1.5", ["1.5", "Integer"]),
+        ("names=x=y", ["'names' is a list: write names=[x=y]"]),
         ("trainer.ppo.epochs=many", ["many", "epochs"]),
         ("trainer.ppo", ["key=value"]),
     ],
@@ -66,5 +79,5 @@ def test_missing_file():
 def test_dictionary_round_trip():
     config = NetworkConfig(hidden_size=7)
     assert config_from_dict(NetworkConfig, config_to_dict(config)) == config
-    with pytest.raises(UserError, match="valid keys"):
+    with pytest.raises(UserError, match="Valid keys"):
         config_from_dict(NetworkConfig, {"hiden": 1})

@@ -112,6 +112,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for name in ("replan", "seed"):
         if getattr(options, name) < 0:
             raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
+    for name in ("page", "video", "record_hand_offs", "replan"):
+        if options.plan_only and getattr(options, name):
+            flag = name.replace("_", "-")
+            raise UserError(f"--plan-only follows no plan: leave out --{flag}")
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
     for name in ("episodes", "workers"):

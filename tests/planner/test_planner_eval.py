@@ -185,6 +185,14 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
         (["tidy_house", "--replan", "-1"], "--replan must not be negative, found -1"),
         (["tidy_house", "--seed", "-1"], "--seed must not be negative, found -1"),
         (
+            ["tidy_house", "--plan-only", "--video"],
+            "--plan-only follows no plan: leave out --video",
+        ),
+        (
+            ["tidy_house", "--plan-only", "--record-hand-offs", "x"],
+            "--plan-only follows no plan: leave out --record-hand-offs",
+        ),
+        (
             ["tidy_house", "--replan-from", "x"],
             "unknown replan-from 'x': choose one of observed, true",
         ),

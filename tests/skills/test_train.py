@@ -44,7 +44,9 @@ def test_a_policy_that_learned_nothing_is_not_offered(monkeypatch, tmp_path, cap
     ],
 )
 def test_unknown_skills_are_told_those_that_exist(skill, hint):
-    with pytest.raises(UserError, match=rf"^unknown skill '{skill}': choose one of navigate, ") as e:
+    with pytest.raises(
+        UserError, match=rf"^unknown skill '{skill}': choose one of navigate, "
+    ) as e:
         train.load_settings(skill)
     assert str(e.value).endswith(hint)
 

@@ -15,10 +15,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from rearrange.scenes import furniture
+from rearrange.scenes import decoration, furniture, pieces
 from rearrange.scenes.apartment import Solid
-from rearrange.scenes.furniture import Color, Palette, Piece
 from rearrange.scenes.palettes import palette_of
+from rearrange.scenes.pieces import Color, Palette, Piece
 from rearrange.scenes.placement import CELL, Box2, FloorGrid, inside, overlap
 
 LAYOUTS_OF_SPLIT = {"train": range(24), "val": range(24, 30), "test": range(30, 36)}
@@ -201,7 +201,7 @@ class Furnisher:
 
     def _slab(self, rect: Rect, z: tuple[float, float], color: Color, group: int) -> None:
         x0, y0, x1, y1 = rect
-        self.solids.append(furniture.box((x0, x1), (y0, y1), z, color, z[1] > 0.0, group))
+        self.solids.append(pieces.box((x0, x1), (y0, y1), z, color, z[1] > 0.0, group))
 
     def _shell(self) -> None:
         """Outer walls, floor and ceiling."""
@@ -291,7 +291,7 @@ def _living(p: Palette, rng: np.random.Generator) -> Furniture:
         (furniture.coffee_table(p, 0.6, 1.0, 0.42), False),
         (furniture.armchair(p, "armchair", p.cushion), False),
         (furniture.bookcase(p, "bookcase", 0.9, 1.9, (p.cushion, p.rug)), True),
-        (furniture.plant(p, "plant", 1.2), False),
+        (decoration.plant(p, "plant", 1.2), False),
     ]
 
 
@@ -322,14 +322,14 @@ def _study(p: Palette, rng: np.random.Generator) -> Furniture:
             for i in range(2)
         ),
         (furniture.office_chair(p), False),
-        (furniture.floor_lamp(p, "lamp"), False),
+        (decoration.floor_lamp(p, "lamp"), False),
     ]
 
 
 def _bath(p: Palette, rng: np.random.Generator) -> Furniture:
     del rng
-    pieces = (furniture.bathtub(p), furniture.toilet(p), furniture.washbasin(p))
-    return [(piece, True) for piece in pieces]
+    fittings = (furniture.bathtub(p), furniture.toilet(p), furniture.washbasin(p))
+    return [(piece, True) for piece in fittings]
 
 
 # What the largest room is, then the next; the others are drawn.

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from rearrange.scenes.furniture import Palette
+from rearrange.scenes.pieces import Palette
 
 
 def _palette(**colors: str) -> Palette:

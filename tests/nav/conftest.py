@@ -4,7 +4,7 @@ import pytest
 
 from nav import buildings, env, scene
 from nav.buildings import PlainBuilding
-from rearrange.scenes.furniture import box
+from rearrange.scenes.pieces import box
 
 
 def _walled(name, width, depth, *solids):

@@ -9,7 +9,7 @@ import pytest
 from nav.agent import AgentConfig
 from nav.scene import Scene
 from nav.viewpoints import ViewRule, distance_over_floor, goal_places, view_points
-from rearrange.scenes.furniture import box, cylinder
+from rearrange.scenes.pieces import box, cylinder
 
 GREY = (0.4, 0.4, 0.4, 1.0)
 AGENT = AgentConfig(field_of_view=79.0)

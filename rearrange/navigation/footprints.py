@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
 
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
-from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_SIZE
+from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_HINGE, FRIDGE_SIZE
 
 LOWEST, HIGHEST = 0.05, 1.5  # [m], heights between which the robot can touch something
+
+DOOR_DEPTH = (-0.10, 0.025)  # [m], of the fridge's door with the bin on its inside
 
 
 class Building(Protocol):
@@ -52,6 +55,22 @@ def footprints_of(building: Building) -> np.ndarray:
         rows.append(_of_articulated(building.fridge, FRIDGE_SIZE))
         rows.append(_of_articulated(building.cabinet, CABINET_SIZE))
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
+
+
+def door_footprint(fridge: ArticulatedPose, angle: float) -> np.ndarray:
+    """Footprint of the fridge's door and the bin on its inside when it is open by an angle [rad]; [1, 6]."""
+    c, s = math.cos(fridge.yaw), math.sin(fridge.yaw)
+    turned, length = fridge.yaw + angle, FRIDGE_HINGE[1]
+    half_x = 0.5 * (DOOR_DEPTH[1] - DOOR_DEPTH[0])
+    x, y = (
+        0.5 * (DOOR_DEPTH[0] + DOOR_DEPTH[1]),
+        -length,
+    )  # its middle from the hinge, in its own frame
+    hinge_x = fridge.position[0] + c * FRIDGE_HINGE[0] - s * FRIDGE_HINGE[1]
+    hinge_y = fridge.position[1] + s * FRIDGE_HINGE[0] + c * FRIDGE_HINGE[1]
+    c, s = math.cos(turned), math.sin(turned)
+    centre = (hinge_x + c * x - s * y, hinge_y + s * x + c * y)
+    return np.array([(*centre, half_x, length, turned, 0.0)])
 
 
 def _spans_robot(z: float, half_height: float) -> bool:

@@ -8,6 +8,7 @@ exact at every cell centre outside obstacles.
 
 from __future__ import annotations
 
+import copy
 import math
 from functools import cached_property
 
@@ -57,6 +58,16 @@ class OccupancyGrid:
     def from_apartment(cls, apartment: Building, cell: float = CELL_SIZE) -> OccupancyGrid:
         """The grid of an apartment; the same as calling the class."""
         return cls(apartment, cell)
+
+    def with_obstacles(self, footprints: np.ndarray) -> OccupancyGrid:
+        """The same floor with more on it: footprints [M, 6] as of `footprints_of`, an open door's e.g."""
+        grid = copy.copy(self)
+        for name in ("island", "_island_cells"):
+            vars(grid).pop(name, None)
+        far = np.array([-math.inf, -math.inf, math.inf, math.inf])
+        added = _clearance_field(self.clearance.shape, self.origin, self.cell, far, footprints)
+        grid.clearance = np.minimum(self.clearance, added)
+        return grid
 
     def clearance_at(self, x: float, y: float) -> float:
         """Interpolated signed distance to the nearest obstacle [m]; negative outside the grid."""

@@ -50,7 +50,13 @@ from rearrange.tasks.base import (
     feel_force,
 )
 from rearrange.tasks.sensors import copy_into, gps_compass, polar
-from rearrange.tasks.starts import add_shut_in, pose_away_from, pose_within, random_goal
+from rearrange.tasks.starts import (
+    add_shut_in,
+    place_to_stand,
+    pose_away_from,
+    pose_within,
+    random_goal,
+)
 
 POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
@@ -66,8 +72,8 @@ class NavigateConfig:
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 400  # [400] then the episode is truncated
     distance_scale: float = 1.0  # [1] per metre closer to the goal
-    # [False] closer along the floor, to where the robot can stand nearest to the goal, instead of in a
-    # straight line, which runs through walls
+    # [False] closer along the floor, to where the robot can stand nearest to the goal (before the fridge or
+    # drawer, around its open door), instead of in a straight line, which runs through walls
     geodesic: bool = False
     # [0] nearer than this pays nothing [m]: else a policy that is paid for every centimetre drives on until it
     # leans on the furniture, where the next skill has no room for the arm, a drawer or a door
@@ -196,9 +202,15 @@ class Navigate(Task):
         if not self.config.geodesic:
             return
         for i, episode in zip(world_ids, episodes, strict=True):
-            _, grid = load_layout(episode.layout, episode.variation)
+            apartment, grid = load_layout(episode.layout, episode.variation)
+            target, holding = episode.targets[0], episode.held_slot is not None
+            name = target.goal_receptacle if holding else target.start_receptacle
             x, y, _ = self.memory["goal"][i]
-            self._floors[i] = distance_field(grid, (float(x), float(y)))
+            place, grid = place_to_stand(apartment, grid, name, episode.articulated) or (
+                (x, y),
+                grid,
+            )
+            self._floors[i] = distance_field(grid, np.asarray(place))
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
 

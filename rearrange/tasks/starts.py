@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from rearrange.episodes import Scene, Target
 from rearrange.episodes.generation import GOAL_GAP
+from rearrange.navigation import OccupancyGrid
+from rearrange.navigation.footprints import door_footprint
 from rearrange.robot import kinematics
-from rearrange.scenes.apartment import OPEN_RECEPTACLES
+from rearrange.scenes.apartment import OPEN_RECEPTACLES, Apartment
 from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, DRAWER_RANGE, FRIDGE_HINGE
 from rearrange.scenes.objects import SLOT_KINDS
 
@@ -18,6 +20,8 @@ Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 FRIDGE, DRAWER = "fridge_middle", "drawer_right_top"  # receptacles behind a door or in a drawer
 FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
 FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
+BEFORE_FRIDGE = (0.66, -0.1)  # nearest place to stand before the fridge, in its frame [m]
+BEFORE_DRAWER = 0.35  # likewise before a drawer's handle [m]
 HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
 WORKSPACE = (1.2, 0.7)  # how far ahead and aside the arm reaches, base frame [m] (habitat-lab)
 ARM_RADIUS, TORSO_RADIUS = 0.13, 0.2  # with some air and the door's own thickness [m]
@@ -122,6 +126,29 @@ def handle_place(joint: str, value: float) -> tuple[float, float]:
         return float(x), float(y)
     right, left = DRAWER_FRONTS[joint][:2]
     return CABINET_SIZE[0] / 2 + HANDLE_DEPTH / 2 + value, (right + left) / 2
+
+
+def place_to_stand(
+    apartment: Apartment, grid: OccupancyGrid, receptacle: str, joints: Mapping[str, float]
+) -> tuple[tuple[float, float], OccupancyGrid] | None:
+    """Where a robot stands nearest to what is in the fridge or the drawer, and the floor as it then is.
+
+    Beside an open door it may be as near to the shelf, but behind the door.
+
+    Returns:
+        x and y in the world [m] and the floor with the open door on it; None for open receptacles.
+    """
+    if receptacle not in (FRIDGE, DRAWER):
+        return None
+    door = receptacle == FRIDGE
+    joint = "fridge_door" if door else receptacle
+    value = joints.get(joint, 0.0)
+    frame = apartment.fridge if door else apartment.cabinet
+    handle = handle_place(joint, value)
+    u, v = BEFORE_FRIDGE if door else (handle[0] + BEFORE_DRAWER, handle[1])
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+    place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
+    return place, grid.with_obstacles(door_footprint(frame, value)) if door else grid
 
 
 def standing_before(

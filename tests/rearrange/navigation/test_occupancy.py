@@ -36,6 +36,19 @@ def test_fridge_and_cabinet_are_obstacles(grid):
     assert grid.clearance_at(9.5, 7.5) < 0.0
 
 
+def test_more_can_be_put_on_the_floor(grid):
+    x, y = 2.0, 1.0
+    disc = np.array([[x, y, 0.0, 0.0, 0.0, 0.2]])
+    before, island = grid.clearance.copy(), grid.island
+    more = grid.with_obstacles(disc)
+    cells = np.argwhere(np.ones_like(before, dtype=bool)).reshape(*before.shape, 2)
+    away = np.linalg.norm(grid.center_of(cells) - (x, y), axis=-1) - 0.2
+    np.testing.assert_allclose(more.clearance, np.minimum(before, away), atol=1e-5)
+    assert more.island.sum() < island.sum()
+    np.testing.assert_array_equal(grid.clearance, before)
+    assert grid.island is island
+
+
 def test_island_leaves_out_what_cannot_be_reached(make_grid):
     wall = Solid("box", (8.0, 4.0, 1.0), (0.05, 4.0, 1.0))
     grid = make_grid(wall)

@@ -7,6 +7,7 @@ from rearrange.episodes import load_layout
 from rearrange.navigation import distance_field
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
+from rearrange.tasks.starts import place_to_stand
 
 SLOT, OTHER = 4, 9
 START, GOAL = (6.0, 0.0, 0.8), (0.0, 8.0, 0.8)
@@ -266,3 +267,19 @@ def test_a_robot_among_furniture_is_no_nearer_and_no_farther(make_state, make_ep
     for pose in ((x, y, 0.0), free):
         outcome = task.evaluate(make_state(1, base_pose=[pose]), action)
         assert float(outcome.rewards["distance"][0]) == 0.0
+
+
+@pytest.mark.usefixtures("one_variation")
+def test_the_way_to_what_is_shut_in_ends_where_one_stands_before_it(make_state):
+    rng = np.random.default_rng(0)
+    task = Navigate(NavigateConfig(geodesic=True, closed_share=1.0, holding_share=0.0), 1)
+    for _ in range(4):
+        episode = task.sample_episode("val", rng)
+        apartment, grid = load_layout(episode.layout, episode.variation)
+        name = episode.targets[0].start_receptacle
+        place, floor = place_to_stand(apartment, grid, name, episode.articulated)
+        task.start([0], [episode], make_state(1, base_pose=[episode.base_pose]))
+        expected = distance_field(floor, np.asarray(place)).at(*episode.base_pose[:2])
+        assert task.memory["way_left"][0] == pytest.approx(expected)
+        to_object = distance_field(grid, episode.targets[0].start[:2]).at(*episode.base_pose[:2])
+        assert abs(expected - to_object) > 0.02

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from rearrange.episodes import empty_scene
+from rearrange.navigation import distance_field
+from rearrange.navigation.footprints import door_footprint
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.starts import (
     add_shut_in,
     handle_place,
+    place_to_stand,
     pose_away_from,
     pose_near,
     pose_within,
@@ -124,3 +127,60 @@ def test_no_room_is_told():
     scene = empty_scene("val", rng)
     inside_the_fridge = standing_before(scene, "fridge_door", 0.0, (0.0, 0.0), 1.0, 0.1, rng)
     assert inside_the_fridge is None
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.5, 2.2])
+def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, angle):
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    scene.joints = {"fridge_door": angle}
+    target = add_shut_in(scene, "fridge_middle", rng)
+    pose = pose_away_from(scene, target.start, 2.0, rng)
+    simulator.reset([0], [scene.episode((target,), pose, (0.0,) * 7, rng)])
+    model, data = simulator.worlds[0].model, simulator.data[0]
+    ((x, y, half_x, half_y, yaw, _),) = door_footprint(scene.apartment.fridge, angle)
+    c, s = math.cos(yaw), math.sin(yaw)
+    covered = []
+    for name in ("fridge_door_panel", "fridge_door_bin"):
+        geom = model.geom(name).id
+        middle, turn = data.geom_xpos[geom][:2], data.geom_xmat[geom].reshape(3, 3)[:2, :2]
+        for corner in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            dx, dy = middle + turn @ (corner * model.geom_size[geom][:2]) - (x, y)
+            covered.append((c * dx + s * dy, c * dy - s * dx))
+    low, high = np.min(covered, axis=0), np.max(covered, axis=0)
+    np.testing.assert_allclose(high, (half_x, half_y), atol=1e-6)
+    np.testing.assert_allclose(low, (-half_x, -half_y), atol=1e-6)
+
+
+def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
+    rng = np.random.default_rng(0)
+    scene = empty_scene("val", rng)
+    frame = scene.apartment.fridge
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+
+    def way(u, v, joints):
+        place, grid = place_to_stand(scene.apartment, scene.grid, "fridge_middle", joints)
+        x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
+        return distance_field(grid, np.asarray(place)).at(x, y)
+
+    behind, before = (0.75, 0.75), (1.0, -0.1)
+    assert way(*before, {}) == pytest.approx(0.34, abs=0.08)
+    assert way(*behind, {}) < 1.0
+    opened = {"fridge_door": 1.5}
+    assert way(*before, opened) == pytest.approx(way(*before, {}), abs=0.05)
+    assert way(*behind, opened) > way(*behind, {}) + 0.5
+    assert place_to_stand(scene.apartment, scene.grid, "table_01", opened) is None
+
+
+@pytest.mark.parametrize("value", [0.0, 0.4])
+def test_one_stands_before_the_handle_of_a_drawer(value):
+    scene = empty_scene("val", np.random.default_rng(0))
+    joints = {"drawer_right_top": value}
+    (x, y), grid = place_to_stand(scene.apartment, scene.grid, "drawer_right_top", joints)
+    frame = scene.apartment.cabinet
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+    dx, dy = x - frame.position[0], y - frame.position[1]
+    handle = handle_place("drawer_right_top", value)
+    assert c * dx + s * dy == pytest.approx(handle[0] + 0.35)
+    assert c * dy - s * dx == pytest.approx(handle[1])
+    assert grid is scene.grid

@@ -33,6 +33,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.systems import FEW_APARTMENTS
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.sim.habitat_process import check_installed
@@ -45,7 +46,7 @@ SIZE = 128  # pixels
 BLOCK = 50  # steps in one turn
 LAB_TASK = f"{PREFIX}RearrangePickTask-v0"
 LAB_EPISODES = 8
-OURS = (f"camera_size={SIZE}", "split=val", "starts.paths=[]")  # the recorded ones are of train
+OURS = (f"camera_size={SIZE}", *FEW_APARTMENTS)
 TRAINING = (
     "trainer.collect.environments_per_worker=1",
     "trainer.collect.rollout_length=128",

@@ -34,7 +34,7 @@ from ver.networks.policy import split_observation_keys
 
 def environments(skill: str) -> SkillEnvironments:
     """The skill's environments, as `benchmarks.systems` makes them."""
-    return SkillEnvironments.from_settings(load_settings(skill, [FEW_APARTMENTS]))
+    return SkillEnvironments.from_settings(load_settings(skill, FEW_APARTMENTS))
 
 
 def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:

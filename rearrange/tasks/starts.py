@@ -18,6 +18,7 @@ from rearrange.scenes.objects import SLOT_KINDS
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 FRIDGE, DRAWER = "fridge_middle", "drawer_right_top"  # receptacles behind a door or in a drawer
+JOINT_OF = {FRIDGE: "fridge_door", DRAWER: DRAWER}
 FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
 FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
 BEFORE_FRIDGE = (0.66, -0.1)  # nearest place to stand before the fridge, in its frame [m]
@@ -42,8 +43,7 @@ def add_shut_in(scene: Scene, receptacle: str, rng: np.random.Generator) -> Targ
 def add_laid_open(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
     """Open the drawer or the fridge, and put into it what `add_shut_in` would."""
     opened = FRIDGE_OPEN if receptacle == FRIDGE else DRAWER_RANGE[1]
-    joint = "fridge_door" if receptacle == FRIDGE else receptacle
-    scene.joints = {**scene.joints, joint: opened}
+    scene.joints = {**scene.joints, JOINT_OF[receptacle]: opened}
     return add_shut_in(scene, receptacle, rng)
 
 
@@ -138,17 +138,20 @@ def place_to_stand(
     Returns:
         x and y in the world [m] and the floor with the open door on it; None for open receptacles.
     """
-    if receptacle not in (FRIDGE, DRAWER):
+    if receptacle not in JOINT_OF:
         return None
-    door = receptacle == FRIDGE
-    joint = "fridge_door" if door else receptacle
+    door, joint = receptacle == FRIDGE, JOINT_OF[receptacle]
     value = joints.get(joint, 0.0)
     frame = apartment.fridge if door else apartment.cabinet
-    handle = handle_place(joint, value)
-    u, v = BEFORE_FRIDGE if door else (handle[0] + BEFORE_DRAWER, handle[1])
+    if door:
+        u, v = BEFORE_FRIDGE
+    else:
+        u, v = handle_place(joint, value)
+        u += BEFORE_DRAWER
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
-    return place, grid.with_obstacles(door_footprint(frame, value)) if door else grid
+    opened = door and value > 0.0  # the closed door is on the floor's map already
+    return place, grid.with_obstacles(door_footprint(frame, value)) if opened else grid
 
 
 def standing_before(

@@ -1,6 +1,7 @@
 """`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
 
-SKILL is a skill or a navigation task.
+SKILL is a skill or a navigation task. `task.KEY=VALUE` after it judges a policy by other numbers of the
+task, e.g. Navigate by a region as its goal: `navigate task.geodesic=true task.goal_way=1`.
 
 Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
 on the number of worker processes.
@@ -9,10 +10,12 @@ on the number of worker processes.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,11 +31,11 @@ from skills.command import OneLineParser, machine, run_command, write_json
 from skills.learned import check_metadata
 from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
 from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
-from skills.settings import CHECKPOINTS, check_skill
+from skills.settings import CHECKPOINTS, check_skill, settings_type
 from skills.statistics import mean_score, wilson
 from skills.train import load_settings
 from skills.workers import play_in_workers
-from ver import UserError, load_policy
+from ver import UserError, load_policy, merge_config
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNTRAINED = "untrained"
@@ -77,7 +80,11 @@ def _make_player(
     skill, split = options.skill, options.split
     if options.policy == LEARNED:
         return PolicyPlayer(
-            checkpoint, options.actions == "mean", split, options.images == "swapped"
+            checkpoint,
+            options.actions == "mean",
+            split,
+            options.images == "swapped",
+            options.changes,
         )
     if skill not in NAVIGATION_NAMES:
         return OraclePlayer(skill, split)
@@ -180,10 +187,28 @@ def show(record: dict[str, Any]) -> None:
     Console().print(table)
 
 
+def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """Settings of a skill's task that overrides name, and their values.
+
+    Raises:
+        UserError: One is not of the task, or unknown, or makes no sense.
+    """
+    for override in overrides:
+        if not override.startswith("task."):
+            raise UserError(
+                f"'{override}': an evaluation changes numbers of the task, as task.KEY=VALUE"
+            )
+    task = asdict(merge_config(settings_type(skill)(), [], overrides).task)
+    return {name: task[name] for name in (re.split(r"[.=]", key)[1] for key in overrides)}
+
+
 def parse(arguments: Sequence[str]) -> Any:
     """Read the command line."""
     parser = OneLineParser(prog="skills.eval", description=__doc__)
     parser.add_argument("skill", help="what to evaluate")
+    parser.add_argument(
+        "overrides", nargs="*", metavar="task.KEY=VALUE", help="judge by other numbers of the task"
+    )
     parser.add_argument(
         "--policy", choices=(LEARNED, ORACLE, *BASELINES), default=LEARNED, help="who plays"
     )
@@ -208,6 +233,9 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
     check_skill(options.skill)
+    options.changes = task_changes(options.skill, options.overrides)
+    if options.policy != LEARNED and options.changes:
+        raise UserError(f"--policy {options.policy} takes no {options.overrides[0]}: leave it out")
     if options.policy != LEARNED and options.checkpoint:
         raise UserError(f"--policy {options.policy} takes no --checkpoint: leave one of them out")
     if options.policy != LEARNED and options.images != "own":
@@ -280,6 +308,7 @@ def main(arguments: Sequence[str]) -> int:
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,
         "images": options.images,
+        "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,
         "machine": machine(),

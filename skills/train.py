@@ -60,7 +60,10 @@ def main(arguments: Sequence[str]) -> int:
     run = Path(settings.run) if settings.run else REPOSITORY / "runs" / run_name(settings.skill)
     trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
     count = settings.trainer.collect.num_environments
-    beginning = f"resuming at step {trainer.steps:,}" if trainer.steps else "from scratch"
+    source = settings.trainer.start_from
+    beginning = f"from the weights of {source}" if source else "from scratch"
+    if trainer.steps:
+        beginning = f"resuming at step {trainer.steps:,}"
     group = trainer.group
     if group.size > 1:
         beginning += f", in {group.size} processes"

@@ -6,6 +6,7 @@ from rearrange.navigation.geodesic import (
     distance_over,
     in_line_of_sight,
     path_length,
+    region_field,
     shortest_path,
 )
 from rearrange.navigation.map import draw_map, map_pixel
@@ -15,6 +16,7 @@ from rearrange.navigation.occupancy import (
     OccupancyGrid,
     clamp_base_motion,
 )
+from rearrange.navigation.reach import standing_region
 
 __all__ = [
     "CELL_SIZE",
@@ -28,5 +30,7 @@ __all__ = [
     "in_line_of_sight",
     "map_pixel",
     "path_length",
+    "region_field",
     "shortest_path",
+    "standing_region",
 ]

@@ -11,6 +11,7 @@ from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
 from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_HINGE, FRIDGE_SIZE
 
 LOWEST, HIGHEST = 0.05, 1.5  # [m], heights between which the robot can touch something
+ARM_HEIGHTS = (1.0, 1.3)  # [m], what spans them the arm reaches neither over nor under
 
 DOOR_DEPTH = (-0.10, 0.025)  # [m], of the fridge's door with the bin on its inside
 
@@ -49,11 +50,21 @@ def footprints_of(building: Building) -> np.ndarray:
     rows = [
         _of_solid(solid)
         for solid in building.solids
-        if solid.collides and _spans_robot(solid.position[2], solid.size[1 + (solid.kind == "box")])
+        if solid.collides and _top(solid) > LOWEST and _bottom(solid) < HIGHEST
     ]
     if isinstance(building, Apartment):
         rows.append(_of_articulated(building.fridge, FRIDGE_SIZE))
         rows.append(_of_articulated(building.cabinet, CABINET_SIZE))
+    return np.array(rows, dtype=np.float64).reshape(-1, 6)
+
+
+def tall_footprints_of(building: Building) -> np.ndarray:
+    """Footprints [M, 6] of walls and of furniture behind which an arm gets at nothing; see `footprints_of`."""
+    rows = [
+        _of_solid(solid)
+        for solid in building.solids
+        if solid.collides and _bottom(solid) < ARM_HEIGHTS[0] and _top(solid) > ARM_HEIGHTS[1]
+    ]
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
 
@@ -73,8 +84,12 @@ def door_footprint(fridge: ArticulatedPose, angle: float) -> np.ndarray:
     return np.array([(*centre, half_x, length, turned, 0.0)])
 
 
-def _spans_robot(z: float, half_height: float) -> bool:
-    return z + half_height > LOWEST and z - half_height < HIGHEST
+def _top(solid: Solid) -> float:
+    return solid.position[2] + solid.size[1 + (solid.kind == "box")]
+
+
+def _bottom(solid: Solid) -> float:
+    return solid.position[2] - solid.size[1 + (solid.kind == "box")]
 
 
 def _of_solid(solid: Solid) -> tuple[float, ...]:

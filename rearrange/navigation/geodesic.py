@@ -100,6 +100,13 @@ def distance_over(free: np.ndarray, sources: np.ndarray, cell: float) -> np.ndar
     return distance
 
 
+def region_field(grid: OccupancyGrid, region: np.ndarray) -> DistanceField:
+    """Geodesic distance from everywhere to the nearest cell of a region [nx, ny] bool of the robot's island."""
+    free = _passable(grid, grid.island, ROBOT_RADIUS)
+    distance = distance_over(free, region, grid.cell)
+    return DistanceField(grid, ROBOT_RADIUS, distance, grid.center_of(np.argwhere(region)))
+
+
 def shortest_path(field: DistanceField, start: tuple[float, float]) -> np.ndarray:
     """Any-angle shortest path from a start to the nearest goal.
 

@@ -10,7 +10,8 @@ Start: anywhere at more than 3 m from the goal (nearer if training asks for it).
 an open receptacle or in the closed drawer or fridge; or target 0 is held and the goal is where it belongs,
 in the open fridge at times.
 Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called; stop ends
-the episode, right or wrong, but is ignored far from the goal.
+the episode, right or wrong, but is ignored far from the goal. `goal_way` narrows that to a region from where
+the goal is in reach.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from rearrange.episodes import (
     load_layout,
     sample_arm,
 )
-from rearrange.navigation import DistanceField, distance_field
+from rearrange.errors import UserError
+from rearrange.navigation import DistanceField
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks import base, sensors
@@ -52,10 +54,10 @@ from rearrange.tasks.base import (
 from rearrange.tasks.sensors import copy_into, gps_compass, polar
 from rearrange.tasks.starts import (
     add_shut_in,
-    place_to_stand,
     pose_away_from,
     pose_within,
     random_goal,
+    way_to_stand,
 )
 
 POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
@@ -72,8 +74,8 @@ class NavigateConfig:
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 400  # [400] then the episode is truncated
     distance_scale: float = 1.0  # [1] per metre closer to the goal
-    # [False] closer along the floor, to where the robot can stand nearest to the goal (before the fridge or
-    # drawer, around its open door), instead of in a straight line, which runs through walls
+    # [False] closer along the floor, to the nearest place from where the arm reaches the goal (before the
+    # fridge or drawer, around its open door), instead of in a straight line, which runs through walls
     geodesic: bool = False
     # [0] nearer than this pays nothing [m]: else a policy that is paid for every centimetre drives on until it
     # leans on the furniture, where the next skill has no room for the arm, a drawer or a door
@@ -95,6 +97,9 @@ class NavigateConfig:
     # random policy stops in its first steps
     stop_distance: float = 2.0
     goal_angle: float = 0.2618  # [0.2618] heading error at success, less than [rad]
+    # [off] a region as the goal: the way left (see geodesic) at success, less than this, too [m]. 1.5 m may be
+    # behind a wall, a table or the fridge's door, from where the next skill gets at nothing
+    goal_way: float = math.inf
     start_distance: float = 3.0  # [3.0] base to goal at the start, more than [m]
     # [0] of the episodes start within that distance instead: there a skill learns to face the goal and stop
     near_share: float = 0.0
@@ -135,6 +140,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
         stop = actions[i, STOP] > 0.0 and distance <= config.stop_distance
         there = distance < config.goal_distance and angle < config.goal_angle
+        there = there and memory.way_left < config.goal_way
         dropped = world.held_object != memory.held
         success = there and stop and not dropped
         wrong_stop = stop and not there
@@ -192,8 +198,10 @@ class Navigate(Task):
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def __init__(self, config: NavigateConfig | None = None, world_count: int = 1) -> None:
-        """See Task."""
+        """See Task; UserError where the numbers make no sense together."""
         super().__init__(config, world_count)
+        if math.isfinite(self.config.goal_way) and not self.config.geodesic:
+            raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
         self._floors: list[DistanceField | None] = [None] * world_count
 
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
@@ -206,11 +214,9 @@ class Navigate(Task):
             target, holding = episode.targets[0], episode.held_slot is not None
             name = target.goal_receptacle if holding else target.start_receptacle
             x, y, _ = self.memory["goal"][i]
-            place, grid = place_to_stand(apartment, grid, name, episode.articulated) or (
-                (x, y),
-                grid,
+            self._floors[i] = way_to_stand(
+                apartment, grid, name, (float(x), float(y)), episode.articulated
             )
-            self._floors[i] = distance_field(grid, np.asarray(place))
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
 

@@ -9,7 +9,12 @@ import numpy as np
 
 from rearrange.episodes import Scene, Target
 from rearrange.episodes.generation import GOAL_GAP
-from rearrange.navigation import OccupancyGrid
+from rearrange.navigation import (
+    DistanceField,
+    OccupancyGrid,
+    region_field,
+    standing_region,
+)
 from rearrange.navigation.footprints import door_footprint
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import OPEN_RECEPTACLES, Apartment
@@ -23,6 +28,10 @@ FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
 FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
 BEFORE_FRIDGE = (0.66, -0.1)  # nearest place to stand before the fridge, in its frame [m]
 BEFORE_DRAWER = 0.35  # likewise before a drawer's handle [m]
+BEFORE_RADIUS = 0.35  # around these places one stands right [m]
+# As near to a thing on an open receptacle [m]. In chains Pick failed in 4 % of 1,035 episodes at most half a
+# metre from a place so near on the thing's side of walls, and in a third of 71 from where the way was longer
+STANDING_REACH = 0.85
 HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
 WORKSPACE = (1.2, 0.7)  # how far ahead and aside the arm reaches, base frame [m] (habitat-lab)
 ARM_RADIUS, TORSO_RADIUS = 0.13, 0.2  # with some air and the door's own thickness [m]
@@ -128,18 +137,27 @@ def handle_place(joint: str, value: float) -> tuple[float, float]:
     return CABINET_SIZE[0] / 2 + HANDLE_DEPTH / 2 + value, (right + left) / 2
 
 
-def place_to_stand(
-    apartment: Apartment, grid: OccupancyGrid, receptacle: str, joints: Mapping[str, float]
-) -> tuple[tuple[float, float], OccupancyGrid] | None:
-    """Where a robot stands nearest to what is in the fridge or the drawer, and the floor as it then is.
+def way_to_stand(
+    apartment: Apartment,
+    grid: OccupancyGrid,
+    receptacle: str,
+    point: tuple[float, float],
+    joints: Mapping[str, float],
+) -> DistanceField:
+    """The way along the floor to where a robot stands to get at something.
 
-    Beside an open door it may be as near to the shelf, but behind the door.
+    On an open receptacle that is from any side from where the arm reaches it; before the fridge or the
+    drawer, and then around an open door, behind which one may be as near to the shelf.
 
-    Returns:
-        x and y in the world [m] and the floor with the open door on it; None for open receptacles.
+    Args:
+        apartment: The apartment.
+        grid: Its floor.
+        receptacle: On or in what the thing is.
+        point: Where it is, world x and y [m].
+        joints: How far doors and drawers are open.
     """
     if receptacle not in JOINT_OF:
-        return None
+        return region_field(grid, standing_region(grid, np.asarray(point), STANDING_REACH))
     door, joint = receptacle == FRIDGE, JOINT_OF[receptacle]
     value = joints.get(joint, 0.0)
     frame = apartment.fridge if door else apartment.cabinet
@@ -150,8 +168,9 @@ def place_to_stand(
         u += BEFORE_DRAWER
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
-    opened = door and value > 0.0  # the closed door is on the floor's map already
-    return place, grid.with_obstacles(door_footprint(frame, value)) if opened else grid
+    if door and value > 0.0:  # the closed door is on the floor's map already
+        grid = grid.with_obstacles(door_footprint(frame, value))
+    return region_field(grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS))
 
 
 def standing_before(

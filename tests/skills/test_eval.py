@@ -72,6 +72,28 @@ def test_counts_must_be_positive(arguments):
         evaluation.parse(["pick", *arguments])
 
 
+def test_a_policy_may_be_judged_by_other_numbers_of_its_task(pick_checkpoint, tmp_path):
+    path = tmp_path / "short.json"
+    common = ["--checkpoint", str(pick_checkpoint), "--episodes", "2", "--workers", "1"]
+    assert evaluation.main(["pick", "task.max_steps=3", *common, "--json", str(path)]) == 0
+    record = json.loads(path.read_text())
+    assert record["task"] == {"max_steps": 3}
+    assert record["means"]["length"] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["camera_size=32"], "as task.KEY=VALUE"),
+        (["task.max_step=3"], "task.max_steps"),
+        (["task.max_steps=3", "--policy", "oracle"], "takes no task.max_steps=3"),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(arguments, message):
+    with pytest.raises(UserError, match=message):
+        evaluation.parse(["pick", *arguments])
+
+
 @pytest.mark.slow
 def test_the_oracle_plays_its_own_task(tmp_path):
     path = tmp_path / "oracle.json"

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from rearrange.episodes import load_layout
-from rearrange.navigation import distance_field
+from rearrange.errors import UserError
+from rearrange.navigation import distance_field, region_field, standing_region
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
-from rearrange.tasks.starts import place_to_stand
+from rearrange.tasks.starts import STANDING_REACH, way_to_stand
 
 SLOT, OTHER = 4, 9
 START, GOAL = (6.0, 0.0, 0.8), (0.0, 8.0, 0.8)
@@ -239,10 +240,10 @@ def test_the_way_along_the_floor_pays_if_asked_for(make_state, make_episode):
     rng = np.random.default_rng(0)
     poses = [grid.sample_pose(rng) for _ in range(12)]
     goal = (*poses[-1][:2], 0.8)
-    field = distance_field(grid, goal[:2])
+    field = region_field(grid, standing_region(grid, np.array(goal[:2]), STANDING_REACH))
     ways = [field.at(x, y) for x, y, _ in poses]
     straight = [math.dist(pose[:2], goal[:2]) for pose in poses]
-    assert max(way - line for way, line in zip(ways, straight, strict=True)) > 0.5
+    assert np.ptp(np.subtract(ways, straight)) > 0.5
     task = Navigate(NavigateConfig(geodesic=True, turn_scale=0.0), 2)
     states = [make_state(2, base_pose=[(0.0, 0.0, 0.0), pose]) for pose in poses]
     episode = make_episode((SLOT, goal, goal))
@@ -269,6 +270,32 @@ def test_a_robot_among_furniture_is_no_nearer_and_no_farther(make_state, make_ep
         assert float(outcome.rewards["distance"][0]) == 0.0
 
 
+def test_a_region_as_the_goal_leaves_out_what_is_far_along_the_floor(make_state, make_episode):
+    _, grid = load_layout(0, 0)
+    goal = (*grid.sample_pose(np.random.default_rng(0))[:2], 0.8)
+    field = region_field(grid, standing_region(grid, np.array(goal[:2]), STANDING_REACH))
+    action = np.full((1, 11), 1.0)
+    for distance, narrow in ((1.0, True), (1.45, False)):
+        pose = next(
+            (x, y, math.atan2(goal[1] - y, goal[0] - x))
+            for angle in np.linspace(0, 2 * math.pi, 100)
+            for x, y in [
+                (goal[0] + distance * math.cos(angle), goal[1] + distance * math.sin(angle))
+            ]
+            if grid.on_island(x, y)
+        )
+        assert (field.at(*pose[:2]) < 0.4) is narrow
+        for goal_way, expected in ((math.inf, True), (0.4, narrow)):
+            task = Navigate(NavigateConfig(geodesic=True, goal_way=goal_way), 1)
+            state = make_state(1, base_pose=[pose])
+            task.start([0], [make_episode((SLOT, goal, goal))], state)
+            outcome = task.evaluate(state, action)
+            assert bool(outcome.success[0]) is expected
+            assert bool(outcome.failures["stopped_early"][0]) is not expected
+    with pytest.raises(UserError, match=r"set task\.geodesic=true"):
+        Navigate(NavigateConfig(goal_way=1.0))
+
+
 @pytest.mark.usefixtures("one_variation")
 def test_the_way_to_what_is_shut_in_ends_where_one_stands_before_it(make_state):
     rng = np.random.default_rng(0)
@@ -277,9 +304,10 @@ def test_the_way_to_what_is_shut_in_ends_where_one_stands_before_it(make_state):
         episode = task.sample_episode("val", rng)
         apartment, grid = load_layout(episode.layout, episode.variation)
         name = episode.targets[0].start_receptacle
-        place, floor = place_to_stand(apartment, grid, name, episode.articulated)
+        inside = episode.targets[0].start[:2]
+        field = way_to_stand(apartment, grid, name, inside, episode.articulated)
         task.start([0], [episode], make_state(1, base_pose=[episode.base_pose]))
-        expected = distance_field(floor, np.asarray(place)).at(*episode.base_pose[:2])
+        expected = field.at(*episode.base_pose[:2])
         assert task.memory["way_left"][0] == pytest.approx(expected)
-        to_object = distance_field(grid, episode.targets[0].start[:2]).at(*episode.base_pose[:2])
+        to_object = distance_field(grid, inside).at(*episode.base_pose[:2])
         assert abs(expected - to_object) > 0.02

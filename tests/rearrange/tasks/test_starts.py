@@ -3,8 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import empty_scene
-from rearrange.navigation import distance_field
+from rearrange.episodes import cluttered_scene, empty_scene
 from rearrange.navigation.footprints import door_footprint
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
@@ -12,11 +11,11 @@ from rearrange.tasks import make_task
 from rearrange.tasks.starts import (
     add_shut_in,
     handle_place,
-    place_to_stand,
     pose_away_from,
     pose_near,
     pose_within,
     standing_before,
+    way_to_stand,
 )
 
 pytestmark = pytest.mark.usefixtures("one_variation")
@@ -153,34 +152,49 @@ def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, 
 
 
 def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
-    rng = np.random.default_rng(0)
-    scene = empty_scene("val", rng)
+    scene = empty_scene("val", np.random.default_rng(0))
     frame = scene.apartment.fridge
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
 
     def way(u, v, joints):
-        place, grid = place_to_stand(scene.apartment, scene.grid, "fridge_middle", joints)
         x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
-        return distance_field(grid, np.asarray(place)).at(x, y)
+        field = way_to_stand(
+            scene.apartment, scene.grid, "fridge_middle", frame.position[:2], joints
+        )
+        return field.at(x, y)
 
-    behind, before = (0.75, 0.75), (1.0, -0.1)
-    assert way(*before, {}) == pytest.approx(0.34, abs=0.08)
-    assert way(*behind, {}) < 1.0
+    behind, before = (0.75, 0.75), (1.3, -0.1)
+    assert way(*before, {}) == pytest.approx(0.64 - 0.35, abs=0.08)
+    assert way(*behind, {}) < 0.7
     opened = {"fridge_door": 1.5}
     assert way(*before, opened) == pytest.approx(way(*before, {}), abs=0.05)
     assert way(*behind, opened) > way(*behind, {}) + 0.5
-    assert place_to_stand(scene.apartment, scene.grid, "table_01", opened) is None
 
 
 @pytest.mark.parametrize("value", [0.0, 0.4])
 def test_one_stands_before_the_handle_of_a_drawer(value):
     scene = empty_scene("val", np.random.default_rng(0))
     joints = {"drawer_right_top": value}
-    (x, y), grid = place_to_stand(scene.apartment, scene.grid, "drawer_right_top", joints)
+    inside = scene.apartment.cabinet.position[:2]
+    field = way_to_stand(scene.apartment, scene.grid, "drawer_right_top", inside, joints)
     frame = scene.apartment.cabinet
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
-    dx, dy = x - frame.position[0], y - frame.position[1]
     handle = handle_place("drawer_right_top", value)
-    assert c * dx + s * dy == pytest.approx(handle[0] + 0.35)
-    assert c * dy - s * dx == pytest.approx(handle[1])
-    assert grid is scene.grid
+    u, v = handle[0] + 0.35, handle[1]
+    place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
+    away = [math.dist(cell, place) for cell in field.goals]
+    assert max(away) <= 0.35
+    assert min(away) <= 0.05
+    assert len(away) > 30
+
+
+@pytest.mark.usefixtures("one_variation")
+def test_the_way_to_what_is_on_an_open_receptacle_ends_within_reach_of_it():
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        scene = cluttered_scene("val", rng)
+        for slot in scene.objects:
+            receptacle, (x, y, _) = scene.receptacle_of[slot], scene.position(slot)
+            field = way_to_stand(scene.apartment, scene.grid, receptacle, (x, y), {})
+            away = [math.dist(cell, (x, y)) for cell in field.goals]
+            assert max(away) <= 0.85 or len(away) == 1

@@ -1,0 +1,58 @@
+"""Where the robot can stand to get at something with its arm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rearrange.navigation.footprints import tall_footprints_of
+from rearrange.navigation.occupancy import OccupancyGrid
+
+
+def standing_region(grid: OccupancyGrid, point: np.ndarray, within: float) -> np.ndarray:
+    """Cells of the robot's island that are near to a point and not cut off from it.
+
+    Args:
+        grid: Floor of the building.
+        point: World x and y [m].
+        within: Distance [m]; where no cell is that near, the nearest one counts.
+
+    Returns:
+        [nx, ny] bool, at least one cell.
+    """
+    cells = np.argwhere(grid.island)
+    centres = grid.center_of(cells)
+    distances = np.linalg.norm(centres - point, axis=1)
+    order = np.argsort(distances)
+    near = order[: max(1, int((distances <= within).sum()))]
+    open_to = near[~cut_off(tall_footprints_of(grid.apartment), point, centres[near])]
+    chosen = cells[open_to if len(open_to) else near[:1]]
+    region = np.zeros_like(grid.island)
+    region[chosen[:, 0], chosen[:, 1]] = True
+    return region
+
+
+def cut_off(footprints: np.ndarray, start: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Whether straight lines from one point run through one of some rectangles.
+
+    Args:
+        footprints: [M, 6] as of `footprints_of`; discs count as the squares around them.
+        start: World x and y [m].
+        ends: World x and y [N, 2], m.
+
+    Returns:
+        [N] bool.
+    """
+    c, s = np.cos(footprints[:, 4]), np.sin(footprints[:, 4])
+    half = footprints[:, 2:4] + footprints[:, 5:6]
+
+    def local(points: np.ndarray) -> np.ndarray:  # in every rectangle's own frame [..., M, 2]
+        x = points[..., None, 0] - footprints[:, 0]
+        y = points[..., None, 1] - footprints[:, 1]
+        return np.stack([c * x + s * y, c * y - s * x], axis=-1)
+
+    first = local(start)
+    steps = local(ends) - first
+    steps = np.where(np.abs(steps) < 1e-12, 1e-12, steps)
+    enters = np.minimum((-half - first) / steps, (half - first) / steps).max(axis=-1)
+    leaves = np.maximum((-half - first) / steps, (half - first) / steps).min(axis=-1)
+    return ((leaves >= np.maximum(enters, 0.0)) & (enters <= 1.0)).any(axis=-1)

@@ -1,7 +1,7 @@
 """`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
 
 SKILL is a skill or a navigation task. `task.KEY=VALUE` after it judges a policy by other numbers of the
-task, e.g. Navigate by a region as its goal: `navigate task.geodesic=true task.goal_way=1`.
+task, e.g. Navigate by a region as its goal: `navigate task.geodesic=true task.goal_way=0.5`.
 
 Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
 on the number of worker processes.
@@ -198,6 +198,8 @@ def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
             raise UserError(
                 f"'{override}': an evaluation changes numbers of the task, as task.KEY=VALUE"
             )
+    if not overrides:
+        return {}
     task = asdict(merge_config(settings_type(skill)(), [], overrides).task)
     return {name: task[name] for name in (re.split(r"[.=]", key)[1] for key in overrides)}
 

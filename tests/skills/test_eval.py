@@ -94,6 +94,13 @@ def test_changes_that_make_no_sense_are_refused(arguments, message):
         evaluation.parse(["pick", *arguments])
 
 
+def test_a_task_of_habitat_labs_has_no_numbers_of_ours():
+    name = "habitat-lab:RearrangePickTask-v0"
+    assert evaluation.parse([name]).changes == {}
+    with pytest.raises(UserError, match="unknown key 'task'"):
+        evaluation.parse([name, "task.max_steps=3"])
+
+
 @pytest.mark.slow
 def test_the_oracle_plays_its_own_task(tmp_path):
     path = tmp_path / "oracle.json"

@@ -47,11 +47,7 @@ def footprints_of(building: Building) -> np.ndarray:
         [M, 6]: centre x, y; half extents along its own axes; yaw; radius of a disc around that
         rectangle (so a cylinder is a rectangle of no size). World frame, metres and radians.
     """
-    rows = [
-        _of_solid(solid)
-        for solid in building.solids
-        if solid.collides and _top(solid) > LOWEST and _bottom(solid) < HIGHEST
-    ]
+    rows = _of_solids(building, top=LOWEST, bottom=HIGHEST)
     if isinstance(building, Apartment):
         rows.append(_of_articulated(building.fridge, FRIDGE_SIZE))
         rows.append(_of_articulated(building.cabinet, CABINET_SIZE))
@@ -60,11 +56,8 @@ def footprints_of(building: Building) -> np.ndarray:
 
 def tall_footprints_of(building: Building) -> np.ndarray:
     """Footprints [M, 6] of walls and of furniture behind which an arm gets at nothing; see `footprints_of`."""
-    rows = [
-        _of_solid(solid)
-        for solid in building.solids
-        if solid.collides and _bottom(solid) < ARM_HEIGHTS[0] and _top(solid) > ARM_HEIGHTS[1]
-    ]
+    low, high = ARM_HEIGHTS
+    rows = _of_solids(building, top=high, bottom=low)
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
 
@@ -84,12 +77,14 @@ def door_footprint(fridge: ArticulatedPose, angle: float) -> np.ndarray:
     return np.array([(*centre, half_x, length, turned, 0.0)])
 
 
-def _top(solid: Solid) -> float:
-    return solid.position[2] + solid.size[1 + (solid.kind == "box")]
-
-
-def _bottom(solid: Solid) -> float:
-    return solid.position[2] - solid.size[1 + (solid.kind == "box")]
+def _of_solids(building: Building, top: float, bottom: float) -> list[tuple[float, ...]]:
+    """Rows of the solids that end above `top` and begin below `bottom` [m]."""
+    rows = []
+    for solid in building.solids:
+        z, half_height = solid.position[2], solid.size[1 + (solid.kind == "box")]
+        if solid.collides and z + half_height > top and z - half_height < bottom:
+            rows.append(_of_solid(solid))
+    return rows
 
 
 def _of_solid(solid: Solid) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ def standing_region(grid: OccupancyGrid, point: np.ndarray, within: float) -> np
     Args:
         grid: Floor of the building.
         point: World x and y [m].
-        within: Distance [m]; where no cell is that near, the nearest one counts.
+        within: Distance [m]; where no cell is that near, or all are cut off, the nearest one counts.
 
     Returns:
         [nx, ny] bool, at least one cell.
@@ -22,10 +22,9 @@ def standing_region(grid: OccupancyGrid, point: np.ndarray, within: float) -> np
     cells = np.argwhere(grid.island)
     centres = grid.center_of(cells)
     distances = np.linalg.norm(centres - point, axis=1)
-    order = np.argsort(distances)
-    near = order[: max(1, int((distances <= within).sum()))]
-    open_to = near[~cut_off(tall_footprints_of(grid.apartment), point, centres[near])]
-    chosen = cells[open_to if len(open_to) else near[:1]]
+    near = np.flatnonzero(distances <= within)
+    near = near[~cut_off(tall_footprints_of(grid.apartment), point, centres[near])]
+    chosen = cells[near if len(near) else [distances.argmin()]]
     region = np.zeros_like(grid.island)
     region[chosen[:, 0], chosen[:, 1]] = True
     return region

@@ -157,13 +157,13 @@ class MujocoSimulator:
                 continue
             place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
             table, drawn = world.geoms, self._drawn[i]
-            noisy = drawn is not None and drawn.depth_noise > 0.0
+            changed = drawn is not None and drawn.changes_depth
             cast(
                 table.kinds, table.ids, table.sizes, views.geom_position, views.geom_rotation,
                 position, rotation, lens, self._work, buffer, None, depth[i], size,
-                1.0 if noisy else unit,
+                1.0 if changed else unit,
             )  # fmt: skip
-            if drawn is not None and noisy:
+            if drawn is not None and changed:
                 drawn.disturb_depth(depth[i], int(self._steps[i]))
                 depth[i] /= np.float32(unit)
         return depth

@@ -18,8 +18,9 @@ from rearrange.robot import fetch
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 
 # Streams of random numbers of an episode; the order is part of what a seed means.
-_OBJECTS, _FRICTION, _MASS, _CAMERA, _DEPTH = range(5)
+_OBJECTS, _FRICTION, _MASS, _CAMERA, _DEPTH, _SIGHT = range(6)
 _STREAM = 20_231  # keeps these streams apart from others that start from an episode's seed
+_SIGHT_RANGE = (1.2, 4.0)  # where a short sight ends [m]; cameras of structured light see 3.5 m
 
 
 @dataclass
@@ -37,6 +38,8 @@ class Randomisation:
         0.0  # [0.1] standard deviation of depth at 1 m, growing with its square [m],
     )
     # as of a structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)
+    short_sight: float = 0.0  # [1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that
+    # what stands behind tells nothing of where a thing at hand is
 
     def check(self) -> None:
         """Raise a UserError where a value makes no sense."""
@@ -48,6 +51,7 @@ class Randomisation:
             "camera_shift": 0.1,
             "camera_turn": 0.3,
             "depth_noise": 0.1,
+            "short_sight": 1.0,
         }
         for name, most in largest.items():
             if not 0.0 <= getattr(self, name) <= most:
@@ -61,6 +65,8 @@ class Randomisation:
             return None
         shift = _stream(seed, _OBJECTS).uniform(-1.0, 1.0, (OBJECT_SLOT_COUNT, 3))
         camera = _stream(seed, _CAMERA).uniform(-1.0, 1.0, (2, 3))
+        sight = _stream(seed, _SIGHT)
+        short = sight.random() < self.short_sight
         return Drawn(
             seed=seed,
             object_motion=shift * (self.object_shift, self.object_shift, self.object_turn),
@@ -69,6 +75,7 @@ class Randomisation:
             camera_shift=self.camera_shift * camera[0],
             camera_turn=self.camera_turn * camera[1],
             depth_noise=self.depth_noise,
+            sight=float(sight.uniform(*_SIGHT_RANGE)) if short else FAR,
         )
 
 
@@ -84,6 +91,7 @@ class Drawn:
         camera_shift: Of the head camera along the axes of the base [3], m.
         camera_turn: Rotation vector of the head camera in its own frame [3], rad.
         depth_noise: See Randomisation.
+        sight: How far the head camera sees [m].
     """
 
     seed: int
@@ -93,6 +101,12 @@ class Drawn:
     camera_shift: np.ndarray
     camera_turn: np.ndarray
     depth_noise: float
+    sight: float
+
+    @property
+    def changes_depth(self) -> bool:
+        """Whether depth images have to be changed."""
+        return self.depth_noise > 0.0 or self.sight < FAR
 
     @property
     def changes_model(self) -> bool:
@@ -142,10 +156,13 @@ class Drawn:
         return (x, y, z), np.ascontiguousarray(rotation @ matrix.reshape(3, 3))
 
     def disturb_depth(self, depth: np.ndarray, step: int) -> None:
-        """Add noise to a depth image [H, W] (m) in place; the same for the same step.
+        """Add noise to a depth image [H, W] (m) in place, the same for the same step, and end its sight.
 
         What is at FAR was not seen and stays there; what is nearer stays within 0 and FAR.
         """
+        depth[depth > self.sight] = FAR
+        if not self.depth_noise:
+            return
         noise = _stream(self.seed, _DEPTH, step).standard_normal(depth.shape, np.float32)
         noise *= np.float32(self.depth_noise)
         noise *= depth

@@ -24,6 +24,7 @@ ALL = Randomisation(
     camera_shift=0.02,
     camera_turn=0.05,
     depth_noise=0.004,
+    short_sight=1.0,
 )
 NAMES = [entry.name for entry in dataclasses.fields(Randomisation)]
 SEEDS = range(200)
@@ -81,7 +82,7 @@ def test_each_kind_is_deterministic_and_changes_something(name, pick_episodes):
     else:
         plain = run(nominal, episode)
         assert not same(plain, found)
-        if name.startswith(("camera", "depth")):  # the physics is the same
+        if name.startswith(("camera", "depth", "short")):  # the physics is the same
             assert same({**plain, "depth": 0}, {**found, "depth": 0})
 
 
@@ -193,6 +194,19 @@ def test_depth_noise_grows_with_the_square_of_depth():
     drawn.disturb_depth(image, 0)
     assert (image[0] == FAR).all()  # nothing was seen there
     assert image.max() <= FAR
+
+
+def test_a_short_sight_ends_within_its_range_in_its_share_of_episodes():
+    sights = np.array([Randomisation(short_sight=0.5).draw(seed).sight for seed in SEEDS])
+    short = sights[sights < FAR]
+    assert 80 < len(short) < 120
+    assert 1.2 <= short.min() < 1.3 < 3.9 < short.max() <= 4.0
+    drawn = Randomisation(short_sight=1.0).draw(1)
+    image = np.array([[0.5, drawn.sight - 0.01], [drawn.sight + 0.01, FAR]], np.float32)
+    expected = image.copy()
+    expected[1, 0] = FAR
+    drawn.disturb_depth(image, 0)
+    np.testing.assert_array_equal(image, expected)
 
 
 def test_depth_noise_is_new_in_every_step_and_the_same_when_asked_twice(pick_episodes):

@@ -38,7 +38,9 @@ class Randomisation:
         0.0  # [0.1] standard deviation of depth at 1 m, growing with its square [m],
     )
     # as of a structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)
-    short_sight: float = 0.0  # [1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that
+    short_sight: float = (
+        0.0  # [1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that
+    )
     # what stands behind tells nothing of where a thing at hand is
 
     def check(self) -> None:

@@ -66,7 +66,7 @@ def test_a_step_into_a_wall_stops_at_the_contact_or_slides_along_it():
     assert worlds.travelled[0] == pytest.approx(math.hypot(x - start[0], y - start[1]))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     actions=st.lists(st.sampled_from((FORWARD, FORWARD, FORWARD, LEFT, RIGHT)), max_size=60),

@@ -151,7 +151,7 @@ openings = st.fixed_dictionaries({joint: st.floats(0.0, 1.5) for joint in CLOSAB
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs=receptacle_pairs, articulated=openings)
 def test_plans_are_valid_and_short(pairs, articulated):
     episode = with_receptacles(make_episode(len(pairs)), pairs, articulated=articulated)

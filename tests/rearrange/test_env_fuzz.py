@@ -15,7 +15,6 @@ SMALL = SimulatorConfig(camera_size=8)
 COUNT = 2
 BOUNDED = settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

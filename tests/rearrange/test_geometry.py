@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
@@ -13,7 +13,6 @@ points = arrays(float, 3, elements=lengths)
 vectors = arrays(float, 3, elements=angles)
 
 
-@settings(deadline=None)
 @given(points, angles, points)
 def test_base_frame_undoes_the_bases_rotation_and_position(base, yaw, world):
     local = geometry.to_base_frame(np.array([*base[:2], yaw]), world)
@@ -21,7 +20,6 @@ def test_base_frame_undoes_the_bases_rotation_and_position(base, yaw, world):
     np.testing.assert_allclose(back, world, atol=1e-9)
 
 
-@settings(deadline=None)
 @given(points, vectors, points)
 def test_end_effector_frame_undoes_its_rotation_and_position(position, turn, world):
     matrix = Rotation.from_rotvec(turn).as_matrix()
@@ -29,7 +27,6 @@ def test_end_effector_frame_undoes_its_rotation_and_position(position, turn, wor
     np.testing.assert_allclose(matrix @ np.array(local) + position, world, atol=1e-9)
 
 
-@settings(deadline=None)
 @given(points, points)
 def test_distance_is_the_norm(first, second):
     assert geometry.distance(first, second) == pytest.approx(np.linalg.norm(first - second))

@@ -66,7 +66,7 @@ def slow_loss(cpca, order, outputs, images, actions, negatives):
     return torch.stack(terms).mean()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(1, 7), min_size=1, max_size=4).filter(lambda lengths: max(lengths) > 1),
     st.integers(1, 5),

@@ -75,7 +75,7 @@ def test_entropy_coefficient_keeps_its_bounds():
         EntropyCoefficient(EntropyConfig(minimum=0.0))
 
 
-@hypothesis.settings(max_examples=20, deadline=None)
+@hypothesis.settings(max_examples=20)
 @hypothesis.given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=30), st.floats(1e-3, 50))
 def test_entropy_coefficient_never_leaves_its_bounds(entropies, rate):
     coefficient = EntropyCoefficient(EntropyConfig())
@@ -176,7 +176,7 @@ def filled(
     return policy, buffer
 
 
-@hypothesis.settings(max_examples=25, deadline=None)
+@hypothesis.settings(max_examples=25)
 @hypothesis.given(
     core=st.sampled_from(["lstm", "none"]),
     layers=st.integers(1, 2),
@@ -263,7 +263,7 @@ def plain_loss(policy, buffer, config, weights, coefficient):
     return sum(terms) / len(terms)
 
 
-@hypothesis.settings(max_examples=15, deadline=None)
+@hypothesis.settings(max_examples=15)
 @hypothesis.given(
     core=st.sampled_from(["lstm", "none"]),
     seed=st.integers(0, 99),

@@ -45,7 +45,7 @@ def test_a_rank_that_stands_still_is_no_reason_to_wait():
     assert best_end([np.zeros(1)], [20], 1.0) == math.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.floats(0.5, 200.0), min_size=1, max_size=4), min_size=1, max_size=4),
     st.integers(1, 60),

@@ -47,7 +47,7 @@ def fill(buffer: RolloutBuffer, order: list[int], ends: set[int], clock: dict[in
         buffer.written[0] += 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_every_step_is_learned_from_once_per_epoch_and_starts_from_its_stored_state(data):
     n = data.draw(st.integers(1, 4), label="environments")

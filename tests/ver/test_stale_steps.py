@@ -19,7 +19,7 @@ def change(policy) -> None:
             parameter.add_(torch.randn_like(parameter), alpha=0.2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_whatever_the_preemption_points(data):
     n = data.draw(st.integers(1, 4), label="environments")

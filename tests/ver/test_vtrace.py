@@ -98,7 +98,7 @@ step = st.tuples(
 fraction = st.floats(0, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.lists(step, min_size=1, max_size=8), min_size=1, max_size=4),
     fraction,
@@ -116,7 +116,7 @@ def test_equals_the_papers_sum_for_chains_of_any_length(chains, gamma, lam, rho_
         np.testing.assert_allclose(found[which], want, rtol=1e-4, atol=1e-4)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(step, min_size=1, max_size=8), min_size=1, max_size=4), fraction, fraction)
 def test_is_gae_where_the_policies_are_the_same(chains, gamma, lam):
     flat = [np.array(column) for column in zip(*[row for chain in chains for row in chain])]  # noqa: B905

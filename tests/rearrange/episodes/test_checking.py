@@ -66,7 +66,7 @@ def resets_or_complains(world, episode, field):
 
 
 @given(data=st.data())
-@settings(max_examples=120, deadline=None, derandomize=True,
+@settings(max_examples=120, derandomize=True,
           suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])  # fmt: skip
 def test_whatever_stands_in_a_field(world, data):
     field = data.draw(st.sampled_from(FIELDS))

@@ -14,7 +14,6 @@ from rearrange.errors import UserError
 
 BOUNDED = settings(
     max_examples=120,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

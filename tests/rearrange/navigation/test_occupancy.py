@@ -80,7 +80,7 @@ def test_poses_near_a_point_face_it(grid):
     assert grid.sample_pose_near(generator, point, 0.6) is None  # all within the column's reach
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     x=st.floats(0.0, 10.0),
     y=st.floats(0.0, 8.0),

@@ -110,7 +110,7 @@ def test_variations_differ():
 
 
 @given(apartments)
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 def test_apartment_is_sound(name):
     apartment = generate_apartment(*name)
     assert set(apartment.receptacles) == set(OPEN_RECEPTACLES + CLOSED_RECEPTACLES)

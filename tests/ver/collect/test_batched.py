@@ -128,7 +128,7 @@ def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCo
     return BatchedCollector(config, chronicle, policy, 5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(data):
     n = data.draw(st.integers(1, 4), label="environments")

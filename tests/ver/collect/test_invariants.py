@@ -95,7 +95,7 @@ def make(n: int, length: int, rollouts: int, system: str = "ver"):
 
 
 @pytest.mark.parametrize("system", ["ver", "nover", "ddppo"])  # nover with overlap is htsrl
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(system, data):
     n = data.draw(st.integers(1, 4), label="environments")

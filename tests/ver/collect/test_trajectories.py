@@ -87,7 +87,7 @@ def test_a_slow_learner_makes_collection_wait_for_its_slots():
     assert engine.serve(0.0) == 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_each_step_is_learned_from_once_dropped_or_still_under_way(data):
     n = data.draw(st.integers(1, 4), label="environments")

@@ -65,6 +65,10 @@ class PickConfig:
     drop_penalty: float = 0.5  # [0.5] on losing the object; ends the episode
     success_bonus: float = 10.0  # [10]
     slack: float = 0.005  # [0.005] taken off every step
+    # [0] for each step in which the suction is on and the empty hand farther than early_grip_distance from the
+    # object: one that is always on takes whatever it touches on its way
+    early_grip_penalty: float = 0.0
+    early_grip_distance: float = 0.1  # from the suction tip to the object's centre [m]
     rest_threshold: float = 0.15  # [0.15] [m]
     start_distance: float = 2.0  # [2.0] base to object, horizontal, at most [m]
     start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
@@ -112,6 +116,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         progress = memory.previous_distance - distance if holding == was_holding else 0.0
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
         success = holding and distance < config.rest_threshold
+        early = not holding and actions[i, GRIP] > 0.0 and distance > config.early_grip_distance
         memory.previous_distance, memory.was_holding = distance, holding
 
         rewards, failures = outcome.rewards, outcome.failures
@@ -119,6 +124,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.pick = config.pick_bonus * (holding and not was_holding)
         rewards.wrong_object = -config.wrong_penalty * wrong
         rewards.drop = -config.drop_penalty * dropped
+        rewards.early_grip = -config.early_grip_penalty * early
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
         rewards.slack = -config.slack
@@ -153,7 +159,9 @@ class Pick(Task):
         "relative_resting_position": 3,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "pick", "wrong_object", "drop", "force", "success", "slack")
+    REWARDS = (
+        "distance", "pick", "wrong_object", "drop", "early_grip", "force", "success", "slack",
+    )  # fmt: skip
     FAILURES = ("wrong_object", "dropped", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("slot", "i8"),  # of the object to pick

@@ -22,8 +22,8 @@ def objects():
 def begin(make_state, make_episode, objects):
     """A task over two worlds whose hands are 1 m beside the object; world 1 is a bystander."""
 
-    def start(**given):
-        task = Pick(PickConfig(), 2)
+    def start(config=None, **given):
+        task = Pick(config or PickConfig(), 2)
         hands = [(2.0, 0.0, 0.8), (2.0, 0.0, 0.8)]
         state = make_state(2, object_position=objects, end_effector_position=hands, **given)
         task.start([0, 1], [make_episode((SLOT, START, START))] * 2, state)
@@ -36,7 +36,7 @@ def begin(make_state, make_episode, objects):
 def step(make_state, objects):
     """Evaluate a state in which world 0 is as given and world 1 as at its start."""
 
-    def evaluate(task, hand, held=-1, force=0.0, where=START):
+    def evaluate(task, hand, held=-1, force=0.0, where=START, grip=-1.0):
         objects[0, SLOT] = where
         state = make_state(
             2,
@@ -45,7 +45,9 @@ def step(make_state, objects):
             held_object=[held, -1],
             contact_force=[force, 0.0],
         )
-        outcome = task.evaluate(state, None)
+        action = np.zeros((2, 11))
+        action[:, 7] = grip, -1.0
+        outcome = task.evaluate(state, action)
         assert all(not bool(flag[1]) for flag in outcome.failures.values())
         assert not bool(outcome.terminated[1])
         others = {name: float(term[1]) for name, term in outcome.rewards.items()}
@@ -114,6 +116,20 @@ def test_a_wrong_object_costs_and_ends_the_episode(begin, step):
     assert failures_of(outcome) == {"wrong_object"}
     assert bool(outcome.terminated[0])
     assert not bool(outcome.success[0])
+
+
+def test_suction_on_far_from_the_object_costs_if_asked(begin, step):
+    config = PickConfig(early_grip_penalty=0.05, early_grip_distance=0.1)
+    for hand, held, grip, cost in (
+        ((2.0, 0.89, 0.8), -1, 1.0, -0.05),
+        ((2.0, 0.91, 0.8), -1, 1.0, 0.0),  # near enough
+        ((2.0, 0.89, 0.8), -1, -1.0, 0.0),  # off
+        ((2.0, 0.89, 0.8), SLOT, 1.0, 0.0),  # it has the object
+    ):
+        outcome = step(begin(config), hand, held, grip=grip)
+        assert outcome.rewards["early_grip"][0] == pytest.approx(cost)
+    outcome = step(begin(), (2.0, 0.5, 0.8), grip=1.0)
+    assert outcome.rewards["early_grip"][0] == 0.0  # off by default, as in habitat-lab
 
 
 def test_dropping_costs_and_ends_the_episode_without_progress(begin, step):

@@ -143,7 +143,7 @@ class HabitatSimulator:
         self.config.randomise.check()
         if self.config.randomise.draw(0) is not None:
             raise UserError(
-                "sim=habitat cannot randomise: leave out randomise.*, or take sim=mujoco"
+                "sim=habitat cannot randomise: set randomise.* to 0, or take sim=mujoco"
             )
         check_installed()
         self.world_count = world_count

@@ -256,8 +256,8 @@ def train(options: Any, folder: Path) -> dict[str, float]:
     if "habitat-lab" in options.contestants:
         lab = folder / "training"
         lab.mkdir()
-        chosen = ",".join(lab_overrides(lab, options.seed))
-        kinds["habitat-lab"] = [LAB_TASK, f"overrides=[{chosen}]"]
+        chosen = json.dumps(lab_overrides(lab, options.seed))  # quoted, as some hold lists themselves
+        kinds["habitat-lab"] = [LAB_TASK, f"overrides={chosen}"]
     rates: dict[str, float] = {}
     for name, arguments in kinds.items():
         if name not in options.contestants:
@@ -271,7 +271,8 @@ def train(options: Any, folder: Path) -> dict[str, float]:
         ]
         command = [sys.executable, "-m", "skills.train", *arguments, *common, *TRAINING]
         environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
-        subprocess.run(command, check=True, cwd=folder, env=environment, stdout=sys.stderr)
+        if subprocess.run(command, cwd=folder, env=environment, stdout=sys.stderr).returncode:
+            raise UserError(f"the training on {name} failed; its last words are above")
         rates[name] = training_rate(run)
     return rates
 
@@ -324,16 +325,17 @@ def main(arguments: Sequence[str]) -> int:
     if options.contestants != ["mujoco"]:
         check_installed()
     with tempfile.TemporaryDirectory() as folder:
-        steps = measure(options, Path(folder))
-        training = train(options, Path(folder)) if options.train else {}
-    record = {
-        "seed": options.seed,
-        "camera_size": SIZE,
-        "simulator": asdict(SimulatorConfig(camera_size=SIZE)),
-        "steps": steps,
-        "training": training,
-        "machine": machine(),
-    }
+        record = {
+            "seed": options.seed,
+            "camera_size": SIZE,
+            "simulator": asdict(SimulatorConfig(camera_size=SIZE)),
+            "steps": measure(options, Path(folder)),
+            "training": {},
+            "machine": machine(),
+        }
+        if options.train:
+            show(record)  # what there is, should a training fail
+            record["training"] = train(options, Path(folder))
     show(record)
     if options.json:
         write_json(options.json, record)

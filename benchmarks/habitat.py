@@ -256,7 +256,9 @@ def train(options: Any, folder: Path) -> dict[str, float]:
     if "habitat-lab" in options.contestants:
         lab = folder / "training"
         lab.mkdir()
-        chosen = json.dumps(lab_overrides(lab, options.seed))  # quoted, as some hold lists themselves
+        chosen = json.dumps(
+            lab_overrides(lab, options.seed)
+        )  # quoted, as some hold lists themselves
         kinds["habitat-lab"] = [LAB_TASK, f"overrides={chosen}"]
     rates: dict[str, float] = {}
     for name, arguments in kinds.items():

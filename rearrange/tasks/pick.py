@@ -68,7 +68,7 @@ class PickConfig:
     # [0] for each step in which the suction is on and the empty hand farther than early_grip_distance from the
     # object: one that is always on takes whatever it touches on its way
     early_grip_penalty: float = 0.0
-    early_grip_distance: float = 0.1  # from the suction tip to the object's centre [m]
+    early_grip_distance: float = 0.1  # [not stated] from the suction tip to the object's centre [m]
     rest_threshold: float = 0.15  # [0.15] [m]
     start_distance: float = 2.0  # [2.0] base to object, horizontal, at most [m]
     start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]

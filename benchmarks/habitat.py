@@ -256,9 +256,8 @@ def train(options: Any, folder: Path) -> dict[str, float]:
     if "habitat-lab" in options.contestants:
         lab = folder / "training"
         lab.mkdir()
-        chosen = json.dumps(
-            lab_overrides(lab, options.seed)
-        )  # quoted, as some hold lists themselves
+        # Quoted, as some hold lists themselves
+        chosen = json.dumps(lab_overrides(lab, options.seed))
         kinds["habitat-lab"] = [LAB_TASK, f"overrides={chosen}"]
     rates: dict[str, float] = {}
     for name, arguments in kinds.items():

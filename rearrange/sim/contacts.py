@@ -45,21 +45,64 @@ def scan_contacts(
     largest = 0.0
     for c in range(contact_count):
         first, second = roles[geoms[c, 0]], roles[geoms[c, 1]]
-        if second == SUCTION or (second == ROBOT and first != SUCTION):
+        if addresses[c] >= 0 and _pushed(first, second, held_object, held_handle) != 0:
+            largest = max(largest, abs(forces[addresses[c]]))
+        if second == SUCTION:
             first, second = second, first
-        first_is_robot = first in (ROBOT, SUCTION)
-        second_is_robot = second in (ROBOT, SUCTION)
-        first_is_load = 0 <= first < ROBOT and first == held_object
-        second_is_load = 0 <= second < ROBOT and second == held_object
-        second_is_held_handle = second >= HANDLE and second - HANDLE == held_handle
         if first == SUCTION and 0 <= second < ROBOT and distances[c] < deepest_object:
             deepest_object, touched_object = distances[c], second
         if first == SUCTION and second >= HANDLE and distances[c] < deepest_handle:
             deepest_handle, touched_handle = distances[c], second - HANDLE
-        within = (first_is_robot and (second_is_robot or second_is_load)) or (
-            second_is_robot and first_is_load
-        )
-        involved = first_is_robot or second_is_robot or first_is_load or second_is_load
-        if involved and not within and not second_is_held_handle and addresses[c] >= 0:
-            largest = max(largest, abs(forces[addresses[c]]))
     return touched_object, touched_handle, largest  # pyright: ignore[reportReturnType]
+
+
+@numba.njit(cache=True, boundscheck=False)
+def _pushed(first: int, second: int, held_object: int, held_handle: int) -> int:
+    """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both.
+
+    A handle that is held does not count: it is joined to the suction cup.
+    """
+    first_is_robot = ROBOT <= first <= SUCTION or (0 <= first == held_object)
+    second_is_robot = ROBOT <= second <= SUCTION or (0 <= second == held_object)
+    held = HANDLE + held_handle if held_handle >= 0 else OTHER
+    if first_is_robot == second_is_robot or held in (first, second) and held != OTHER:
+        return 0
+    return 1 if first_is_robot else 2
+
+
+@numba.njit(cache=True, boundscheck=False)
+def push_on_robot(
+    contact_count: int,
+    geoms: np.ndarray,
+    frames: np.ndarray,
+    positions: np.ndarray,
+    addresses: np.ndarray,
+    forces: np.ndarray,
+    roles: np.ndarray,
+    held_object: int,
+    held_handle: int,
+    base_position: np.ndarray,
+) -> tuple[float, float, float]:
+    """What the normal forces of all contacts with the robot and its load amount to at the base.
+
+    Args:
+        frames: Axes of the contacts, the normal from the first geom to the second first [C, 9].
+        positions: Of the contacts [C, 3], m.
+        base_position: The base's [3], m.
+
+    For the others see `scan_contacts`.
+
+    Returns:
+        Force along the world's x and y [N], torque about the vertical through the base [N m].
+    """
+    force_x, force_y, torque = 0.0, 0.0, 0.0
+    for c in range(contact_count):
+        pushed = _pushed(roles[geoms[c, 0]], roles[geoms[c, 1]], held_object, held_handle)
+        if pushed == 0 or addresses[c] < 0:
+            continue
+        force = forces[addresses[c]] * (1.0 if pushed == 2 else -1.0)
+        x, y = force * frames[c, 0], force * frames[c, 1]
+        force_x, force_y = force_x + x, force_y + y
+        u, v = positions[c, 0] - base_position[0], positions[c, 1] - base_position[1]
+        torque += u * y - v * x
+    return force_x, force_y, torque

@@ -77,6 +77,30 @@ def begin_step(  # type: ignore[no-untyped-def]
     return TAKE if touches and not holds else KEEP
 
 
+@numba.njit(cache=True, **_KERNEL)
+def stall(motion, push, force, torque):  # type: ignore[no-untyped-def]
+    """Stop what of the base's motion goes against more than its wheels can push.
+
+    Args:
+        motion: See `begin_step`; what is stopped becomes zero.
+        push: On the robot: force along x and y [N], torque about the vertical through the base [N m].
+        force: Of the wheels [N].
+        torque: Of the wheels about the vertical [N m].
+
+    Returns:
+        Whether anything was stopped.
+    """
+    stalled = False
+    length = math.hypot(motion[3], motion[4])
+    if motion[3] * push[0] + motion[4] * push[1] < -force * length:
+        motion[3] = motion[4] = 0.0
+        stalled = True
+    if motion[5] * push[2] < -torque * abs(motion[5]):
+        motion[5] = 0.0
+        stalled = True
+    return stalled
+
+
 @cached_njit(geometry, kinematics, **_KERNEL)
 def read_world(  # type: ignore[no-untyped-def]
     worlds, i, hold_threshold, arm_joints, arm_velocities, hand_position, hand_rotation, object_position,

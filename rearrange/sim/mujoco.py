@@ -27,7 +27,7 @@ from rearrange.scenes.compile import ROBOT_BIT
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.apartment_model import ApartmentModel, load_apartment
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
-from rearrange.sim.contacts import scan_contacts
+from rearrange.sim.contacts import push_on_robot, scan_contacts
 from rearrange.sim.free_robot import FreeRobot, step_free, teleport
 from rearrange.sim.kernels import (
     LET_GO,
@@ -37,6 +37,7 @@ from rearrange.sim.kernels import (
     place_base,
     place_camera,
     read_world,
+    stall,
 )
 from rearrange.sim.randomisation import Drawn, Randomisation
 
@@ -54,6 +55,8 @@ class SimulatorConfig:
     Attributes:
         camera_size: Height and width of the depth image [pixels].
         slide: Base motion slides along obstacles instead of stopping (habitat-lab: False).
+        stall: The base stops before what its wheels cannot push (`fetch.DRIVE_FORCE`); habitat-lab:
+            False, its base is moved against any force.
         hold_threshold: A grasp breaks when the object's centre is farther from the tip [m].
         target_lead: Arm targets stay this close to the measured joints, so that a blocked arm does not
             wind up [rad]; habitat-lab has no such limit.
@@ -62,6 +65,7 @@ class SimulatorConfig:
 
     camera_size: int = 128
     slide: bool = True
+    stall: bool = True
     hold_threshold: float = 0.15
     target_lead: float = 0.15
     randomise: Randomisation = field(default_factory=Randomisation)
@@ -294,8 +298,37 @@ class MujocoSimulator:
                 teleport(motion, views.base_position, views.base_rotation, views.objects, held)
             self._step_apartment(i, world, data)
             taken += 1
+            if self.config.stall and data.ncon and motion[3:].any():
+                self._stall(i, world, data, views, SUBSTEP_COUNT - taken)
             if taken == SUBSTEP_COUNT:
                 return True
+
+    def _stall(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, left: int
+    ) -> None:
+        """Take the last substep's motion back, and stop, if the robot ran into more than it can push.
+
+        Args:
+            left: Substeps of this step that are still to come.
+        """
+        motion, held = self._motion, int(self.state.held_object[i])
+        wanted, contact = motion[3:].copy(), data.contact
+        push = push_on_robot(
+            data.ncon, contact.geom, contact.frame, contact.pos, contact.efc_address,
+            data.efc_force, world.roles, held, int(self.state.held_handle[i]), views.base_position,
+        )  # fmt: skip
+        if not stall(motion, push, fetch.DRIVE_FORCE, fetch.TURN_TORQUE):
+            return
+        kept = motion[3:].copy()
+        motion[3:] -= wanted
+        teleport(motion, views.base_position, views.base_rotation, views.objects, held)
+        pose = self.state.base_pose[i]  # where the step was meant to end
+        pose += (left + 1) * motion[3:]
+        pose[2] = (pose[2] + math.pi) % (2 * math.pi) - math.pi
+        self.state.base_blocked[i] = True
+        motion[3:] = kept
+        if left == 0:
+            mujoco.mj_kinematics(world.model, data)
 
     def _step_apartment(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         """A substep of everything. What is held does not touch the robot, as in HAB: it is part of it."""

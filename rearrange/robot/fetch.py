@@ -27,7 +27,7 @@ ARMATURE = (0.15, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03)  # [kg m2], reflected rotor 
 LINK_MASSES = (2.56, 2.66, 2.33, 2.1, 1.66, 1.73, 0.14)  # [kg]
 GRIPPER_MASS = 1.5  # [kg]
 
-# What the base can push with, from the same file: two wheels of 8.85 N m, their radius and half their track [m].
+# What the base can push with, from the same file: two wheels' effort [N m], radius and half track [m].
 _WHEEL_EFFORT, _WHEEL_RADIUS, _HALF_TRACK = 8.85, 0.0625, 0.1874
 DRIVE_FORCE = 2 * _WHEEL_EFFORT / _WHEEL_RADIUS  # 283 N
 TURN_TORQUE = DRIVE_FORCE * _HALF_TRACK  # 53 N m

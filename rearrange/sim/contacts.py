@@ -65,7 +65,7 @@ def _pushed(first: int, second: int, held_object: int, held_handle: int) -> int:
     first_is_robot = ROBOT <= first <= SUCTION or (0 <= first == held_object)
     second_is_robot = ROBOT <= second <= SUCTION or (0 <= second == held_object)
     held = HANDLE + held_handle if held_handle >= 0 else OTHER
-    if first_is_robot == second_is_robot or held in (first, second) and held != OTHER:
+    if first_is_robot == second_is_robot or (held != OTHER and held in (first, second)):
         return 0
     return 1 if first_is_robot else 2
 
@@ -85,12 +85,8 @@ def push_on_robot(
 ) -> tuple[float, float, float]:
     """What the normal forces of all contacts with the robot and its load amount to at the base.
 
-    Args:
-        frames: Axes of the contacts, the normal from the first geom to the second first [C, 9].
-        positions: Of the contacts [C, 3], m.
-        base_position: The base's [3], m.
-
-    For the others see `scan_contacts`.
+    Takes what `scan_contacts` takes, and the contacts' axes, the normal from the first geom to the second
+    before the others [C, 9], their positions [C, 3] and the base's [3], m.
 
     Returns:
         Force along the world's x and y [N], torque about the vertical through the base [N m].

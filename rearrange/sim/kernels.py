@@ -15,6 +15,7 @@ from rearrange.sim.base import NOTHING
 
 SUBSTEP_COUNT = 4
 KEEP, LET_GO, TAKE = 0, 1, 2  # what the suction cup has to do
+SLOWEST = 1 / 16  # pace of a base that is held up
 _KERNEL = {"nogil": True, "error_model": "numpy"}
 _TIP = kinematics.END_EFFECTOR_OFFSET[0]
 
@@ -78,27 +79,26 @@ def begin_step(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, **_KERNEL)
-def stall(motion, push, force, torque):  # type: ignore[no-untyped-def]
-    """Stop what of the base's motion goes against more than its wheels can push.
+def yield_to(push, motion, pace, force, torque):  # type: ignore[no-untyped-def]
+    """Halve the pace of what of the base's motion goes against more than its wheels can push.
 
     Args:
-        motion: See `begin_step`; what is stopped becomes zero.
         push: On the robot: force along x and y [N], torque about the vertical through the base [N m].
+        motion: See `begin_step`: of the last substep.
+        pace: Share of the commanded motion that is made, of driving and of turning, updated [2].
         force: Of the wheels [N].
         torque: Of the wheels about the vertical [N m].
 
     Returns:
-        Whether anything was stopped.
+        Whether the wheels cannot drive, and whether they cannot turn.
     """
-    stalled = False
-    length = math.hypot(motion[3], motion[4])
-    if motion[3] * push[0] + motion[4] * push[1] < -force * length:
-        motion[3] = motion[4] = 0.0
-        stalled = True
-    if motion[5] * push[2] < -torque * abs(motion[5]):
-        motion[5] = 0.0
-        stalled = True
-    return stalled
+    drive = motion[3] * push[0] + motion[4] * push[1] < -force * math.hypot(motion[3], motion[4])
+    turn = motion[5] * push[2] < -torque * abs(motion[5])
+    if drive:
+        pace[0] = max(0.5 * pace[0], SLOWEST)
+    if turn:
+        pace[1] = max(0.5 * pace[1], SLOWEST)
+    return drive, turn
 
 
 @cached_njit(geometry, kinematics, **_KERNEL)

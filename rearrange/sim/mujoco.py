@@ -37,7 +37,7 @@ from rearrange.sim.kernels import (
     place_base,
     place_camera,
     read_world,
-    stall,
+    yield_to,
 )
 from rearrange.sim.randomisation import Drawn, Randomisation
 
@@ -111,6 +111,15 @@ class WorldViews:
         self.load_awake = False  # MuJoCo wakes what is grasped in its next step
         self.moving_boxes = np.zeros((0, 0))  # where doors and drawers are, see Clearance
         self.doors_known = False
+        self.pace = np.ones(
+            2
+        )  # share of the commanded motion that the base makes: driving, turning
+        self.commanded = np.zeros(3)  # motion per substep in this step: m, m, rad
+
+    def set_motion(self, motion: np.ndarray) -> None:
+        """Make the base's motion per substep that of its pace; see `begin_step`."""
+        motion[3:5] = self.pace[0] * self.commanded[:2]
+        motion[5] = self.pace[1] * self.commanded[2]
 
 
 class MujocoSimulator:
@@ -243,6 +252,7 @@ class MujocoSimulator:
             self._put_into_hand(i, world, data, episode.held_slot, episode.grasp)
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
         views.doors_known = False
+        views.pace[:] = 1.0
         self._write_grasp(i, world)
         self._step_apartment(i, world, data)
         self._read(i, world, data, views, True)
@@ -263,11 +273,27 @@ class MujocoSimulator:
         held, handle = int(state.held_object[i]), int(state.held_handle[i])
         if held != NOTHING or handle != NOTHING:
             self._write_grasp(i, world)
-        touching = self._advance(i, world, data, views, held, handle)
+        touching = self._advance_at_pace(i, world, data, views, held, handle)
         self._steps[i] += 1
         if self._read(i, world, data, views, touching):
             self._release(i, world, data)
             state.hold_violated[i] = True
+
+    def _advance_at_pace(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews,
+        held: int, handle: int,
+    ) -> bool:  # fmt: skip
+        """`_advance` with a base that goes no faster than what it runs into lets it."""
+        motion, pose = self._motion, self.state.base_pose[i]
+        views.commanded[:] = motion[3:]
+        slow = bool((views.pace < 1.0).any())
+        if slow:
+            views.pace[:] = np.minimum(2.0 * views.pace, 1.0)
+            views.set_motion(motion)
+        touching = self._advance(i, world, data, views, held, handle)
+        if slow or (views.pace < 1.0).any():
+            pose[:] = motion[0], motion[1], (motion[2] + math.pi) % (2 * math.pi) - math.pi
+        return touching
 
     def _advance(
         self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews,
@@ -299,36 +325,28 @@ class MujocoSimulator:
             self._step_apartment(i, world, data)
             taken += 1
             if self.config.stall and data.ncon and motion[3:].any():
-                self._stall(i, world, data, views, SUBSTEP_COUNT - taken)
+                self._yield(i, world, data, views)
             if taken == SUBSTEP_COUNT:
                 return True
 
-    def _stall(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, left: int
-    ) -> None:
-        """Take the last substep's motion back, and stop, if the robot ran into more than it can push.
+    def _yield(self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews) -> None:
+        """Take back what of the last substep's motion the wheels could not have made, and slow down.
 
-        Args:
-            left: Substeps of this step that are still to come.
+        What runs at 2.5 m/s into a thing that stands still is two centimetres deep in it after one substep.
         """
-        motion, held = self._motion, int(self.state.held_object[i])
-        wanted, contact = motion[3:].copy(), data.contact
+        motion, held, contact = self._motion, int(self.state.held_object[i]), data.contact
         push = push_on_robot(
             data.ncon, contact.geom, contact.frame, contact.pos, contact.efc_address,
             data.efc_force, world.roles, held, int(self.state.held_handle[i]), views.base_position,
         )  # fmt: skip
-        if not stall(motion, push, fetch.DRIVE_FORCE, fetch.TURN_TORQUE):
+        drive, turn = yield_to(push, motion, views.pace, fetch.DRIVE_FORCE, fetch.TURN_TORQUE)
+        if not (drive or turn):
             return
-        kept = motion[3:].copy()
-        motion[3:] -= wanted
+        motion[3:] *= (-drive, -drive, -turn)
         teleport(motion, views.base_position, views.base_rotation, views.objects, held)
-        pose = self.state.base_pose[i]  # where the step was meant to end
-        pose += (left + 1) * motion[3:]
-        pose[2] = (pose[2] + math.pi) % (2 * math.pi) - math.pi
+        mujoco.mj_kinematics(world.model, data)
+        views.set_motion(motion)
         self.state.base_blocked[i] = True
-        motion[3:] = kept
-        if left == 0:
-            mujoco.mj_kinematics(world.model, data)
 
     def _step_apartment(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         """A substep of everything. What is held does not touch the robot, as in HAB: it is part of it."""

@@ -87,6 +87,10 @@ class PPOConfig:
     epochs: int = 3  # passes over a rollout
     mini_batches: int = 2  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
+    # Learning from a rollout ends once the mean KL divergence from the policies that acted (its estimator
+    # (r - 1) - log r) exceeds this in a mini-batch: Adam's first steps can wreck a policy that a new run
+    # begins with. 0: never
+    target_kl: float = 0.0
     clip_value: bool = False  # also clip how far the value may move
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error
     gamma: float = 0.99  # discount

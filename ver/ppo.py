@@ -187,11 +187,14 @@ class PPO:
         batches = cut_mini_batches(experience.starts, experience.lengths, config.mini_batches, rng)
         packed = [self.pack(buffer, experience, batch, i) for i, batch in enumerate(batches)]
         self.packing_seconds += time.perf_counter() - begin
-        for _ in range(config.epochs):
-            # The same mini-batches in another order: copying images anew for each epoch took most of the
-            # time that is not spent on computing.
-            order = rng.permutation(len(packed))
-            history += [self.update(buffer, experience, packed[i]) for i in order if keep_going()]
+        # The same mini-batches in another order: copying images anew for each epoch took most of the time
+        # that is not spent on computing.
+        order = [i for _ in range(config.epochs) for i in rng.permutation(len(packed))]
+        for i in order:
+            if not keep_going() or (history and self._has_gone_far(history[-1])):
+                break
+            history.append(self.update(buffer, experience, packed[i]))
+        diagnostics["updates"] = float(len(history))
         # After learning, so that ratios within this rollout compare like with like.
         begin = time.perf_counter()
         self._update_normaliser(buffer, experience)
@@ -252,6 +255,9 @@ class PPO:
         self.updates += 1
         self.after_update(self.updates)
         return numbers
+
+    def _has_gone_far(self, numbers: dict[str, float]) -> bool:
+        return 0.0 < self.config.target_kl < numbers["approximate_kl"]
 
     def _advantage_scale(self, advantages: np.ndarray) -> tuple[float, float]:
         """Returns mean and standard deviation over the mini-batches of all ranks."""

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION, scan_contacts
+from rearrange.sim.contacts import (
+    HANDLE,
+    OTHER,
+    ROBOT,
+    SUCTION,
+    push_on_robot,
+    scan_contacts,
+)
+from rearrange.sim.kernels import SLOWEST, yield_to
 
 FLOOR, CUP, LINK, CAN, BOX, HANDLE_2 = range(6)
 CAN_SLOT, BOX_SLOT = 0, 7
@@ -82,3 +90,69 @@ def test_pulling_the_held_handle_is_no_force():
 
 def test_rows_beyond_the_count_are_stale():
     assert scan((CUP, CAN, 0.0, 1.0), (CUP, BOX, -1.0, 100.0), count=1) == (CAN_SLOT, NOTHING, 1.0)
+
+
+BASE = np.array((1.0, 2.0, 0.0))
+
+
+def push(*contacts, held_object=NOTHING, held_handle=NOTHING):
+    """Contacts are (geom, geom, normal, position, force); a force of None is an inactive contact."""
+    geoms = np.array([c[:2] for c in contacts], dtype=np.int32).reshape(-1, 2)
+    frames = np.full((len(contacts), 9), 1e6)  # tangents, which must not be read
+    frames[:, :3] = [c[2] for c in contacts]
+    positions = np.array([c[3] for c in contacts], dtype=np.float64)
+    addresses = np.array([-1 if c[4] is None else 3 * i for i, c in enumerate(contacts)], np.int32)
+    forces = np.full(3 * len(contacts), 1e6)
+    forces[::3] = [0.0 if c[4] is None else c[4] for c in contacts]
+    return push_on_robot(
+        len(contacts), geoms, frames, positions, addresses, forces, ROLES, held_object, held_handle, BASE
+    )  # fmt: skip
+
+
+def test_push_acts_on_the_robot_along_the_normal():
+    # The wall is the first geom: what it does to the second is along the normal.
+    ahead = (1.5, 2.3, 0.8)
+    assert push((FLOOR, LINK, (-1, 0, 0), ahead, 40.0)) == pytest.approx((-40.0, 0.0, 0.3 * 40.0))
+    assert push((LINK, FLOOR, (-1, 0, 0), ahead, 40.0)) == pytest.approx((40.0, 0.0, -0.3 * 40.0))
+    assert push((FLOOR, LINK, (0, 0.6, 0.8), ahead, 10.0)) == pytest.approx((0.0, 6.0, 0.5 * 6.0))
+
+
+def test_pushes_add_up():
+    left, right = (1.0, 2.5, 0.8), (1.0, 1.5, 0.8)
+    contacts = (FLOOR, LINK, (-1, 0, 0), left, 40.0), (FLOOR, CUP, (-1, 0, 0), right, 40.0)
+    assert push(*contacts) == pytest.approx((-80.0, 0.0, 0.0))
+
+
+def test_what_is_held_is_pushed_too_and_pushes_nothing():
+    place = (1.0, 2.0, 0.8)
+    assert push((FLOOR, CAN, (1, 0, 0), place, 5.0), held_object=CAN_SLOT)[0] == 5.0
+    assert push((FLOOR, CAN, (1, 0, 0), place, 5.0))[0] == 0.0
+    assert push((CUP, CAN, (1, 0, 0), place, 5.0), held_object=CAN_SLOT)[0] == 0.0
+    assert push((CUP, HANDLE_2, (1, 0, 0), place, 5.0), held_handle=2)[0] == 0.0
+    assert push((CUP, HANDLE_2, (1, 0, 0), place, 5.0), held_handle=1)[0] == -5.0
+    assert push((FLOOR, LINK, (1, 0, 0), place, None))[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("push_back", "motion", "expected"),
+    [
+        ((-99.0, 0.0, 0.0), (0.02, 0.0, 0.0), (False, False)),
+        ((-101.0, 0.0, 0.0), (0.02, 0.0, 0.0), (True, False)),
+        ((-101.0, 0.0, 0.0), (-0.02, 0.0, 0.0), (False, False)),  # away from what pushes
+        ((-101.0, 0.0, 0.0), (0.0, 0.02, 0.0), (False, False)),  # along it
+        ((-120.0, 0.0, 0.0), (0.01, 0.01, 0.0), (False, False)),  # of which 85 N against the motion
+        ((0.0, 0.0, -11.0), (0.0, 0.0, 0.02), (False, True)),
+        ((0.0, 0.0, -9.0), (0.0, 0.0, 0.02), (False, False)),
+        ((0.0, 0.0, 11.0), (0.0, 0.0, 0.02), (False, False)),
+        ((-500.0, 0.0, -500.0), (0.0, 0.0, 0.0), (False, False)),
+        ((-500.0, 0.0, -500.0), (0.01, 0.0, 0.01), (True, True)),
+    ],
+)
+def test_wheels_yield_to_what_is_more_than_they_can_push(push_back, motion, expected):
+    pace = np.ones(2)
+    moved = np.array((7.0, 8.0, 9.0, *motion))
+    assert yield_to(np.array(push_back), moved, pace, 100.0, 10.0) == expected
+    np.testing.assert_array_equal(pace, np.where(expected, 0.5, 1.0))
+    for _ in range(9):
+        yield_to(np.array(push_back), moved, pace, 100.0, 10.0)
+    np.testing.assert_array_equal(pace, np.where(expected, SLOWEST, 1.0))

@@ -87,9 +87,8 @@ class PPOConfig:
     epochs: int = 3  # passes over a rollout
     mini_batches: int = 2  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
-    # Learning from a rollout ends once the mean KL divergence from the policies that acted (its estimator
-    # (r - 1) - log r) exceeds this in a mini-batch: Adam's first steps can wreck a policy that a new run
-    # begins with. 0: never
+    # The learning rate is lowered below the schedule's, and raised again, so that the policy's KL divergence from
+    # the one that acted stays within half and twice this; 0 leaves the schedule alone. Begins at a tenth
     target_kl: float = 0.0
     clip_value: bool = False  # also clip how far the value may move
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error

@@ -38,6 +38,9 @@ from ver.rollout import (
 from ver.vtrace import compute_vtrace
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
+# Of PPOConfig.target_kl: shares in the schedule's learning rate, and the factor between two of them.
+FIRST_RATE_SHARE, SMALLEST_RATE_SHARE, RATE_FACTOR = 0.1, 0.01, 1.5
+
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
 
 
@@ -61,6 +64,7 @@ class PPO:
         cpca: The auxiliary loss's networks, None without it.
         parameters: All that the optimiser moves: the policy's and then CPC|A's.
         updates: Gradient steps taken so far.
+        rate_share: The learning rate's share in the schedule's, see `PPOConfig.target_kl`.
         packing_seconds: Time spent on returns, packing and copying, rather than on computing.
     """
 
@@ -86,6 +90,7 @@ class PPO:
         self._cpca_parameters = [] if self.cpca is None else list(self.cpca.parameters())
         self.parameters = self._policy_parameters + self._cpca_parameters
         self.optimizer = make_optimiser(config, self.parameters)
+        self.rate_share = FIRST_RATE_SHARE if config.target_kl > 0.0 else 1.0
         self.set_progress(0.0)  # complains now about an unknown schedule
         self.entropy_optimizer = torch.optim.Adam(
             self.entropy.parameters(), lr=config.entropy.learning_rate
@@ -108,9 +113,8 @@ class PPO:
 
     def set_progress(self, progress: float) -> None:
         """Sets learning rate and largest spread of the actions for a fraction of training done."""
-        rate = scheduled_rate(self.config, progress, self.batch_size)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        self._scheduled_rate = scheduled_rate(self.config, progress, self.batch_size)
+        self._set_rate()
         final = self.config.final_log_std
         if final is not None:
             initial = self.policy.network_config.initial_log_std
@@ -121,6 +125,7 @@ class PPO:
         tensors = optimizer_tensors(self.optimizer, _OPTIMISER_PREFIXES[self.config.optimizer])
         tensors |= optimizer_tensors(self.entropy_optimizer, "entropy_optimizer/")
         tensors["entropy/log_alpha"] = self.entropy.log_alpha
+        tensors["rate_share"] = torch.tensor(self.rate_share, dtype=torch.float64)
         if self.cpca is not None:
             tensors |= {f"cpca/{name}": value for name, value in self.cpca.state_dict().items()}
         return tensors
@@ -152,6 +157,9 @@ class PPO:
         load_optimizer(self.entropy_optimizer, tensors, "entropy_optimizer/")
         with torch.no_grad():
             self.entropy.log_alpha.copy_(tensors["entropy/log_alpha"])
+        if self.config.target_kl > 0.0 and "rate_share" in tensors:
+            self.rate_share = float(tensors["rate_share"])
+            self._set_rate()
 
     def learn(
         self,
@@ -191,10 +199,9 @@ class PPO:
         # that is not spent on computing.
         order = [i for _ in range(config.epochs) for i in rng.permutation(len(packed))]
         for i in order:
-            if not keep_going() or (history and self._has_gone_far(history[-1])):
+            if not keep_going():
                 break
             history.append(self.update(buffer, experience, packed[i]))
-        diagnostics["updates"] = float(len(history))
         # After learning, so that ratios within this rollout compare like with like.
         begin = time.perf_counter()
         self._update_normaliser(buffer, experience)
@@ -250,14 +257,30 @@ class PPO:
         }
         # The mean entropy too: it is all that the entropy coefficient's gradient depends on.
         numbers = self.group.average(gradients, numbers)
+        self._adapt_rate(numbers["approximate_kl"])
         numbers["gradient_norm"] = self._descend(gradients)
         self._adapt_entropy(numbers["entropy"])
         self.updates += 1
         self.after_update(self.updates)
         return numbers
 
-    def _has_gone_far(self, numbers: dict[str, float]) -> bool:
-        return 0.0 < self.config.target_kl < numbers["approximate_kl"]
+    def _adapt_rate(self, divergence: float) -> None:
+        """Keeps the KL divergence near its target, as a fixed rate cannot: it grows as the spread falls.
+
+        The rule is that of Rudin et al. (arXiv:2109.11978), but below the schedule's rate.
+        """
+        target = self.config.target_kl
+        if target <= 0.0:
+            return
+        if divergence > 2.0 * target:
+            self.rate_share = max(self.rate_share / RATE_FACTOR, SMALLEST_RATE_SHARE)
+        elif divergence < 0.5 * target:
+            self.rate_share = min(self.rate_share * RATE_FACTOR, 1.0)
+        self._set_rate()
+
+    def _set_rate(self) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate_share * self._scheduled_rate
 
     def _advantage_scale(self, advantages: np.ndarray) -> tuple[float, float]:
         """Returns mean and standard deviation over the mini-batches of all ranks."""

@@ -87,8 +87,8 @@ class PPOConfig:
     epochs: int = 3  # passes over a rollout
     mini_batches: int = 2  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
-    # The learning rate is lowered below the schedule's, and raised again, so that the policy's KL divergence from
-    # the one that acted stays within half and twice this; 0 leaves the schedule alone. Begins at a tenth
+    # The learning rate is lowered below the schedule's, and raised again, so that the KL divergence from the
+    # policy that acted stays within half and twice this; it begins at a tenth. 0 leaves the schedule alone
     target_kl: float = 0.0
     clip_value: bool = False  # also clip how far the value may move
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error

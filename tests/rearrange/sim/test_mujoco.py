@@ -195,37 +195,40 @@ def test_sliding_can_be_switched_off(pick_episodes):
 STRETCHED = (0.0,) * kinematics.JOINT_COUNT
 
 
-@pytest.mark.parametrize("yaw", [0.5, 2.0])
-def test_the_base_does_not_drive_the_arm_into_what_stands_still(yaw, pick_episodes):
-    """Seven joints of at most 132 N m yield or hold; what the wheels add is at most 283 N."""
-    start = dataclasses.replace(in_the_open(pick_episodes[0], yaw), arm_joints=STRETCHED)
-    largest, stopped = {}, {}
+def test_the_base_does_not_drive_the_arm_into_what_stands_still(pick_episodes):
+    """The wheels push with 283 N; what the arm adds depends on how it is bent."""
+    largest, stopped = {}, 0
     for stall in (False, True):
         simulator = MujocoSimulator(1, dataclasses.replace(SMALL, stall=stall))
-        simulator.reset([0], [start])
         forces = []
-        for _ in range(90):
-            simulator.step(one_action(forward=0.08))
-            forces.append(float(simulator.state.contact_force[0]))
-        largest[stall], stopped[stall] = max(forces), bool(simulator.state.base_blocked[0])
-        pose = simulator.state.base_pose[0].copy()
-        np.testing.assert_allclose(simulator._view(0).base_position[:2], pose[:2], atol=1e-9)
-        repeat(simulator, one_action(forward=-0.08), 8)
-        back = np.linalg.norm(simulator.state.base_pose[0, :2] - pose[:2])
-        assert back > 0.4  # not stuck, and soon as fast as before
-    assert stopped[True]
-    assert largest[False] > 10_000.0  # what ends an episode
-    assert largest[True] < 3_000.0
+        for yaw in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0):
+            start = dataclasses.replace(in_the_open(pick_episodes[0], yaw), arm_joints=STRETCHED)
+            simulator.reset([0], [start])
+            for _ in range(60):
+                simulator.step(one_action(forward=0.08))
+                forces.append(float(simulator.state.contact_force[0]))
+            pose = simulator.state.base_pose[0].copy()
+            np.testing.assert_allclose(simulator._view(0).base_position[:2], pose[:2], atol=1e-9)
+            stopped += simulator._view(0).pace[0] < 1.0
+            repeat(simulator, one_action(forward=-0.08), 10)
+            back = np.linalg.norm(simulator.state.base_pose[0, :2] - pose[:2])
+            assert back > 0.4  # not stuck, and soon as fast as before
+        largest[stall] = max(forces)
+    assert stopped
+    assert largest[False] > 10_000.0  # ends an episode
+    assert largest[True] < 1_000.0
 
 
 def test_a_base_that_is_held_up_keeps_its_load_in_the_hand(pick_episodes):
     simulator = MujocoSimulator(1, SMALL)
-    start = holding(pick_episodes[0], arm=STRETCHED)
-    simulator.reset([0], [dataclasses.replace(start, base_pose=(*start.base_pose[:2], 0.5))])
-    before = object_in_hand(simulator, 0)
     slowest = 1.0
-    for _ in range(60):
-        simulator.step(one_action(grip=1.0, forward=0.0833, turn=0.02))
-        slowest = min(slowest, simulator._view(0).pace[0])
-        np.testing.assert_allclose(object_in_hand(simulator, 0), before, atol=0.05)
+    for yaw in (0.0, 2.0, 4.0):
+        start = in_the_open(pick_episodes[0], yaw)
+        simulator.reset([0], [dataclasses.replace(start, held_slot=0, arm_joints=STRETCHED)])
+        before = object_in_hand(simulator, 0)
+        for _ in range(60):
+            simulator.step(one_action(grip=1.0, forward=0.0833, turn=0.01))
+            slowest = min(slowest, *simulator._view(0).pace)
+            assert simulator.state.held_object[0] == 0
+            np.testing.assert_allclose(object_in_hand(simulator, 0), before, atol=0.05)
     assert slowest < 1.0

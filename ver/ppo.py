@@ -90,6 +90,7 @@ class PPO:
         self._cpca_parameters = [] if self.cpca is None else list(self.cpca.parameters())
         self.parameters = self._policy_parameters + self._cpca_parameters
         self.optimizer = make_optimiser(config, self.parameters)
+        self._out_of_reach = 0.0  # of the target entropy, as the spread is bounded
         self.rate_share = FIRST_RATE_SHARE if config.target_kl > 0.0 else 1.0
         self.set_progress(0.0)  # complains now about an unknown schedule
         self.entropy_optimizer = torch.optim.Adam(
@@ -118,7 +119,8 @@ class PPO:
         final = self.config.final_log_std
         if final is not None:
             initial = self.policy.network_config.initial_log_std
-            limit_spread(self.policy, initial + min(progress, 1.0) * (final - initial))
+            largest = limit_spread(self.policy, initial + min(progress, 1.0) * (final - initial))
+            self._out_of_reach = max(self.config.entropy.target - largest, 0.0)
 
     def state(self) -> dict[str, Tensor]:
         """Returns the tensors, beside the policy's, that are needed to go on learning."""
@@ -402,7 +404,9 @@ class PPO:
         if not self.config.entropy.learned:
             return
         self.entropy_optimizer.zero_grad(set_to_none=True)
-        self.entropy.loss(entropy).backward()
+        # A target that the bound forbids would let the coefficient rise for ever: to 0.35 in 1.3 million steps
+        # of Place, until nothing but the entropy of a skill's switches counted.
+        self.entropy.loss(entropy + self._out_of_reach).backward()
         self.entropy_optimizer.step()
         self.entropy.clamp()
 
@@ -499,8 +503,11 @@ def ppo_loss(
 
 
 @torch.no_grad()
-def limit_spread(policy: ActorCritic, largest: float) -> None:
+def limit_spread(policy: ActorCritic, largest: float) -> float:
     """Cuts the free log standard deviations of a policy's actions.
+
+    Returns:
+        The entropy of Gaussian actions of the largest spread, in nats, summed over dimensions.
 
     Raises:
         UserError: It has none: its actions are discrete, or their spread is computed from the state.
@@ -511,6 +518,7 @@ def limit_spread(policy: ActorCritic, largest: float) -> None:
             "ppo.final_log_std bounds the spread of Box actions with network.log_std=free; leave it out."
         )
     spread.clamp_(max=largest)
+    return spread.numel() * (largest + 0.5 * math.log(2 * math.pi * math.e))
 
 
 def _return_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:

@@ -123,6 +123,23 @@ def test_the_spread_of_actions_stays_under_a_bound_that_falls(progress, bound):
     assert policy.head.log_std.tolist() == pytest.approx([bound, -1.9])
 
 
+@pytest.mark.parametrize(("log_std", "rises"), [(-3.0, False), (-3.2, True)])
+def test_a_target_entropy_that_the_bound_forbids_is_that_of_the_bound(log_std, rises):
+    """Two dimensions at their bound of -3.1 have 2 * (1.419 - 3.1) nats, far under the target of 0."""
+    space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
+    policy = ActorCritic(
+        space, spaces.Box(-1, 1, (2,), np.float32), NetworkConfig(core="none", hidden_size=4)
+    )
+    ppo = PPO(policy, PPOConfig(final_log_std=-3.1))
+    ppo.set_progress(1.0)
+    ppo._adapt_entropy(2 * (0.5 * np.log(2 * np.pi * np.e) + log_std))
+    assert (ppo.entropy.value > 1e-3) == rises
+    ppo = PPO(policy, PPOConfig(final_log_std=1.0))  # forbids nothing
+    ppo.set_progress(1.0)
+    ppo._adapt_entropy(-0.1)
+    assert ppo.entropy.value > 1e-3
+
+
 def test_only_a_free_spread_can_be_bounded():
     space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
     policy = ActorCritic(space, spaces.Discrete(3), NetworkConfig(core="none", hidden_size=4))

@@ -54,6 +54,7 @@ class TrainingSettings:
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
+    stall: bool = True  # [False] the base stops before what its wheels cannot push; sim=habitat: never
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
     starts: RecordedStarts = field(default_factory=RecordedStarts)  # that are mixed in
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
@@ -100,6 +101,7 @@ class SkillEnvironments:
         split: Apartments.
         camera_size: Depth image [pixels].
         slide: Whether the base slides.
+        stall: Whether the base stops before what it cannot push.
         randomise: How far the worlds differ from the nominal one; what is left out is off.
         starts: Recorded start states that are mixed in, as plain values.
         sim: Simulator, see rearrange.sim.backends.
@@ -113,6 +115,7 @@ class SkillEnvironments:
     randomise: dict[str, float] = field(default_factory=dict)
     starts: dict[str, Any] = field(default_factory=dict)
     sim: str = "mujoco"
+    stall: bool = True
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
@@ -130,6 +133,7 @@ class SkillEnvironments:
             asdict(settings.randomise),
             asdict(settings.starts),
             settings.sim,
+            settings.stall,
         )
 
     @classmethod
@@ -141,6 +145,7 @@ class SkillEnvironments:
         """
         kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
         kept["sim"] = metadata.get("sim", "mujoco")
+        kept["stall"] = metadata.get("stall", True)
         task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
         return cls(split=split, task=task, **kept)
 
@@ -158,6 +163,7 @@ class SkillEnvironments:
         return SimulatorConfig(
             camera_size=self.camera_size,
             slide=self.slide,
+            stall=self.stall,
             randomise=Randomisation(**self.randomise),
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
@@ -57,7 +59,7 @@ def scan_contacts(
 
 
 @numba.njit(cache=True, boundscheck=False)
-def _pushed(first: int, second: int, held_object: int, held_handle: int) -> int:
+def _pushed(first: Any, second: Any, held_object: int, held_handle: int) -> int:
     """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both.
 
     A handle that is held does not count: it is joined to the suction cup.

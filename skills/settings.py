@@ -117,7 +117,7 @@ class SkillEnvironments:
     randomise: dict[str, float] = field(default_factory=dict)
     starts: dict[str, Any] = field(default_factory=dict)
     sim: str = "mujoco"
-    stall: bool = True
+    stall: bool = False
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
@@ -147,7 +147,7 @@ class SkillEnvironments:
         """
         kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
         kept["sim"] = metadata.get("sim", "mujoco")
-        kept["stall"] = metadata.get("stall", True)
+        kept["stall"] = metadata.get("stall", False)
         task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
         return cls(split=split, task=task, **kept)
 

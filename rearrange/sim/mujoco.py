@@ -65,7 +65,7 @@ class SimulatorConfig:
 
     camera_size: int = 128
     slide: bool = True
-    stall: bool = True
+    stall: bool = False
     hold_threshold: float = 0.15
     target_lead: float = 0.15
     randomise: Randomisation = field(default_factory=Randomisation)

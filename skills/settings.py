@@ -54,9 +54,7 @@ class TrainingSettings:
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
-    stall: bool = (
-        True  # [False] the base stops before what its wheels cannot push; sim=habitat: never
-    )
+    stall: bool = False  # [False] the base stops before what its wheels cannot push (mujoco)
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
     starts: RecordedStarts = field(default_factory=RecordedStarts)  # that are mixed in
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner

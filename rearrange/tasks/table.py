@@ -52,9 +52,9 @@ not comparable with those in ReplicaCAD.
   Place caps the penalty at zero, and the open and close skills have no penalty, the latter no limits either.
 - **Force** is the largest contact force on the robot or on what it holds; the reference takes the largest in
   the whole scene.
-- **The base stops** before what its wheels cannot push (two of 8.85 N m: 283 N; `stall=false`: never). The
-  reference moves it against any force. Here that drove a stretched arm into walls with 60,000 N and more, and
-  ended 21 of 500 episodes of Place at the force limit, most at the fridge; 7 since then, the policy the same.
+- **The base** is moved against any force, as in the reference: with the arm stretched out it drives that into
+  walls with 60,000 N and more. With `stall=true` it stops before what the wheels cannot push (two of 8.85 N m:
+  283 N); the shipped policies were trained without, see [the robot's base](training.md#a-base-that-stalls).
 - **The arm** moves three times as far per action: the reference's 0.0125 rad per step are 0.4 rad/s, a third of
   what the slowest joint of the real Fetch can do.
 - **The resting hand** is where the reference wants it, (0.5, 0, 1.0) m before the base, but with other joint

@@ -98,12 +98,12 @@ def test_environments_survive_pickling_and_metadata():
 
 
 def test_a_policy_is_judged_in_the_world_that_it_acts_in():
-    settings = load_settings("pick", ["slide=false", "stall=false"])
+    settings = load_settings("pick", ["slide=false", "stall=true"])
     metadata = SkillEnvironments.from_settings(settings).metadata()
     judged = SkillEnvironments.from_metadata(metadata, "val").simulator_config()
-    assert (judged.slide, judged.stall) == (False, False)
+    assert (judged.slide, judged.stall) == (False, True)
     del metadata["stall"]  # files from before there was such a setting
-    assert SkillEnvironments.from_metadata(metadata, "val").simulator_config().stall
+    assert not SkillEnvironments.from_metadata(metadata, "val").simulator_config().stall
 
 
 def test_worlds_side_by_side_are_those_that_stand_alone():

@@ -220,7 +220,7 @@ def test_the_base_does_not_drive_the_arm_into_what_stands_still(pick_episodes):
 
 
 def test_a_base_that_is_held_up_keeps_its_load_in_the_hand(pick_episodes):
-    simulator = MujocoSimulator(1, SMALL)
+    simulator = MujocoSimulator(1, dataclasses.replace(SMALL, stall=True))
     slowest = 1.0
     for yaw in (0.0, 2.0, 4.0):
         start = in_the_open(pick_episodes[0], yaw)

@@ -102,8 +102,16 @@ def load_weights(policy: nn.Module, tensors: dict[str, Tensor], source: str) -> 
     policy.load_state_dict(tensors)
 
 
-def start_from(path: str | Path, policy: ActorCritic, metadata: dict[str, Any]) -> None:
+def start_from(
+    path: str | Path, policy: ActorCritic, metadata: dict[str, Any], reset_spread: bool = False
+) -> None:
     """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
+
+    Args:
+        path: The checkpoint.
+        policy: As it was made for this run.
+        metadata: What the trainer's caller keeps in checkpoints.
+        reset_spread: The policy keeps its own free log standard deviations: it explores anew.
 
     Raises:
         UserError: If the checkpoint is foreign or does not fit this run.
@@ -112,7 +120,11 @@ def start_from(path: str | Path, policy: ActorCritic, metadata: dict[str, Any]) 
         return
     tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
     check_same_training(path, header, policy, metadata, "another trainer.start_from")
-    load_weights(policy, strip_prefix(tensors, "policy/"), str(path))
+    weights = strip_prefix(tensors, "policy/")
+    if reset_spread:
+        own = policy.state_dict()
+        weights |= {name: own[name] for name in own if name.endswith(".log_std")}
+    load_weights(policy, weights, str(path))
 
 
 def save_training(

@@ -165,6 +165,9 @@ class TrainerConfig:
     episode_window: int = 100  # episodes in the logged means
     resume: bool = True  # go on from the newest checkpoint in the run directory
     start_from: str = ""  # checkpoint whose weights a new run begins with; empty: random ones
+    reset_spread: bool = (
+        False  # but for the actions' spread: begin with network.initial_log_std again
+    )
     tensorboard: bool = True  # write TensorBoard events
     collect: CollectConfig = field(default_factory=CollectConfig)  # collection
     ppo: PPOConfig = field(default_factory=PPOConfig)  # update

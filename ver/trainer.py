@@ -433,7 +433,7 @@ class Trainer:
             remove_unfinished(directory)
         found = self._checkpoints()
         if not found:
-            start_from(self.config.start_from, self.policy, self.metadata)
+            start_from(self.config.start_from, self.policy, self.metadata, self.config.reset_spread)
             return None
         if not self.config.resume:
             raise UserError(

@@ -1,4 +1,4 @@
-"""The learned entropy coefficient."""
+"""The learned entropy coefficient, and a bound on the spread of actions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ver.config import EntropyConfig
 from ver.errors import UserError
+from ver.networks.policy import ActorCritic
 
 
 class EntropyCoefficient(nn.Module):
@@ -47,3 +48,22 @@ class EntropyCoefficient(nn.Module):
     def clamp(self) -> None:
         """Puts the coefficient back within its bounds."""
         self.log_alpha.clamp_(math.log(self.config.minimum), math.log(self.config.maximum))
+
+
+@torch.no_grad()
+def limit_spread(policy: ActorCritic, largest: float) -> float:
+    """Cuts the free log standard deviations of a policy's actions.
+
+    Returns:
+        The entropy of Gaussian actions of the largest spread, in nats, summed over dimensions.
+
+    Raises:
+        UserError: It has none: its actions are discrete, or their spread is computed from the state.
+    """
+    spread = getattr(policy.head, "log_std", None)
+    if not isinstance(spread, nn.Parameter):
+        raise UserError(
+            "ppo.final_log_std bounds the spread of Box actions with network.log_std=free; leave it out."
+        )
+    spread.clamp_(max=largest)
+    return spread.numel() * (largest + 0.5 * math.log(2 * math.pi * math.e))

@@ -136,5 +136,30 @@ def scheduled_rate(config: PPOConfig, progress: float, batch_size: int) -> float
     raise UserError(f"Unknown ppo.schedule '{config.schedule}'; valid: constant, cosine, to_base.")
 
 
+class AdaptiveRate:
+    """A share of the schedule's learning rate that keeps the policy's KL divergence near a target.
+
+    A fixed rate cannot: how far a step moves the policy grows as the spread of its actions falls. The rule
+    is that of Rudin et al. (arXiv:2109.11978), but never above the schedule's rate.
+
+    Attributes:
+        share: In [0.01, 1]; 1 without a target.
+    """
+
+    FIRST, SMALLEST, FACTOR = 0.1, 0.01, 1.5
+
+    def __init__(self, target_kl: float) -> None:
+        """Begin with a tenth of the rate; a target of 0 or less is none."""
+        self.target = target_kl
+        self.share = self.FIRST if target_kl > 0.0 else 1.0
+
+    def adapt(self, divergence: float) -> None:
+        """Lower the share above twice the target, raise it below half of it."""
+        if divergence > 2.0 * self.target:
+            self.share = max(self.share / self.FACTOR, self.SMALLEST)
+        elif divergence < 0.5 * self.target:
+            self.share = min(self.share * self.FACTOR, 1.0)
+
+
 def _half_cosine(progress: float) -> float:
     return (1.0 + math.cos(math.pi * progress)) / 2.0

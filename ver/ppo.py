@@ -17,7 +17,7 @@ from ver.auxiliary import CPCA
 from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
 from ver.config import APPOConfig, PPOConfig
 from ver.distributed import SingleProcess
-from ver.entropy import EntropyCoefficient
+from ver.entropy import EntropyCoefficient, limit_spread
 from ver.errors import UserError
 from ver.mini_batches import (
     GatheredRows,
@@ -27,7 +27,7 @@ from ver.mini_batches import (
     policy_inputs,
 )
 from ver.networks.policy import ActorCritic, vector_moments
-from ver.optimisers import make_optimiser, scheduled_rate
+from ver.optimisers import AdaptiveRate, make_optimiser, scheduled_rate
 from ver.rollout import (
     Experience,
     RolloutBuffer,
@@ -38,9 +38,6 @@ from ver.rollout import (
 from ver.vtrace import compute_vtrace
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
-# Of PPOConfig.target_kl: shares in the schedule's learning rate, and the factor between two of them.
-FIRST_RATE_SHARE, SMALLEST_RATE_SHARE, RATE_FACTOR = 0.1, 0.01, 1.5
-
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
 
 
@@ -64,7 +61,7 @@ class PPO:
         cpca: The auxiliary loss's networks, None without it.
         parameters: All that the optimiser moves: the policy's and then CPC|A's.
         updates: Gradient steps taken so far.
-        rate_share: The learning rate's share in the schedule's, see `PPOConfig.target_kl`.
+        rate: The learning rate's share in the schedule's.
         packing_seconds: Time spent on returns, packing and copying, rather than on computing.
     """
 
@@ -91,7 +88,7 @@ class PPO:
         self.parameters = self._policy_parameters + self._cpca_parameters
         self.optimizer = make_optimiser(config, self.parameters)
         self._out_of_reach = 0.0  # of the target entropy, as the spread is bounded
-        self.rate_share = FIRST_RATE_SHARE if config.target_kl > 0.0 else 1.0
+        self.rate = AdaptiveRate(config.target_kl)
         self.set_progress(0.0)  # complains now about an unknown schedule
         self.entropy_optimizer = torch.optim.Adam(
             self.entropy.parameters(), lr=config.entropy.learning_rate
@@ -127,7 +124,7 @@ class PPO:
         tensors = optimizer_tensors(self.optimizer, _OPTIMISER_PREFIXES[self.config.optimizer])
         tensors |= optimizer_tensors(self.entropy_optimizer, "entropy_optimizer/")
         tensors["entropy/log_alpha"] = self.entropy.log_alpha
-        tensors["rate_share"] = torch.tensor(self.rate_share, dtype=torch.float64)
+        tensors["rate_share"] = torch.tensor(self.rate.share, dtype=torch.float64)
         if self.cpca is not None:
             tensors |= {f"cpca/{name}": value for name, value in self.cpca.state_dict().items()}
         return tensors
@@ -160,7 +157,7 @@ class PPO:
         with torch.no_grad():
             self.entropy.log_alpha.copy_(tensors["entropy/log_alpha"])
         if self.config.target_kl > 0.0 and "rate_share" in tensors:
-            self.rate_share = float(tensors["rate_share"])
+            self.rate.share = float(tensors["rate_share"])
             self._set_rate()
 
     def learn(
@@ -259,30 +256,18 @@ class PPO:
         }
         # The mean entropy too: it is all that the entropy coefficient's gradient depends on.
         numbers = self.group.average(gradients, numbers)
-        self._adapt_rate(numbers["approximate_kl"])
+        if self.config.target_kl > 0.0:
+            self.rate.adapt(numbers["approximate_kl"])
+            self._set_rate()
         numbers["gradient_norm"] = self._descend(gradients)
         self._adapt_entropy(numbers["entropy"])
         self.updates += 1
         self.after_update(self.updates)
         return numbers
 
-    def _adapt_rate(self, divergence: float) -> None:
-        """Keeps the KL divergence near its target, as a fixed rate cannot: it grows as the spread falls.
-
-        The rule is that of Rudin et al. (arXiv:2109.11978), but below the schedule's rate.
-        """
-        target = self.config.target_kl
-        if target <= 0.0:
-            return
-        if divergence > 2.0 * target:
-            self.rate_share = max(self.rate_share / RATE_FACTOR, SMALLEST_RATE_SHARE)
-        elif divergence < 0.5 * target:
-            self.rate_share = min(self.rate_share * RATE_FACTOR, 1.0)
-        self._set_rate()
-
     def _set_rate(self) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate_share * self._scheduled_rate
+            group["lr"] = self.rate.share * self._scheduled_rate
 
     def _advantage_scale(self, advantages: np.ndarray) -> tuple[float, float]:
         """Returns mean and standard deviation over the mini-batches of all ranks."""
@@ -500,25 +485,6 @@ def ppo_loss(
             "clip_fraction": ((ratio - 1.0).abs() > config.clip).float().mean(),
         }
     return loss, numbers
-
-
-@torch.no_grad()
-def limit_spread(policy: ActorCritic, largest: float) -> float:
-    """Cuts the free log standard deviations of a policy's actions.
-
-    Returns:
-        The entropy of Gaussian actions of the largest spread, in nats, summed over dimensions.
-
-    Raises:
-        UserError: It has none: its actions are discrete, or their spread is computed from the state.
-    """
-    spread = getattr(policy.head, "log_std", None)
-    if not isinstance(spread, torch.nn.Parameter):
-        raise UserError(
-            "ppo.final_log_std bounds the spread of Box actions with network.log_std=free; leave it out."
-        )
-    spread.clamp_(max=largest)
-    return spread.numel() * (largest + 0.5 * math.log(2 * math.pi * math.e))
 
 
 def _return_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:

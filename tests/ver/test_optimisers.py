@@ -6,7 +6,13 @@ import torch
 
 from ver.config import PPOConfig
 from ver.errors import UserError
-from ver.optimisers import Lamb, learning_rate_scale, make_optimiser, scheduled_rate
+from ver.optimisers import (
+    AdaptiveRate,
+    Lamb,
+    learning_rate_scale,
+    make_optimiser,
+    scheduled_rate,
+)
 
 
 def moved(weight, gradient, **settings) -> np.ndarray:
@@ -124,3 +130,20 @@ def test_the_rate_grows_with_the_root_of_the_batch_and_decays_to_the_base_by_hal
 def test_unknown_schedule_is_a_user_error():
     with pytest.raises(UserError, match="cosine"):
         scheduled_rate(PPOConfig(schedule="linear"), 0.1, 256)
+
+
+def shares(target, divergences):
+    rate = AdaptiveRate(target)
+    found = [rate.share]
+    for divergence in divergences:
+        rate.adapt(divergence)
+        found.append(rate.share)
+    return found
+
+
+def test_the_share_of_the_rate_follows_the_divergence():
+    found = shares(0.01, [0.0, 0.004, 0.006, 0.019, 0.021, 0.5])
+    assert found == pytest.approx([0.1, 0.15, 0.225, 0.225, 0.225, 0.15, 0.1])
+    assert shares(0.01, 9 * [0.0])[-2:] == [1.0, 1.0]  # never above the schedule's
+    assert shares(0.01, 9 * [1.0])[-2:] == pytest.approx([0.01, 0.01])
+    assert AdaptiveRate(0.0).share == 1.0

@@ -482,29 +482,10 @@ def test_every_epoch_takes_each_mini_batch_once_and_packs_none_anew(threads):
     assert len(orders) > 1
 
 
-def rates(config, divergences):
-    policy, _ = filled()
-    ppo = PPO(policy, config)
-    rates = [ppo.learning_rate]
-    for divergence in divergences:
-        ppo._adapt_rate(divergence)
-        rates.append(ppo.learning_rate)
-    return rates
-
-
-def test_the_learning_rate_follows_the_divergence():
-    config = PPOConfig(learning_rate=1.0, schedule="constant", target_kl=0.01)
-    found = rates(config, [0.0, 0.004, 0.006, 0.019, 0.021, 0.5])
-    assert found == pytest.approx([0.1, 0.15, 0.225, 0.225, 0.225, 0.15, 0.1])
-    assert rates(config, 9 * [0.0])[-2:] == [1.0, 1.0]  # never above the schedule's
-    assert rates(config, 9 * [1.0])[-2:] == pytest.approx([0.01, 0.01])
-    assert rates(PPOConfig(learning_rate=1.0, schedule="constant"), [0.0, 1.0]) == 3 * [1.0]
-
-
 def test_the_adapted_learning_rate_is_below_the_schedules_and_is_restored():
     config = PPOConfig(learning_rate=1.0, schedule="cosine", target_kl=0.01)
     ppo = PPO(filled()[0], config)
-    ppo._adapt_rate(0.0)
+    ppo.rate.adapt(0.0)
     ppo.set_progress(0.5)
     assert ppo.learning_rate == pytest.approx(0.15 * 0.5)
     other = PPO(filled()[0], config)

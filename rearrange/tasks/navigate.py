@@ -17,7 +17,6 @@ the goal is in reach.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -31,13 +30,11 @@ from rearrange.episodes import (
     Target,
     cluttered_scene,
     empty_scene,
-    load_layout,
     sample_arm,
 )
 from rearrange.errors import UserError
-from rearrange.navigation import DistanceField
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
-from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
@@ -47,17 +44,15 @@ from rearrange.tasks.base import (
     ActionConfig,
     Compiled,
     ForceConfig,
-    Outcome,
-    Task,
     feel_force,
 )
+from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sensors import copy_into, gps_compass, polar
 from rearrange.tasks.starts import (
     add_shut_in,
     pose_away_from,
     pose_within,
     random_goal,
-    way_to_stand,
 )
 
 POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
@@ -174,7 +169,7 @@ def _observe(states: Any, memories: Any, seen: Any) -> None:
         copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
-class Navigate(Task):
+class Navigate(FloorTask):
     """The Navigate task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "navigate"
@@ -191,8 +186,7 @@ class Navigate(Task):
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),
         ("held", "i8"),  # slot that is to be kept in the hand
-        ("way_left", "f8"),  # to the goal, along the floor if that is asked for
-        ("previous_way_left", "f8"),
+        *FloorTask.FLOOR_MEMORY,  # in a straight line unless along the floor is asked for
         ("previous_angle", "f8"),
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
@@ -202,38 +196,10 @@ class Navigate(Task):
         super().__init__(config, world_count)
         if math.isfinite(self.config.goal_way) and not self.config.geodesic:
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
-        self._floors: list[DistanceField | None] = [None] * world_count
 
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes; measures the floor from the goal if distances go along it."""
-        super().start(world_ids, episodes, state)
-        if not self.config.geodesic:
-            return
-        for i, episode in zip(world_ids, episodes, strict=True):
-            apartment, grid = load_layout(episode.layout, episode.variation)
-            target, holding = episode.targets[0], episode.held_slot is not None
-            name = target.goal_receptacle if holding else target.start_receptacle
-            x, y, _ = self.memory["goal"][i]
-            self._floors[i] = way_to_stand(
-                apartment, grid, name, (float(x), float(y)), episode.articulated
-            )
-        self._measure(state, world_ids)
-        self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
-
-    def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
-        """See Task."""
-        if self.config.geodesic:
-            self._measure(state, range(len(state.worlds)))
-        return super().evaluate(state, action)
-
-    def _measure(self, state: SimState, world_ids: Iterable[int]) -> None:
-        """Write the way left; where the robot has none, having been pushed among furniture, it stays."""
-        for i in world_ids:
-            floor = self._floors[i]
-            if floor is not None:
-                way = floor.at(float(state.base_pose[i, 0]), float(state.base_pose[i, 1]))
-                if math.isfinite(way):
-                    self.memory["way_left"][i] = way
+    def asks_for_way(self) -> bool:
+        """See FloorTask."""
+        return self.config.geodesic
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

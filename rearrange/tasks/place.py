@@ -33,10 +33,10 @@ from rearrange.tasks.base import (
     ActionConfig,
     Compiled,
     ForceConfig,
-    Task,
     feel_force,
     keep_base,
 )
+from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 from rearrange.tasks.starts import pose_near, random_goal
 
@@ -52,6 +52,9 @@ class PlaceConfig:
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 300  # [300] then the episode is truncated
     distance_scale: float = 10.0  # [2] per metre closer; as in Pick
+    # [0] per metre that the robot carries the object closer, along the floor, to where the arm reaches the
+    # goal: in a straight line that may be behind a wall, a table or the fridge's door
+    way_scale: float = 0.0
     # [0.15] carrying the object about within this distance of its goal pays nothing; what is let go 0.15 m
     # above a table falls over and rolls [m]
     arrival_distance: float = 0.15
@@ -118,6 +121,8 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
 
         rewards, failures = outcome.rewards, outcome.failures
         rewards.distance = config.distance_scale * progress
+        rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left) * holding
+        memory.previous_way_left = memory.way_left
         rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
         rewards.drop = -config.drop_penalty * lost
         rewards.force = force_reward
@@ -158,7 +163,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
             keep_base(physical[i])
 
 
-class Place(Task):
+class Place(FloorTask):
     """The Place task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "place"
@@ -172,7 +177,7 @@ class Place(Task):
         "relative_resting_position": 3,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "place", "drop", "force", "success", "slack")
+    REWARDS = ("distance", "way", "place", "drop", "force", "success", "slack")
     FAILURES = ("dropped", "displaced", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("slot", "i8"),  # of the object to place
@@ -180,8 +185,13 @@ class Place(Task):
         ("was_holding", "?"),
         ("previous_distance", "f8"),
         ("previous_position", "f8", 3),  # of the object
+        *FloorTask.FLOOR_MEMORY,
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
+
+    def asks_for_way(self) -> bool:
+        """See FloorTask."""
+        return self.config.way_scale != 0.0
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, one of its objects in the hand, the robot near the object's goal."""

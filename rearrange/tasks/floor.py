@@ -1,0 +1,68 @@
+"""Tasks that measure how far it still is along the floor, around walls, tables and open doors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rearrange.episodes import Episode, load_layout
+from rearrange.navigation import DistanceField
+from rearrange.sim.base import SimState
+from rearrange.tasks.base import Outcome, Task
+from rearrange.tasks.starts import way_to_stand
+
+
+class FloorTask(Task):
+    """A task whose reward may ask for the way left to where the arm reaches the first target.
+
+    That is the target's goal when the robot carries something at the start, and else its start.
+
+    Attributes:
+        FLOOR_MEMORY: What its MEMORY has to hold, too [m].
+    """
+
+    FLOOR_MEMORY: ClassVar[list[tuple[Any, ...]]] = [
+        ("way_left", "f8"),
+        ("previous_way_left", "f8"),
+    ]
+
+    def __init__(self, config: Any = None, world_count: int = 1) -> None:
+        """See Task."""
+        super().__init__(config, world_count)
+        self._floors: list[DistanceField | None] = [None] * world_count
+
+    def asks_for_way(self) -> bool:
+        """Whether its numbers need the way left; measuring it costs time."""
+        raise NotImplementedError
+
+    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
+        """Begin episodes; measures the floor from the goal if that is asked for."""
+        super().start(world_ids, episodes, state)
+        if not self.asks_for_way():
+            return
+        for i, episode in zip(world_ids, episodes, strict=True):
+            apartment, grid = load_layout(episode.layout, episode.variation)
+            target, carries = episode.targets[0], episode.held_slot is not None
+            name = target.goal_receptacle if carries else target.start_receptacle
+            x, y, _ = target.goal if carries else target.start
+            self._floors[i] = way_to_stand(apartment, grid, name, (x, y), episode.articulated)
+        self._measure(state, world_ids)
+        self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
+
+    def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
+        """See Task."""
+        if self.asks_for_way():
+            self._measure(state, range(len(state.worlds)))
+        return super().evaluate(state, action)
+
+    def _measure(self, state: SimState, world_ids: Iterable[int]) -> None:
+        """Write the way left; where the robot has none, having been pushed among furniture, it stays."""
+        for i in world_ids:
+            floor = self._floors[i]
+            if floor is not None:
+                way = floor.at(float(state.base_pose[i, 0]), float(state.base_pose[i, 1]))
+                if math.isfinite(way):
+                    self.memory["way_left"][i] = way

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from rearrange.episodes import load_layout
+from rearrange.sim import NOTHING
+from rearrange.tasks import Pick, PickConfig, Place, PlaceConfig
+from rearrange.tasks.starts import way_to_stand
+
+SLOT = 4
+POINT = (3.0, 3.0, 0.8)
+
+
+def poses(count):
+    _, grid = load_layout(0, 0)
+    rng = np.random.default_rng(0)
+    return [grid.sample_pose(rng) for _ in range(count)]
+
+
+def ways(name, found):
+    apartment, grid = load_layout(0, 0)
+    field = way_to_stand(apartment, grid, name, POINT[:2], {})
+    return [field.at(x, y) for x, y, _ in found]
+
+
+@pytest.mark.parametrize("carries", [False, True])
+def test_coming_nearer_along_the_floor_pays_before_the_hand_has_done_its_work(
+    carries, make_state, make_episode
+):
+    kind, config = (Place, PlaceConfig) if carries else (Pick, PickConfig)
+    task = kind(config(way_scale=2.0), 2)
+    episode = make_episode((SLOT, POINT, POINT), **({"held_slot": SLOT} if carries else {}))
+    before, after = (SLOT, NOTHING) if carries else (NOTHING, SLOT)
+    path = poses(6)
+    expected = ways("sink" if carries else "sofa", path)
+    assert np.ptp(expected) > 1.0
+
+    def state(pose, held):
+        return make_state(2, base_pose=[(0.0, 0.0, 0.0), pose], held_object=[held, held])
+
+    task.start([1], [episode], state(path[0], before))
+    action = np.full((2, 11), -1.0)
+    for k in range(1, 5):
+        reward = float(task.evaluate(state(path[k], before), action).rewards["way"][1])
+        assert reward == pytest.approx(2.0 * (expected[k - 1] - expected[k]), abs=1e-6)
+    for pose in (path[5], path[4]):
+        assert float(task.evaluate(state(pose, after), action).rewards["way"][1]) == 0.0
+
+
+def test_the_floor_is_measured_only_where_it_counts(make_state, make_episode):
+    task = Place(PlaceConfig(), 1)
+    first, second = poses(2)
+    episode = make_episode((SLOT, POINT, POINT), held_slot=SLOT)
+    task.start([0], [episode], make_state(1, base_pose=[first], held_object=SLOT))
+    outcome = task.evaluate(make_state(1, base_pose=[second], held_object=SLOT), None)
+    assert float(outcome.rewards["way"][0]) == 0.0
+    assert not task.memory["way_left"].any()

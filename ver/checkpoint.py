@@ -27,7 +27,7 @@ from ver.networks.policy import ActorCritic
 
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
-_MAY_DIFFER = ("initial_log_std", "initial_mean", "mixed_precision")
+_MAY_DIFFER = ("initial_log_std", "initial_mean", "switch_threshold", "mixed_precision")
 
 
 def save_policy(
@@ -245,7 +245,8 @@ def check_same_training(
 ) -> None:
     """Compares what a checkpoint was trained on and with to what is to be trained now.
 
-    Settings of the network that only say how it begins, or how precisely it computes, may differ.
+    Settings of the network that only say how it begins, how precisely it computes, or how its most likely
+    action is read off, may differ.
 
     Args:
         path: The checkpoint.

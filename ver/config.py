@@ -38,6 +38,9 @@ class NetworkConfig:
     initial_mean: list[float] = field(default_factory=list)
     # Dimensions of the Box that are on or off, such as a grip or a stop: they take either end
     switches: list[int] = field(default_factory=list)
+    # Probability from which on the most likely action throws a switch on. What sampled actions do soon, with
+    # one chance in three at each step, a mean action that waits for one in two may never do
+    switch_threshold: float = 0.5
     # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of the angle,
     # its double and its fourfold instead, which have no jump at half a turn and tell small angles apart
     angles: dict[str, list[int]] = field(default_factory=dict)

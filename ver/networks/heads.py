@@ -83,11 +83,13 @@ class Switched:
         gaussian: Of all dimensions; those that are switches are ignored.
         logits: [N, D] of the upper end.
         switches: [D] bool.
+        threshold: Probability of the upper end from which on `mode` takes it.
     """
 
     gaussian: Gaussian
     logits: Tensor
     switches: Tensor
+    threshold: float = 0.5
 
     def sample(self) -> Tensor:
         """Draws actions [N, D] in the Box's units; what is no switch is not clipped."""
@@ -96,7 +98,8 @@ class Switched:
 
     def mode(self) -> Tensor:
         """Returns the most likely actions [N, D]."""
-        return torch.where(self.switches, self._ends(self.logits > 0.0), self.gaussian.mode())
+        upper = self.logits > math.log(self.threshold / (1.0 - self.threshold))
+        return torch.where(self.switches, self._ends(upper), self.gaussian.mode())
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """Returns the log-densities [N] of actions [N, D]."""
@@ -205,6 +208,8 @@ class GaussianHead(nn.Module):
         high = torch.as_tensor(space.high.reshape(-1), dtype=torch.float32)
         self.register_buffer("centre", (high + low) / 2)
         self.register_buffer("half_range", (high - low) / 2)
+        if not 0.0 < config.switch_threshold < 1.0:
+            raise UserError("network.switch_threshold must lie between 0 and 1.")
         self.register_buffer("switches", _switches(config.switches, size), persistent=False)
         self.mean = nn.Linear(inputs, size)
         nn.init.orthogonal_(self.mean.weight, 0.01)
@@ -230,7 +235,7 @@ class GaussianHead(nn.Module):
         if not self.config.switches:
             return gaussian
         # sigmoid(2 raw) of the upper end and the rest of the lower one have the mean tanh(raw)
-        return Switched(gaussian, 2.0 * raw, self.switches)  # pyright: ignore
+        return Switched(gaussian, 2.0 * raw, self.switches, self.config.switch_threshold)  # pyright: ignore
 
 
 def _initial_mean(values: list[float], size: int) -> Tensor:

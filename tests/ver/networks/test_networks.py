@@ -67,6 +67,19 @@ def test_spread_starts_where_it_is_told_and_keeps_its_bounds(log_std):
     assert policy.head(torch.zeros(1, 8)).log_std.max() == -5.0
 
 
+@pytest.mark.parametrize(("threshold", "thrown"), [(0.5, False), (0.3, False), (0.2, True)])
+def test_the_mode_throws_a_switch_from_its_threshold_on(threshold, thrown):
+    """A mean of -0.5 in scaled units is the upper end with a probability of a quarter."""
+    box = spaces.Box(np.float32([-1, -1]), np.float32([1, 1]))
+    settings = {"initial_mean": [-0.5, -0.5], "switches": [1], "switch_threshold": threshold}
+    distribution = ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, **settings)).head(
+        torch.zeros(1, 8)
+    )
+    torch.testing.assert_close(distribution.mode(), torch.tensor([[-0.5, 1.0 if thrown else -1.0]]))
+    with pytest.raises(UserError, match="switch_threshold must lie between 0 and 1"):
+        ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, switch_threshold=1.0))
+
+
 def test_means_start_where_they_are_told():
     box = spaces.Box(np.float32([-2, 0]), np.float32([2, 1]))
     config = NetworkConfig(hidden_size=8, initial_mean=[0.5, -0.9])

@@ -273,7 +273,8 @@ class MujocoSimulator:
         held, handle = int(state.held_object[i]), int(state.held_handle[i])
         if held != NOTHING or handle != NOTHING:
             self._write_grasp(i, world)
-        touching = self._advance_at_pace(i, world, data, views, held, handle)
+        advance = self._advance_at_pace if self.config.stall else self._advance
+        touching = advance(i, world, data, views, held, handle)
         self._steps[i] += 1
         if self._read(i, world, data, views, touching):
             self._release(i, world, data)

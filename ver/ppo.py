@@ -390,7 +390,7 @@ class PPO:
             return
         self.entropy_optimizer.zero_grad(set_to_none=True)
         # A target that the bound forbids would let the coefficient rise for ever: to 0.35 in 1.3 million steps
-        # of Place, until nothing but the entropy of a skill's switches counted.
+        # of Place.
         self.entropy.loss(entropy + self._out_of_reach).backward()
         self.entropy_optimizer.step()
         self.entropy.clamp()

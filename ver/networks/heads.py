@@ -97,7 +97,7 @@ class Switched:
         return torch.where(self.switches, self._ends(upper), self.gaussian.sample())
 
     def mode(self) -> Tensor:
-        """Returns the most likely actions [N, D]."""
+        """Returns the mean actions [N, D]; switches go to the upper end from the threshold on."""
         upper = self.logits > math.log(self.threshold / (1.0 - self.threshold))
         return torch.where(self.switches, self._ends(upper), self.gaussian.mode())
 

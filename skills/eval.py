@@ -233,7 +233,7 @@ def parse(arguments: Sequence[str]) -> Any:
     )
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", default="", help="also write the figures to this file")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     check_skill(options.skill)
     options.changes = task_changes(options.skill, options.overrides)
     if options.policy != LEARNED and options.changes:

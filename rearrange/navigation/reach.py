@@ -7,14 +7,19 @@ import numpy as np
 from rearrange.navigation.footprints import tall_footprints_of
 from rearrange.navigation.occupancy import OccupancyGrid
 
+NO_DOORS = np.empty((0, 6))
 
-def standing_region(grid: OccupancyGrid, point: np.ndarray, within: float) -> np.ndarray:
+
+def standing_region(
+    grid: OccupancyGrid, point: np.ndarray, within: float, doors: np.ndarray = NO_DOORS
+) -> np.ndarray:
     """Cells of the robot's island that are near to a point and not cut off from it.
 
     Args:
         grid: Floor of the building.
         point: World x and y [m].
         within: Distance [m]; where no cell is that near, or all are cut off, the nearest one counts.
+        doors: What cuts off beside walls and tall furniture [M, 6], as of `footprints_of`.
 
     Returns:
         [nx, ny] bool, at least one cell.
@@ -23,7 +28,8 @@ def standing_region(grid: OccupancyGrid, point: np.ndarray, within: float) -> np
     centres = grid.center_of(cells)
     distances = np.linalg.norm(centres - point, axis=1)
     near = np.flatnonzero(distances <= within)
-    near = near[~cut_off(tall_footprints_of(grid.apartment), point, centres[near])]
+    between = np.concatenate([tall_footprints_of(grid.apartment), doors])
+    near = near[~cut_off(between, point, centres[near])]
     chosen = cells[near if len(near) else [distances.argmin()]]
     region = np.zeros_like(grid.island)
     region[chosen[:, 0], chosen[:, 1]] = True

@@ -75,7 +75,7 @@ def test_counts_must_be_positive(arguments):
 def test_a_policy_may_be_judged_by_other_numbers_of_its_task(pick_checkpoint, tmp_path):
     path = tmp_path / "short.json"
     common = ["--checkpoint", str(pick_checkpoint), "--episodes", "2", "--workers", "1"]
-    assert evaluation.main(["pick", "task.max_steps=3", *common, "--json", str(path)]) == 0
+    assert evaluation.main(["pick", *common, "--json", str(path), "task.max_steps=3"]) == 0
     record = json.loads(path.read_text())
     assert record["task"] == {"max_steps": 3}
     assert record["means"]["length"] == 3.0

@@ -167,8 +167,28 @@ def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
     assert way(*before, {}) == pytest.approx(0.64 - 0.35, abs=0.08)
     assert way(*behind, {}) < 0.7
     opened = {"fridge_door": 1.5}
-    assert way(*before, opened) == pytest.approx(way(*before, {}), abs=0.05)
+    there = math.dist(before, (0.75, -0.3))
+    assert way(*before, opened) == pytest.approx(there - 0.35, abs=0.08)
     assert way(*behind, opened) > way(*behind, {}) + 0.5
+
+
+@pytest.mark.usefixtures("one_variation")
+def test_one_does_not_reach_the_counter_through_the_fridges_open_door():
+    scene = empty_scene("val", np.random.default_rng(0))
+    frame = scene.apartment.fridge
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+
+    def world(u, v):
+        return (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
+
+    def way(place, joints):
+        field = way_to_stand(scene.apartment, scene.grid, "counter_left", world(0.05, 0.8), joints)
+        return field.at(*world(*place))
+
+    before, beside = (0.8, -0.1), (0.8, 1.0)
+    assert way(before, {}) < 0.5
+    assert way(before, {"fridge_door": 1.5}) > 1.0
+    assert way(beside, {"fridge_door": 1.5}) == way(beside, {}) == 0.0
 
 
 @pytest.mark.parametrize("value", [0.0, 0.4])

@@ -20,6 +20,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 
 from rearrange import geometry
@@ -33,7 +34,7 @@ from rearrange.episodes import (
     sample_arm,
 )
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import CLOSED_RECEPTACLES
+from rearrange.scenes.apartment import ARTICULATED_JOINTS, CLOSED_RECEPTACLES
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
@@ -87,6 +88,9 @@ class NavigateConfig:
     # [0] on every step where a stop would be success and is not called: else the difference between stopping
     # now and a little later hardly shows, and the mean action never stops
     linger_penalty: float = 0.0
+    # [0] per radian or metre that doors and drawers are pushed shut: the base drives through a light door, and what
+    # is behind it is out of the next skill's reach
+    shut_penalty: float = 0.0
     goal_distance: float = 1.5  # [1.5] base to goal at success, less than [m]
     # [inf, and 2.0 in the VER paper's evaluation] stop is ignored while the goal is farther than this [m]: a
     # random policy stops in its first steps
@@ -113,6 +117,16 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
             memories[i].way_left = distance
         memories[i].previous_way_left = memories[i].way_left
         memories[i].previous_angle = abs(bearing)
+        copy_into(memories[i].previous_joints, states[i].articulated_joints)
+
+
+@numba.njit(cache=True)
+def _pushed_shut(before: Any, now: Any) -> float:
+    """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
+    shut = 0.0
+    for k in range(len(now)):
+        shut += max(before[k] - now[k], 0.0)
+    return shut
 
 
 @cached_njit(base)
@@ -148,6 +162,8 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.drop = -config.drop_penalty * dropped
         rewards.stop = -config.wrong_stop_penalty * wrong_stop
         rewards.linger = -config.linger_penalty * (there and not stop)
+        shut = _pushed_shut(memory.previous_joints, world.articulated_joints)
+        rewards.shut = -config.shut_penalty * shut
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
         rewards.slack = -config.slack
@@ -157,6 +173,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         ends = stop and (there or config.wrong_stop_ends)
         outcome.terminated = ends or dropped or exceeded
         memory.previous_way_left, memory.previous_angle = memory.way_left, angle
+        copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit(geometry, sensors)
@@ -181,13 +198,14 @@ class Navigate(FloorTask):
         "joint": 7,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "turn", "drop", "stop", "linger", "force", "success", "slack")
+    REWARDS = ("distance", "turn", "drop", "stop", "linger", "shut", "force", "success", "slack")
     FAILURES = ("stopped_early", "dropped", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),
         ("held", "i8"),  # slot that is to be kept in the hand
         *FloorTask.FLOOR_MEMORY,  # in a straight line unless along the floor is asked for
         ("previous_angle", "f8"),
+        ("previous_joints", "f8", len(ARTICULATED_JOINTS)),  # of doors and drawers [rad, m]
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 

@@ -87,6 +87,21 @@ def test_lingering_where_stop_would_be_success_costs_if_asked(begin, step, rewar
     assert rewards_of(step(task, (4.4, 0.0, 0.0))) == {}
 
 
+def test_pushing_doors_shut_costs_if_asked(begin, make_state):
+    task = begin(shut_penalty=2.0)
+    action = np.full((2, 11), -1.0)
+
+    def shut(door, drawer):
+        joints = [[door, 0.0, drawer, 0.0, 0.0], [0.0] * 5]
+        state = make_state(2, base_pose=[(0, 0, 0), (0, 0, 0)], articulated_joints=joints)
+        return float(task.evaluate(state, action).rewards["shut"][0])
+
+    assert shut(1.5, 0.3) == 0.0
+    assert shut(1.2, 0.3) == pytest.approx(-0.6)
+    assert shut(1.4, 0.2) == pytest.approx(-0.2)
+    assert shut(1.4, 0.2) == 0.0
+
+
 def test_turning_across_the_back_is_measured_the_short_way(begin, step, rewards_of):
     task = begin(pose=(5.0, 0, math.pi - 0.1))
     assert rewards_of(step(task, (5.0, 0.0, -math.pi + 0.3))) == near(turn=0.2)

@@ -16,9 +16,10 @@ from scipy.spatial.transform import Rotation
 from planner.executive import REARM
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode, EpisodeSet, load_layout
+from rearrange.episodes import Episode, EpisodeSet
 from rearrange.episodes.schema import JOINT_RANGES, record_of
 from rearrange.robot.kinematics import JOINT_LIMITS
+from rearrange.scenes import generate_apartment
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
 from skills.base import SkillArgument, as_episode
@@ -119,7 +120,7 @@ def save_starts(
     paths = []
     for skill, episodes in sorted(of_skill.items()):
         places = {(episode.layout, episode.variation) for episode in episodes}
-        apartments = {place: record_of(load_layout(*place)[0]) for place in sorted(places)}
+        apartments = {place: record_of(generate_apartment(*place)) for place in sorted(places)}
         found = EpisodeSet(skill, split, seed, generator, apartments, tuple(episodes))
         paths.append(directory / skill / f"{task}_{split}.json.gz")
         found.save(paths[-1])

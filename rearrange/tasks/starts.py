@@ -28,8 +28,8 @@ JOINT_OF = {FRIDGE: "fridge_door", DRAWER: DRAWER}
 FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
 FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
 BEFORE_FRIDGE = (0.66, -0.1)  # nearest place to stand before the closed fridge, in its frame [m]
-# Before the open one, clear of its door. In chains of Prepare Groceries in training apartments Pick took 187 of 198
-# things from y < 0, 27 of 36 from 0 to 0.3 m and 20 of 50 from beyond
+# Before the open one, clear of its door. In chains of Prepare Groceries in training apartments Pick took 187 of
+# 198 things from y < 0, 27 of 36 from 0 to 0.3 m and 20 of 50 from beyond
 BEFORE_OPEN_FRIDGE = (0.75, -0.3)
 BEFORE_DRAWER = 0.35  # likewise before a drawer's handle [m]
 BEFORE_RADIUS = 0.35  # around these places one stands right [m]
@@ -150,8 +150,8 @@ def way_to_stand(
 ) -> DistanceField:
     """The way along the floor, around the fridge's open door, to where a robot stands to get at something.
 
-    On an open receptacle that is from any side from where the arm reaches it; behind the open door one may be as
-    near to the counter beside it. For what is inside it is before the fridge or the drawer.
+    On an open receptacle that is from any side from where the arm reaches it, but not through the door: before
+    the open fridge one is as near to the counter beside it. What is inside is reached from before it.
 
     Args:
         apartment: The apartment.

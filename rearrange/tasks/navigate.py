@@ -88,8 +88,8 @@ class NavigateConfig:
     # [0] on every step where a stop would be success and is not called: else the difference between stopping
     # now and a little later hardly shows, and the mean action never stops
     linger_penalty: float = 0.0
-    # [0] per radian or metre that doors and drawers are pushed shut: a light door does not hold the base up, and
-    # then what is behind it is out of the next skill's reach
+    # [0] per radian or metre that doors and drawers are pushed shut: a light door does not hold the base up,
+    # and then what is behind it is out of the next skill's reach
     shut_penalty: float = 0.0
     goal_distance: float = 1.5  # [1.5] base to goal at success, less than [m]
     # [inf, and 2.0 in the VER paper's evaluation] stop is ignored while the goal is farther than this [m]: a

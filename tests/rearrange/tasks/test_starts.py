@@ -128,6 +128,12 @@ def test_no_room_is_told():
     assert inside_the_fridge is None
 
 
+def on_floor(frame, u, v):
+    """World x and y of a place in a piece of furniture's frame [m]."""
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+    return frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
+
+
 @pytest.mark.parametrize("angle", [0.3, 1.5, 2.2])
 def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, angle):
     rng = np.random.default_rng(0)
@@ -154,14 +160,12 @@ def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, 
 def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
     scene = empty_scene("val", np.random.default_rng(0))
     frame = scene.apartment.fridge
-    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
 
     def way(u, v, joints):
-        x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
         field = way_to_stand(
             scene.apartment, scene.grid, "fridge_middle", frame.position[:2], joints
         )
-        return field.at(x, y)
+        return field.at(*on_floor(frame, u, v))
 
     behind, before = (0.75, 0.75), (1.3, -0.1)
     assert way(*before, {}) == pytest.approx(0.64 - 0.35, abs=0.08)
@@ -176,14 +180,11 @@ def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
 def test_one_does_not_reach_the_counter_through_the_fridges_open_door():
     scene = empty_scene("val", np.random.default_rng(0))
     frame = scene.apartment.fridge
-    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
-
-    def world(u, v):
-        return (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
+    thing = on_floor(frame, 0.05, 0.8)
 
     def way(place, joints):
-        field = way_to_stand(scene.apartment, scene.grid, "counter_left", world(0.05, 0.8), joints)
-        return field.at(*world(*place))
+        field = way_to_stand(scene.apartment, scene.grid, "counter_left", thing, joints)
+        return field.at(*on_floor(frame, *place))
 
     before, beside = (0.8, -0.1), (0.8, 1.0)
     assert way(before, {}) < 0.5
@@ -197,11 +198,8 @@ def test_one_stands_before_the_handle_of_a_drawer(value):
     joints = {"drawer_right_top": value}
     inside = scene.apartment.cabinet.position[:2]
     field = way_to_stand(scene.apartment, scene.grid, "drawer_right_top", inside, joints)
-    frame = scene.apartment.cabinet
-    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     handle = handle_place("drawer_right_top", value)
-    u, v = handle[0] + 0.35, handle[1]
-    place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
+    place = on_floor(scene.apartment.cabinet, handle[0] + 0.35, handle[1])
     away = [math.dist(cell, place) for cell in field.goals]
     assert max(away) <= 0.35
     assert min(away) <= 0.05

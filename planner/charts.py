@@ -17,6 +17,7 @@ SKILL_COLORS = {
     "open_fridge": "#7c3aed",
     "close_fridge": "#5b21b6",
     "reset_arm": "#e2e8f0",
+    "monolithic": "#0891b2",
 }
 FAULT = "#dc2626"
 _OTHER = "#0891b2"

@@ -1,6 +1,7 @@
 """`python -m planner.eval tidy_house`: how well a household task is done.
 
-Plans every episode, lets the skills follow the plan, and reports success after every interaction.
+Plans every episode, lets the skills follow the plan, or one policy do without skills and plan
+(`--skills monolithic`), and reports success after every interaction.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
-from skills.base import SKILLS_HELP, parse_modes
+from skills.base import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.command import OneLineParser, run_command, write_json, write_text
 from skills.library import skill_sources
 
@@ -112,10 +113,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for name in ("replan", "seed"):
         if getattr(options, name) < 0:
             raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
-    for name in ("page", "video", "record_hand_offs", "replan"):
-        if options.plan_only and getattr(options, name):
-            flag = name.replace("_", "-")
-            raise UserError(f"--plan-only follows no plan: leave out --{flag}")
+    if options.plan_only:
+        _refuse(options, "--plan-only", ("page", "video", "record_hand_offs", "replan"))
+    elif parse_modes(options.skills)[0] == MONOLITHIC:
+        names = ("no_nav", "record_hand_offs", "replan", "navigate_timeout")
+        _refuse(options, f"--skills {MONOLITHIC}", names)
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
     for name in ("episodes", "workers"):
@@ -123,6 +125,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         if value is not None and value < 1:
             raise UserError(f"--{name} must be at least 1, found {value}")
     return options
+
+
+def _refuse(options: argparse.Namespace, what: str, names: Sequence[str]) -> None:
+    """Raise a UserError if an option is set that only makes sense where a plan is followed."""
+    for name in names:
+        value = getattr(options, name)
+        if value and value != "end":  # the default of --navigate-timeout
+            raise UserError(f"{what} follows no plan: leave out --{name.replace('_', '-')}")
 
 
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:
@@ -227,7 +237,8 @@ def _command(arguments: Sequence[str]) -> str:
 def _files(settings: EvaluationSettings) -> list[Path]:
     """What decides the results besides the code: the episodes, and the policies."""
     files = [] if settings.dataset is None else [settings.dataset]
-    return files + [who for who in skill_sources(settings.skills).values() if isinstance(who, Path)]
+    sources = skill_sources(settings.skills, settings.scenario.task)
+    return files + [who for who in sources.values() if isinstance(who, Path)]
 
 
 def _run(

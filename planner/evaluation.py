@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,14 +21,16 @@ from unified_planning.model import Problem
 from planner import scenarios
 from planner.executive import Executive, ExecutiveSettings
 from planner.hand_offs import HandOffRecorder, Start
-from planner.interactions import without_navigation
-from planner.problem import build_problem
-from planner.record import Execution
+from planner.interactions import bind, without_navigation
+from planner.monolithic import run_alone
+from planner.problem import TaskProblem, build_problem
+from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
 from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
+from skills.base import MONOLITHIC
 from skills.workers import play_in_workers
 
 if TYPE_CHECKING:
@@ -88,7 +90,8 @@ class EpisodeRecord:
         layout: Macro layout of the apartment.
         variation: Variation of the layout.
         execution: What came of it.
-        plan: The steps that were to be executed, as text; with replanning, of the first plan.
+        plan: The steps that were to be executed, as text; with replanning, of the first plan. A monolithic
+            policy knows of none: its interactions are those of this one.
         problem_seconds: Writing the PDDL and reading it with unified-planning.
         plan_seconds: Grounding and search.
         expanded: States that the search expanded.
@@ -146,12 +149,10 @@ class EpisodeRunner:
             replanner = Replanner(episode, settings.replanning, self._solve, settings.close)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index, video_path) as video:
-            observers = [] if video is None else [video.observe]
+            observers: list[Observer] = [] if video is None else [video.observe]
             if settings.record_hand_offs:
                 observers.append(recorder.observe)
-            execution = self._executive.run(
-                self._stage.world, plan, task.arguments, observers, replanner
-            )
+            execution = self._execute(plan, task, observers, replanner)
             if video is not None:
                 video.finish(execution)
         return EpisodeRecord(
@@ -168,6 +169,20 @@ class EpisodeRunner:
             video=None if video is None else str(video.path),
             starts=tuple(recorder.starts),
         )
+
+    def _execute(
+        self,
+        plan: Plan,
+        task: TaskProblem,
+        observers: Sequence[Observer],
+        replanner: Replanner | None,
+    ) -> Execution:
+        """Lets the skills follow the plan, or a policy do without it."""
+        world, policy = self._stage.world, self._stage.skills.get(MONOLITHIC)
+        if policy is None:
+            return self._executive.run(world, plan, task.arguments, observers, replanner)
+        calls = [bind(step, task.arguments) for step in plan.steps]
+        return run_alone(world, policy, calls, self._settings.executive.max_steps, observers)
 
     def _solve(self, problem: Problem) -> Plan:
         settings = self._settings

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -133,6 +133,11 @@ class Executive:
         if not stopped:
             stopped = run.stand(index - 1, WAIT, self._settings.wait_steps)
         return run.execution(stopped)
+
+
+def force_exceeded(info: Mapping[str, Any]) -> bool:
+    """Whether a step, by what it told, went beyond a force limit."""
+    return info.get("metrics", {}).get("failure/force_limit", 0.0) > 0.0
 
 
 class _Run:
@@ -294,7 +299,7 @@ class _Run:
             self._replanner.beliefs.watch(self._world)
         for observe in self._observers:
             observe(self._world, moment)
-        return info.get("metrics", {}).get("failure/force_limit", 0.0) > 0.0
+        return force_exceeded(info)
 
     def _masked(self, name: str, action: np.ndarray, rule: SkillRule) -> np.ndarray:
         if np.shape(action) != (ACTION_SIZE,):

@@ -136,8 +136,8 @@ class InteractionTracker:
 
         Args:
             calls: The plan.
-            any_order: For replanning: an interaction is done whenever its effect was there. False: only
-                when its turn has come.
+            any_order: For replanning, and for who follows no plan: an interaction is done whenever its
+                effect was there. False: only when its turn has come.
         """
         self._calls = [call for call in calls if call.interacts]
         self._any_order = any_order
@@ -150,6 +150,11 @@ class InteractionTracker:
         ]
         self._reached = 0
         self.success_once = False
+
+    @property
+    def reached(self) -> int:
+        """How many interactions, from the first on, have counted so far."""
+        return self._reached
 
     def update(self, state: SimState) -> None:
         """Looks at the world after a step."""

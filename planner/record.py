@@ -11,6 +11,7 @@ from rearrange.env import RearrangeEnv
 from skills import SkillArgument
 
 Ending = Literal["done", "time-out", "force limit", "step limit"]
+EVERYTHING = "everything"
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,13 @@ class HandOff:
         plan_index: Step of the plan; the re-arming after it carries the same number. With
             replanning, the steps of a new plan are counted on from where the old one was left.
         skill: The skill that ended.
-        label: What it was told about: the object's or goal's name in the plan.
+        label: What it was told about: the object's or goal's name in the plan; EVERYTHING: a monolithic
+            policy, which has no target.
         ending: Why it ended.
         steps: How long it ran.
         base_pose: x, y, yaw [m, m, rad].
-        distance: From the base to the skill's target in the plane [m].
-        heading: Direction of the target from the robot's own heading, left positive [rad].
+        distance: From the base to the skill's target in the plane [m]; 0 without one.
+        heading: Direction of the target from the robot's own heading, left positive [rad]; 0 without one.
         held: Slot in the gripper, or None.
         deviation: What went wrong although the skill may not have noticed, or None.
         targets: Whom the deviation concerns: the call's own target, or that whose object or door was

@@ -21,7 +21,7 @@ from planner.planning import PlanRecord
 from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
 from rearrange.errors import UserError
-from skills.base import MODES, parse_modes
+from skills.base import MODES, MONOLITHIC, parse_modes
 from skills.command import machine
 from skills.statistics import Proportion, proportion
 
@@ -131,7 +131,9 @@ def row_name(settings: EvaluationSettings) -> str:
     name = MODES[mode]
     source = settings.replanning.source
     additions = {
-        **{f"{skill}: {Path(what).stem}": True for skill, what in exceptions.items()},
+        **{
+            f"{skill}: {Path(what).stem}": skill != MONOLITHIC for skill, what in exceptions.items()
+        },
         "NoNav": not settings.navigate,
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         "replanning": settings.replanning.limit > 0 and source == "observed",

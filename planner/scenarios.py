@@ -52,4 +52,4 @@ def open_stage(scenario: Scenario, split: str, skills: str) -> Stage:
     """
     from skills import load_skills  # brings torch: only where skills run
 
-    return Stage(RearrangeEnv(scenario.task, split=split), load_skills(skills))
+    return Stage(RearrangeEnv(scenario.task, split=split), load_skills(skills, scenario.task))

@@ -75,6 +75,7 @@ VERBS = {
     "reset_arm": "folding the arm",
     "look": "looking whether it stays",
     "wait": "waiting before the stop",
+    "monolithic": "acting without a plan",
 }
 
 

@@ -1,7 +1,8 @@
 """`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
 
-SKILL is a skill or a navigation task. `task.KEY=VALUE` after it judges a policy by other numbers of the
-task, e.g. Navigate by a region as its goal: `navigate task.geodesic=true task.goal_way=0.5`.
+SKILL is a skill, a household scenario or a navigation task. `task.KEY=VALUE` after it judges a policy by
+other numbers of the task, e.g. Navigate by a region as its goal:
+`navigate task.geodesic=true task.goal_way=0.5`.
 
 Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
 on the number of worker processes.
@@ -27,6 +28,7 @@ from rich.table import Table
 
 from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
+from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, machine, run_command, write_json
 from skills.learned import check_metadata
 from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
@@ -242,6 +244,11 @@ def parse(arguments: Sequence[str]) -> Any:
         raise UserError(f"--policy {options.policy} takes no --checkpoint: leave one of them out")
     if options.policy != LEARNED and options.images != "own":
         raise UserError(f"--policy {options.policy} takes no --images: leave one of them out")
+    if options.policy == ORACLE and options.skill in HOUSEHOLD_NAMES:
+        raise UserError(
+            f"{options.skill} has no oracle of its own: python -m planner.eval {options.skill} "
+            "--skills oracle follows a plan with those of the skills"
+        )
     if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)

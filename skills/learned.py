@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, seen_depth, to_physical
+from rearrange.episodes import Episode
 from rearrange.geometry import norm
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task
@@ -88,7 +89,11 @@ class LearnedSkill:
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin the task with the argument, and forget the last use."""
-        self.task.start([0], [as_episode(world, argument)], world.state)
+        self.begin(world, as_episode(world, argument))
+
+    def begin(self, world: RearrangeEnv, episode: Episode) -> None:
+        """Begin an episode of the policy's own task in the world as it is now."""
+        self.task.start([0], [episode], world.state)
         self.full[:] = 0.0
         self.steps = 0
         self.runner.restart()
@@ -177,6 +182,24 @@ class LearnedCloseFridge(LearnedOpenClose):
     """Close the fridge by a trained policy."""
 
     name = "close_fridge"
+
+
+class LearnedScenario(LearnedSkill):
+    """A whole household scenario by one trained policy, which says itself when all is done."""
+
+    def __init__(self, path: str | Path, scenario: str, deterministic: bool = False) -> None:
+        """Load the checkpoint of a scenario, one of HOUSEHOLD_NAMES."""
+        self.name = scenario
+        super().__init__(path, deterministic)
+        self.timeout = self.task.max_steps
+
+    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
+        """Begin the world's own episode: all that there is to do is in its observation."""
+        self.begin(world, world.episode)
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """The policy calls stop."""
+        return bool(self.full[0, STOP] > 0)
 
 
 LEARNED: dict[str, type[LearnedSkill]] = {

@@ -11,8 +11,15 @@ from rearrange.episodes import load_layout
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
-from skills.base import POLICY_SUFFIX, SKILL_NAMES, Skill, SkillArgument, parse_modes
-from skills.learned import LEARNED
+from skills.base import (
+    MONOLITHIC,
+    POLICY_SUFFIX,
+    SKILL_NAMES,
+    Skill,
+    SkillArgument,
+    parse_modes,
+)
+from skills.learned import LEARNED, LearnedScenario
 from skills.oracle import (
     CloseOracle,
     NavigateOracle,
@@ -118,16 +125,34 @@ class ResetArm:
         return bool(np.abs(error).max() < RESET_ERROR)
 
 
-def skill_sources(words: str) -> dict[str, str | Path]:
+def monolithic_policy(scenario: str, given: str | None = None) -> Path:
+    """The file of the policy that plays a scenario alone: the given one, or the shipped one.
+
+    Raises:
+        UserError: There is none.
+    """
+    path = Path(given) if given else CHECKPOINTS / f"{scenario}{POLICY_SUFFIX}"
+    if not path.is_file():
+        raise UserError(
+            f"no policy for {scenario} at {path}: train it with scripts/train_skill.sh {scenario} and "
+            f"give --skills {MONOLITHIC}=runs/{scenario}/policy{POLICY_SUFFIX}"
+        )
+    return path
+
+
+def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
     """Who plays each skill: "oracle", "spa" or the file of a policy.
 
     Args:
         words: As in `load_skills`.
+        scenario: As there.
 
     Raises:
         UserError: As there.
     """
     mode, chosen = parse_modes(words)
+    if mode == MONOLITHIC:
+        return {MONOLITHIC: monolithic_policy(scenario, chosen.get(MONOLITHIC))}
     sources: dict[str, str | Path] = {}
     missing = []
     for name in SKILL_NAMES:
@@ -149,19 +174,23 @@ def skill_sources(words: str) -> dict[str, str | Path]:
     return sources
 
 
-def load_skills(words: str) -> dict[str, Skill]:
-    """All skills that a plan needs, and `reset_arm`.
+def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:
+    """All skills that a plan needs, and `reset_arm`; or what needs no plan, alone.
 
     Args:
         words: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
             where there is a checkpoint; "spa": all by sensing, planning and acting. Then, perhaps,
-            exceptions, as in "learned,open_cab=oracle,pick=runs/pick/policy.safetensors".
+            exceptions, as in "learned,open_cab=oracle,pick=runs/pick/policy.safetensors". "monolithic":
+            one policy for the whole scenario, under that name.
+        scenario: What is to be done, one of HOUSEHOLD_NAMES; for "monolithic" only.
 
     Raises:
         UserError: Unknown mode or skill, or a checkpoint is missing and not left to an oracle.
     """
+    sources = skill_sources(words, scenario)
+    if MONOLITHIC in sources:
+        return {MONOLITHIC: LearnedScenario(sources[MONOLITHIC], scenario, deterministic=True)}
     skills: dict[str, Skill] = {"reset_arm": ResetArm()}
-    sources = skill_sources(words)
     by_sensing = spa_skills() if "spa" in sources.values() else {}
     for name, source in sources.items():
         if isinstance(source, Path):

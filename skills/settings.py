@@ -20,7 +20,7 @@ from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
-from rearrange.tasks import default_config
+from rearrange.tasks import HOUSEHOLD_NAMES, default_config
 from skills.base import SKILL_NAMES
 from skills.habitat_lab import (
     PREFIX,
@@ -61,8 +61,8 @@ class TrainingSettings:
 
 
 def check_skill(skill: str) -> str:
-    """Return the name of a skill or navigation task or raise a UserError that lists those that exist."""
-    names = (*SKILL_NAMES, *NAVIGATION_NAMES)
+    """Return the name of what can be trained or raise a UserError that lists what there is."""
+    names = (*SKILL_NAMES, *HOUSEHOLD_NAMES, *NAVIGATION_NAMES)
     if skill not in names and not is_habitat_lab(skill):
         hint = ""
         if skill in HABITAT_NAMES:

@@ -1,10 +1,12 @@
-"""`python -m skills.train SKILL [key=value ...]`: train a skill or a navigation task with VER.
+"""`python -m skills.train SKILL [key=value ...]`: train a skill or another task with VER.
 
-Settings come from configs/skill.yaml (navigation tasks: configs/navigation.yaml), configs/<skill>.yaml,
-for a skill with `preset=gpu` from configs/presets/gpu.yaml, and then from the command line, e.g.
-`python -m skills.train pick trainer.total_steps=1000000 task.distance_scale=2`. Several processes,
-on one machine or many, train together under torchrun: `torchrun --nproc-per-node 2 -m skills.train
-pick trainer.distributed.preemption=optimal`; the environments in the settings are those of each.
+SKILL is a skill, a household scenario (one policy for all of it, MonolithicRL) or a navigation task. Settings
+come from configs/skill.yaml (navigation tasks: configs/navigation.yaml; household scenarios: also
+configs/household.yaml), configs/<skill>.yaml, with `preset=gpu` from configs/presets/gpu.yaml, and then
+from the command line, e.g. `python -m skills.train pick trainer.total_steps=1000000
+task.distance_scale=2`. Several processes, on one machine or many, train together under torchrun:
+`torchrun --nproc-per-node 2 -m skills.train pick trainer.distributed.preemption=optimal`; the
+environments in the settings are those of each.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, run_command
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
@@ -26,8 +29,10 @@ INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     """Settings of a training: defaults, the YAML file of all of its kind, its own, the preset's, overrides."""
     schema = settings_type(check_skill(skill))
-    common = "navigation" if skill in NAVIGATION_NAMES else "skill"
-    names = ("habitat_lab",) if is_habitat_lab(skill) else (common, skill)
+    common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
+    if skill in HOUSEHOLD_NAMES:
+        common = ("skill", "household")
+    names = ("habitat_lab",) if is_habitat_lab(skill) else (*common, skill)
     files = [path for name in names if (path := CONFIGS / f"{name}.yaml").is_file()]
     settings = merge_config(schema(), files, overrides)
     if getattr(settings, "preset", "cpu") != "cpu":

@@ -41,6 +41,7 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.mujoco import MujocoSimulator
+from rearrange.tasks import HOUSEHOLD_NAMES
 from rearrange.tasks.base import STOP
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)
@@ -55,7 +56,6 @@ LATER_MOMENTS = 3
 HOLD = 10  # steps that a random action lasts
 AZIMUTHS, SHOULDER = 12, 0.5  # directions of view that are tried; past the robot's shoulder [rad]
 CEILING_GROUP = 3
-HOUSEHOLD = ("tidy_house", "prepare_groceries", "set_table")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Subject:
         """Read it off an episode."""
         moved = {k: t.goal for k, t in enumerate(episode.targets) if t.goal != t.start}
         joint, navigation = episode.target_joint, None
-        if task in ("navigate", *HOUSEHOLD) and episode.targets:
+        if task in ("navigate", *HOUSEHOLD_NAMES) and episode.targets:
             first = episode.targets[0]
             navigation = first.start if episode.held_slot is None else first.goal
         if task == "navigate" and episode.held_slot is None:

@@ -26,6 +26,7 @@ from rearrange.tasks.set_table import SetTable, SetTableConfig
 from rearrange.tasks.tidy_house import TidyHouse, TidyHouseConfig
 
 __all__ = [
+    "HOUSEHOLD_NAMES",
     "TASKS",
     "ActionConfig",
     "CloseCab",
@@ -70,6 +71,7 @@ TASKS: dict[str, tuple[Any, Any]] = {
     "prepare_groceries": (PrepareGroceries, PrepareGroceriesConfig),
     "set_table": (SetTable, SetTableConfig),
 }
+HOUSEHOLD_NAMES = tuple(name for name, (task, _) in TASKS.items() if issubclass(task, Household))
 
 
 def default_config(name: str) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from rearrange.sim.base import SimState
-from rearrange.tasks import TASKS
+from rearrange.tasks import HOUSEHOLD_NAMES, TASKS
 from rearrange.tasks.base import ActionConfig
 
 # Tasks that stand beside each other in one table, and the heading.
@@ -29,7 +29,7 @@ GROUPS = {
     "Pick": ("pick",),
     "Place": ("place",),
     "Open and close": ("open_cab", "close_cab", "open_fridge", "close_fridge"),
-    "Household scenarios": ("tidy_house", "prepare_groceries", "set_table"),
+    "Household scenarios": HOUSEHOLD_NAMES,
 }
 SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 

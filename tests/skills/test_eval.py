@@ -121,6 +121,20 @@ def test_oracles_take_no_checkpoint_and_no_unknown_skill():
         evaluation.parse(["dance", "--policy", "oracle"])
 
 
+def test_scenarios_have_no_oracle_of_their_own():
+    with pytest.raises(UserError, match=r"no oracle of its own: python -m planner.eval set_table"):
+        evaluation.parse(["set_table", "--policy", "oracle"])
+
+
+def test_a_scenarios_policy_plays_its_task(make_checkpoint, tmp_path):
+    path = tmp_path / "result.json"
+    arguments = ["--checkpoint", str(make_checkpoint("set_table")), "--episodes", "1"]
+    evaluation.main(["set_table", *arguments, "--json", str(path), "task.max_steps=6"])
+    record = json.loads(path.read_text())
+    assert (record["skill"], record["success_at_end"]["mean"]) == ("set_table", 0.0)
+    assert record["means"]["length"] <= 6.0
+
+
 def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(evaluation, "CHECKPOINTS", tmp_path)
     with pytest.raises(UserError, match=r"no policy of pick is shipped: .*train_skill.sh pick"):

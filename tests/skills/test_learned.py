@@ -9,7 +9,7 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
 from skills.base import SKILL_NAMES, SkillArgument
-from skills.learned import LEARNED, LearnedPick, PolicyRunner, as_episode
+from skills.learned import LEARNED, LearnedPick, LearnedScenario, PolicyRunner, as_episode
 from skills.players import argument_of
 from ver import UserError
 
@@ -38,6 +38,38 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(make_che
             world.simulator.step(action[None])
         observation = env.step(full[0, env.task.action_slice])[0]
         np.testing.assert_allclose(world.state.base_pose, env.state.base_pose, atol=1e-9)
+
+
+def test_a_scenarios_policy_sees_and_does_what_it_did_in_training(make_checkpoint):
+    """In the planner's world, which is not its own, and with the mask and repetition of its own."""
+    path = make_checkpoint("set_table")
+    policy = LearnedScenario(path, "set_table")
+    env = policy.environments(0, seed=0)
+    observation, _ = env.reset(seed=5)
+    world = RearrangeEnv("set_table", split="val", simulator=SimulatorConfig(camera_size=32))
+    world.reset(options={"episode": env.episode})
+    policy.reset(world, SkillArgument("object", 0, 0, (0.0, 0.0, 0.0)))
+    runner = PolicyRunner(path)
+    for step in range(3):
+        torch.manual_seed(step)
+        action = runner.act(observation)
+        action[STOP] = -1.0
+        for repetition in range(3):
+            torch.manual_seed(step)
+            world.step_physical(policy.act(world))
+            assert policy.done(world) == (repetition == 0 and policy.full[0, STOP] > 0)
+        observation = env.step(action)[0]
+        np.testing.assert_allclose(world.state.base_pose, env.state.base_pose, atol=1e-9)
+        np.testing.assert_allclose(world.state.arm_joints, env.state.arm_joints, atol=1e-6)
+
+
+def test_a_scenarios_policy_is_done_when_it_calls_stop(make_checkpoint):
+    policy = LearnedScenario(make_checkpoint("set_table"), "set_table")
+    world = policy.environments(0, seed=0)
+    assert not policy.done(world)
+    policy.full[0, STOP] = 1.0
+    assert policy.done(world)
+    assert policy.timeout == 3000
 
 
 def test_restart_forgets_the_previous_action(pick_checkpoint):

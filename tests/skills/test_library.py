@@ -8,6 +8,7 @@ from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.sim.mujoco import SimulatorConfig
 from skills import SKILL_NAMES, SkillArgument, library, load_skills
+from ver import UserError as VerUserError
 
 
 def test_oracles_need_no_checkpoint():
@@ -50,6 +51,26 @@ def test_single_skills_may_be_others(pick_checkpoint, monkeypatch):
 def test_unknown_modes_and_skills_are_answered_with_those_there_are(words, message):
     with pytest.raises(UserError, match=message):
         load_skills(words)
+
+
+@pytest.mark.parametrize(
+    "words", ["learned,pick=monolithic", "monolithic,pick=oracle", "monolithic=spa", "monolithic="]
+)
+def test_a_monolithic_policy_plays_alone(words):
+    with pytest.raises(UserError, match=f"'{words}': monolithic plays without any skills"):
+        load_skills(words, "tidy_house")
+
+
+def test_the_monolithic_policy_is_the_scenarios_own(make_checkpoint, monkeypatch):
+    path = make_checkpoint("set_table")
+    monkeypatch.setattr(library, "CHECKPOINTS", path.parent)
+    for words in ("monolithic", f"monolithic={path}"):
+        (skill,) = load_skills(words, "set_table").values()
+        assert (skill.name, skill.source) == ("set_table", str(path))
+    with pytest.raises(VerUserError, match="holds a policy for 'set_table', not for 'tidy_house'"):
+        load_skills(f"monolithic={path}", "tidy_house")
+    with pytest.raises(UserError, match=r"no policy for tidy_house .*train_skill.sh tidy_house"):
+        load_skills("monolithic", "tidy_house")
 
 
 def test_reset_arm_brings_the_arm_to_rest_in_time():

@@ -8,7 +8,7 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.sim import Randomisation
-from rearrange.tasks import PickConfig, default_config
+from rearrange.tasks import HOUSEHOLD_NAMES, PickConfig, default_config
 from skills.base import SKILL_NAMES
 from skills.navigation import NavEnvironments
 from skills.settings import SkillEnvironments, check_skill, settings_type
@@ -16,9 +16,23 @@ from skills.train import load_settings
 from ver import UserError as VerUserError
 
 
-@pytest.mark.parametrize("skill", SKILL_NAMES)
+@pytest.mark.parametrize("skill", [*SKILL_NAMES, *HOUSEHOLD_NAMES])
 def test_every_trainable_skill_has_a_config_that_loads(skill):
     assert load_settings(skill).skill == skill
+
+
+@pytest.mark.parametrize("scenario", HOUSEHOLD_NAMES)
+def test_household_scenarios_share_settings_and_keep_the_reference_rewards(scenario):
+    settings = load_settings(scenario, ["camera_size=16"])
+    assert settings.camera_size == 16
+    network = settings.trainer.network
+    assert (network.core, network.layers, network.switches) == ("lstm", 1, [7, 10])
+    assert settings.trainer.collect.num_environments == 32  # of all skills
+    default = default_config(scenario)
+    assert settings.task == replace(default, action=replace(default.action, repeat=3))
+    env = SkillEnvironments.from_settings(settings)(0, 0)
+    for key, columns in network.angles.items():  # every second number is a bearing
+        assert columns == list(range(1, env.task.OBSERVATION[key], 2))
 
 
 def test_overrides_reach_task_and_trainer():

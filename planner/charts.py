@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from skills.command import counted
+
 COLORS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f")
 SKILL_COLORS = {
     "navigate": "#94a3b8",
@@ -16,11 +18,15 @@ SKILL_COLORS = {
     "close_cab": "#b45309",
     "open_fridge": "#7c3aed",
     "close_fridge": "#5b21b6",
-    "reset_arm": "#e2e8f0",
+    "reset_arm": "#475569",
     "monolithic": "#0891b2",
 }
 FAULT = "#dc2626"
 _OTHER = "#0891b2"
+STEPS_PER_SECOND = 30
+FRONT, SECTORS = math.radians(30), 6  # of a map of hand-offs: to either side, and in all
+MANY = 20  # starts: fewer are drawn paler
+TIMELINE = 860.0  # wide
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def text(x: float, y: float, said: str, anchor: str = "middle", kind: str = "") 
 def line_chart(places: Sequence[str], lines: Sequence[Series], title: str) -> str:
     """Success after every interaction, one line per evaluation, with 95 % intervals."""
     left, top, height = 48.0, 14.0, 240.0
-    step = max(44.0, 620.0 / max(1, len(places)))
+    step = max(74.0, 620.0 / max(1, len(places)))  # as wide as the longest name
     width = step * len(places)
     parts = []
     for percent in range(0, 101, 25):
@@ -139,45 +145,68 @@ def hand_off_map(starts: Sequence[Start], title: str, rings: Sequence[float]) ->
     Args:
         starts: Where the skill began.
         title: For those who cannot see.
-        rings: Outer radii of the rings [m]; what is farther falls into the last.
+        rings: Outer radii of the rings [m].
     """
-    sectors, size, margin = 12, 150.0, 26.0
-    middle = size + margin
+    size, side = 420.0, 2 * FRONT / SECTORS
+    middle, foot = size * math.sin(FRONT) + 12, size + 24
     groups: dict[tuple[int, int], list[bool]] = {}
+    elsewhere: list[bool] = []
     for start in starts:
-        ring = next((k for k, r in enumerate(rings) if start.distance <= r), len(rings) - 1)
-        turn = (start.heading + math.pi / sectors) % (2 * math.pi)
-        groups.setdefault((ring, int(turn / (2 * math.pi) * sectors)), []).append(start.success)
+        ring = next((k for k, r in enumerate(rings) if start.distance <= r), None)
+        turn = math.remainder(start.heading, 2 * math.pi)
+        inside = ring is not None and abs(turn) < FRONT
+        sector = math.floor((turn + FRONT) / side)
+        found = groups.setdefault((ring, sector), []) if inside else elsewhere
+        found.append(start.success)
     parts = []
-    for k in range(len(rings)):
+    for k, ring in enumerate(rings):
         inner, outer = size * k / len(rings), size * (k + 1) / len(rings)
-        for sector in range(sectors):
-            found = groups.get((k, sector), [])
-            share = sum(found) / len(found) if found else 0.0
-            fill = _shade(share) if found else "none"
-            at = f"{rings[k - 1] if k else 0:g} to {rings[k]:g} m"
-            told = f"{at}: {share:.0%} of {len(found)}"
-            low, high = (sector + side for side in (-0.5, 0.5))
-            path = _ring_piece(middle, inner, outer, low / sectors, high / sectors)
-            parts.append(
-                f'<path class="cell" d="{path}" fill="{fill}"><title>{told}</title></path>'
-            )
-            if found and len(found) >= 2:
-                x, y = _at(middle, (inner + outer) / 2, sector / sectors)
-                parts.append(text(x, y + 3.5, str(len(found)), kind="small"))
-        parts.append(text(middle + 3, middle - outer + 11, f"{rings[k]:g} m", "start", "faint"))
-    parts.append(text(middle, 16, "ahead"))
-    return svg(2 * middle, 2 * middle, parts, title)
+        for sector in range(SECTORS):
+            low = sector * side - FRONT
+            path = _ring_piece((middle, foot), inner, outer, low, low + side)
+            told, look = f"{rings[k - 1] if k else 0:g} to {ring:g} m: none", 'fill="none"'
+            if found := groups.get((k, sector)):
+                share, n = sum(found) / len(found), len(found)
+                look = f'fill="{_shade(share)}" fill-opacity="{0.3 + 0.7 * min(1, n / MANY):.2f}"'
+                told = told.replace("none", f"{share:.0%} of {n}")
+                x, y = _at((middle, foot), (inner + outer) / 2, low + side / 2)
+                parts.append(text(x, y + 3.5, str(n), kind="small"))
+            piece = f'<path class="cell" d="{path}" {look}><title>{told}</title></path>'
+            parts.insert(0, piece)  # below the numbers
+        if (ring / 0.5).is_integer():
+            x, y = _at((middle, foot), outer, -FRONT)
+            parts.append(text(x + 6, y + 12, f"{ring:g} m", "start", "faint"))
+    parts.append(text(middle, 14, "ahead"))
+    parts.append(f'<circle cx="{middle:.1f}" cy="{foot}" r="4" fill="#0f172a"/>')
+    parts += _color_bar(12, foot - 18)
+    rest = f"{len(elsewhere)} elsewhere"
+    if elsewhere:
+        rest += f" ({sum(elsewhere) / len(elsewhere):.0%})"
+    parts.append(text(2 * middle + 18, foot - 2, rest, "end", "small"))
+    return svg(2 * middle + 30, foot + 10, parts, title)
+
+
+def _color_bar(left: float, top: float) -> list[str]:
+    """The colours of shares, from 0 to 100 %."""
+    pieces = 20
+    bar = [
+        f'<rect x="{left + 5 * k}" y="{top}" width="5.5" height="7" fill="{_shade(k / (pieces - 1))}"/>'
+        for k in range(pieces)
+    ]
+    labels = [
+        text(left + pieces * 5 * share, top + 17, f"{share:.0%}", kind="small")
+        for share in (0.0, 0.5, 1.0)
+    ]
+    return bar + labels
 
 
 def timeline(segments: Sequence[Segment], longest: int, title: str) -> str:
     """An episode as a bar of skills; where something went wrong the bar has a red foot."""
-    width, height = 860.0, 20.0
     parts, x = [], 0.0
     for segment in segments:
-        length = width * segment.steps / max(1, longest)
+        length = TIMELINE * segment.steps / max(1, longest)
         color = SKILL_COLORS.get(segment.skill, _OTHER)
-        told = f"{segment.skill} {segment.label}: {segment.steps} steps"
+        told = f"{segment.skill} {segment.label}: {counted(segment.steps, 'step')}"
         told += f", {segment.deviation}" if segment.deviation else ""
         parts.append(
             f'<g><title>{escape(told)}</title><rect x="{x:.1f}" y="0" '
@@ -189,7 +218,21 @@ def timeline(segments: Sequence[Segment], longest: int, title: str) -> str:
             )
         parts.append("</g>")
         x += length
-    return svg(width, height, parts, title)
+    return svg(TIMELINE, 20, parts, title)
+
+
+def time_axis(longest: int) -> str:
+    """The scale of timelines of up to `longest` steps: steps, and the seconds that they are."""
+    seconds = longest / STEPS_PER_SECOND
+    tick = next((each for each in (1, 2, 5, 10, 20, 50) if seconds / each <= 5), 100)
+    parts = [text(0, 26, "0", "start")]
+    for k in range(1, int(seconds / tick) + 1):
+        steps = k * tick * STEPS_PER_SECOND
+        x = TIMELINE * steps / max(1, longest)
+        parts.append(f'<line class="tick" x1="{x:.1f}" x2="{x:.1f}" y1="31" y2="38"/>')
+        anchor = "middle" if x < TIMELINE - 70 else "end"
+        parts.append(text(x, 26, f"{steps} ({k * tick} s)", anchor))
+    return svg(TIMELINE, 38, parts, "steps and seconds")
 
 
 def _interval(rate: Rate) -> str:
@@ -197,23 +240,24 @@ def _interval(rate: Rate) -> str:
 
 
 def _shade(share: float) -> str:
-    """From red over pale yellow to green."""
-    ends = ((220, 38, 38), (254, 240, 190), (22, 163, 74))
+    """From red over pale yellow to green, all light enough for dark numbers."""
+    ends = ((248, 113, 113), (254, 240, 190), (74, 222, 128))
     low, high = (ends[0], ends[1]) if share < 0.5 else (ends[1], ends[2])
     part = 2 * share if share < 0.5 else 2 * share - 1
     mixed = (round(a + part * (b - a)) for a, b in zip(low, high, strict=True))
     return "#" + "".join(f"{value:02x}" for value in mixed)
 
 
-def _at(middle: float, radius: float, turn: float) -> tuple[float, float]:
-    """A point at a share of a full turn to the left of straight up."""
-    angle = 2 * math.pi * turn
-    return middle - radius * math.sin(angle), middle - radius * math.cos(angle)
+def _at(center: tuple[float, float], radius: float, angle: float) -> tuple[float, float]:
+    """A point at an angle to the left of straight up [rad]."""
+    return center[0] - radius * math.sin(angle), center[1] - radius * math.cos(angle)
 
 
-def _ring_piece(middle: float, inner: float, outer: float, low: float, high: float) -> str:
+def _ring_piece(
+    center: tuple[float, float], inner: float, outer: float, low: float, high: float
+) -> str:
     corners = [
-        _at(middle, r, t) for r, t in ((inner, low), (outer, low), (outer, high), (inner, high))
+        _at(center, r, t) for r, t in ((inner, low), (outer, low), (outer, high), (inner, high))
     ]
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = corners
     return (

@@ -17,27 +17,35 @@ from planner import charts
 from planner.charts import Rate, Segment, Series, Start
 from planner.executive import REARM
 from planner.report import read_result
+from planner.table import method_name
 from rearrange.errors import UserError
-from skills.command import OneLineParser, run_command, write_text
+from skills.command import OneLineParser, counted, run_command, short_path, write_text
 
 SUCCESSES, FAILURES = 2, 4  # films shown
 LARGEST_FILM = 6 * 2**20  # bytes
 TIMELINES = 40  # shown at once; the rest is folded away
-RINGS = (0.5, 1.0, 1.5, 2.0, 3.0)  # [m]
+RINGS = tuple(0.25 * k for k in range(1, 9))  # [m]
+FILMS = """White box: the object to be picked up; green ghost: where it shall go; grey sphere: where Navigate is
+sent; amber box: the handle to be used. Depth: near is light, far is dark, up to 5 m. Map: the robot and its way
+in blue, a red disc where the object stood, a green ring where it shall go. Dots: the steps of the plan, green
+done, amber now, red with a fault."""
+FULL = "full task"
+EXHAUSTED = "plan exhausted"  # of `Execution.failure`
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#0f172a;max-width:920px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.7rem;margin-bottom:.2rem}h2{margin-top:2.4rem;border-bottom:1px solid #e2e8f0}
 h3{margin:1.4rem 0 .4rem;font-size:1rem}svg{width:100%;height:auto;display:block}
-svg text{font-size:11px;fill:#334155}svg .small{font-size:9px}svg .faint{fill:#94a3b8;font-size:9px}
+svg text{font-size:11px;fill:#334155}svg .small{font-size:10px}svg .faint{fill:#64748b;font-size:10px}
 svg .grid{stroke:#e2e8f0}svg .cell{stroke:#cbd5e1;stroke-width:.7}
 .cards{display:flex;gap:1rem;flex-wrap:wrap}.card{border:1px solid #e2e8f0;border-radius:8px;
 padding:.7rem 1rem;flex:1 1 14rem;max-width:20rem}.card b{font-size:1.5rem;display:block}.muted{color:#64748b}
 .key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}
-.maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:1rem}
-.films{display:grid;grid-template-columns:repeat(auto-fill,minmax(400px,1fr));gap:1rem}
+.maps,.films{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(400px,100%),1fr));gap:1rem}
+.chart{overflow-x:auto}.chart svg{min-width:600px}svg .tick{stroke:#64748b}
 video{width:100%;background:#000}figure{margin:0}figcaption{font-size:.85rem;color:#475569}
 code{background:#f1f5f9;padding:.1em .3em;border-radius:3px;overflow-wrap:anywhere}
-.row{display:grid;grid-template-columns:9rem 1fr;align-items:center;font-size:.8rem}
+.row{display:grid;grid-template-columns:11rem 1fr;column-gap:1rem;align-items:center;font-size:.8rem}
+@media(max-width:600px){.row{grid-template-columns:1fr;margin-top:.4rem}.row .axis text{font-size:20px}}
 """
 
 
@@ -55,10 +63,11 @@ def page(results: Sequence[dict[str, Any]], folder: Path = Path()) -> str:
     if len(tasks) > 1:
         raise UserError(f"the results are of different tasks: {', '.join(tasks)}; give one's only")
     title = tasks[0].replace("_", " ").title()
+    longest = max(record["steps"] for result in results for record in result["records"])
     body = [f"<h1>{escape(title)}</h1>", _cards(results), _comparison(results)]
     for result in results:
         body += [f"<h2>{escape(_name(result))}</h2>", _failures(result), _maps(result)]
-        body += [_timelines(result), _films(result, folder), _origin(result)]
+        body += [_timelines(result, longest), _films(result, folder), _origin(result)]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
@@ -69,7 +78,7 @@ def page(results: Sequence[dict[str, Any]], folder: Path = Path()) -> str:
 
 
 def _name(result: dict[str, Any]) -> str:
-    return f"{result['row']}, {result['episodes']} {result['split']} episodes"
+    return f"{method_name(result)}, {counted(result['episodes'], result['split'] + ' episode')}"
 
 
 def _rate(values: dict[str, float]) -> Rate:
@@ -77,8 +86,9 @@ def _rate(values: dict[str, float]) -> Rate:
 
 
 def _rates(result: dict[str, Any]) -> dict[str, Rate]:
-    """By interaction: two results need not have the same ones."""
-    return {each["name"]: _rate(each["success"]) for each in result["interactions"]}
+    """At the end, by interaction: two results need not have the same ones."""
+    rates = {each["name"]: _rate(each["success_at_end"]) for each in result["interactions"]}
+    return rates | {FULL: _rate(result["full_task"]["success_at_end"])}
 
 
 def _cards(results: Sequence[dict[str, Any]]) -> str:
@@ -87,9 +97,9 @@ def _cards(results: Sequence[dict[str, Any]]) -> str:
         rate = _rate(result["full_task"]["success_at_end"])
         once = result["full_task"]["success_once"]["mean"]
         cards.append(
-            f'<div class="card">{escape(result["row"])}<b>{rate.mean:.1%}</b>'
+            f'<div class="card">{escape(method_name(result))}<b>{rate.mean:.1%}</b>'
             f'<span class="muted">{100 * rate.low:.1f} to {100 * rate.high:.1f} % of '
-            f"{result['episodes']} episodes in full at the end; {once:.1%} once</span></div>"
+            f"{counted(result['episodes'], 'episode')} in full at the end; {once:.1%} once</span></div>"
         )
     return f'<div class="cards">{"".join(cards)}</div>'
 
@@ -97,7 +107,8 @@ def _cards(results: Sequence[dict[str, Any]]) -> str:
 def _comparison(results: Sequence[dict[str, Any]]) -> str:
     longest = max(results, key=lambda result: len(result["interactions"]))
     found = [_rates(result) for result in (longest, *results)]
-    places = list(dict.fromkeys(name for rates in found for name in rates))
+    names = dict.fromkeys(name for rates in found for name in rates if name != FULL)
+    places = [*names, FULL]
     lines = [
         Series(_name(result), tuple(rates.get(place) for place in places))
         for result, rates in zip(results, found[1:], strict=True)
@@ -109,9 +120,15 @@ def _comparison(results: Sequence[dict[str, Any]]) -> str:
     )
     chart = charts.line_chart(places, lines, "success after every interaction")
     return (
-        "<h2>Success after every interaction</h2><p class='muted'>An interaction counts if it and all "
-        f"before it succeeded. Bars: 95 % intervals.</p>{chart}<p>{keys}</p>"
+        "<h2>Success after every interaction</h2><p class='muted'>At the end of the episode: an "
+        "interaction counts if it and all before it succeeded and what was placed is still so; the full "
+        f"task is judged by the state alone. Bars: 95 % intervals.</p>{_wide(chart)}<p>{keys}</p>"
     )
+
+
+def _wide(chart: str) -> str:
+    """A chart that is scrolled on small screens, for its text stays legible."""
+    return f'<div class="chart">{chart}</div>'
 
 
 def _failures(result: dict[str, Any]) -> str:
@@ -119,8 +136,15 @@ def _failures(result: dict[str, Any]) -> str:
         return "<p>No episode failed.</p>"
     chart = charts.bar_chart(result["failures"], result["episodes"], "failures")
     # As in `Execution.failure`; the key is not in older files.
-    which = "last with what was left" if result.get("replanning") else "first"
-    return f"<h3>What went wrong {which}</h3>{chart}"
+    replans = result.get("replanning")
+    heading = "Why unfinished episodes ended" if replans else "What went wrong first"
+    told = ""
+    if EXHAUSTED in result["failures"]:
+        told = (
+            f"<p class='muted'>{EXHAUSTED.capitalize()}: the plan came to its end, no fault was noticed, "
+            "and the goal is not met.</p>"
+        )
+    return f"<h3>{heading}</h3>{_wide(chart)}{told}"
 
 
 def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:
@@ -154,13 +178,13 @@ def _maps(result: dict[str, Any]) -> str:
         return ""
     return (
         "<h3>Hand-offs</h3><p class='muted'>Where the target was when navigation handed over, seen from "
-        "above; the robot stands in the middle and looks up. Green: the next skill went without a "
-        f"fault; numbers: how often.</p><div class='maps'>{''.join(figures)}</div>"
+        "above by the robot, which looks up. Colour: how often the next skill went without a fault; "
+        f"numbers: of how many, paler below {charts.MANY}.</p><div class='maps'>{''.join(figures)}</div>"
     )
 
 
-def _timelines(result: dict[str, Any]) -> str:
-    longest = max(record["steps"] for record in result["records"])
+def _timelines(result: dict[str, Any], longest: int) -> str:
+    """Every episode, at a scale on which `longest` steps fill the page."""
     rows = []
     for record in result["records"]:
         segments = [
@@ -180,9 +204,11 @@ def _timelines(result: dict[str, Any]) -> str:
     folded = (
         f"<details><summary>{len(rows) - TIMELINES} more</summary>{rest}</details>" if rest else ""
     )
+    axis = charts.time_axis(longest)
+    axis = f'<div class="row"><span>steps (seconds)</span><div class="axis">{axis}</div></div>'
     return (
         f"<h3>Episodes</h3><p>{keys}<span class='key' style='background:{charts.FAULT}'></span>"
-        f"a fault</p>{''.join(rows[:TIMELINES])}{folded}"
+        f"a fault</p>{axis}{''.join(rows[:TIMELINES])}{folded}"
     )
 
 
@@ -214,11 +240,16 @@ def _films(result: dict[str, Any], folder: Path) -> str:
             f'<figure><video controls preload="metadata" src="data:video/mp4;base64,{film}"></video>'
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
-    return f"<h3>Films</h3><div class='films'>{''.join(figures)}</div>" if figures else ""
+    if not figures:
+        return ""
+    legend = f"<p class='muted'>{FILMS}</p>"
+    return f"<h3>Films</h3>{legend}<div class='films'>{''.join(figures)}</div>"
 
 
 def _origin(result: dict[str, Any]) -> str:
-    skills = ", ".join(f"{name}: {source}" for name, source in result.get("skills", {}).items())
+    skills = ", ".join(
+        f"{name}: {short_path(source)}" for name, source in result.get("skills", {}).items()
+    )
     machine = result.get("machine", {})
     return (
         f"<h3>How to repeat it</h3><p><code>{escape(result.get('command', ''))}</code></p>"
@@ -238,7 +269,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     output = options.output or options.results[0].with_name("report.html")
     write_text(output, page([read_result(path) for path in options.results]))
-    print(f"page: {output}", file=sys.stderr)
+    print(f"page: {short_path(output)}", file=sys.stderr)
     return 0
 
 

@@ -23,13 +23,14 @@ Made by `python -m planner.table` from the files that `planner.eval --json` writ
 end of the episode after every interaction; each counts only if all before it succeeded and what was placed is
 still so. The full task is judged by the state alone: the plan has come to its end, every object is at its goal,
 the hand is empty, and what had to be closed is. In brackets: 95 % intervals. Episodes in apartments that
-nothing was trained in; ours, not ReplicaCAD's, so not comparable with published figures.
+nothing was trained in; ours, not ReplicaCAD's, so not comparable with published figures. Among the failures,
+"plan exhausted": the plan came to its end, no fault was noticed, and the goal is not met.
 """
 
 
-def page(summaries: Sequence[dict[str, Any]]) -> str:
-    """The whole page in Markdown."""
-    lines = [INTRODUCTION]
+def page(summaries: Sequence[dict[str, Any]], note: str = "") -> str:
+    """The whole page in Markdown; a note ends its introduction."""
+    lines = [INTRODUCTION + (f"{note}\n" if note else "")]
     for task in SCENARIOS:
         rows = [summary for summary in summaries if summary["task"] == task]
         if rows:
@@ -51,13 +52,13 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
         full = summary["full_task"]["success_at_end"]
         interval = f"{100 * full['low']:.1f} to {100 * full['high']:.1f}"
         lines.append(
-            f"| {_name(summary)} | {summary['episodes']} | {' | '.join(cells)} "
+            f"| {method_name(summary)} | {summary['episodes']} | {' | '.join(cells)} "
             f"| **{100 * full['mean']:.1f} %** ({interval}) |"
         )
     return lines
 
 
-def _name(summary: dict[str, Any]) -> str:
+def method_name(summary: dict[str, Any]) -> str:
     """The method, which skills an oracle stood in for, and the split if it is not validation."""
     oracle = ", ".join(name for name, source in summary["skills"].items() if source == "oracle")
     method, _, rest = summary["row"].partition(" (")
@@ -82,7 +83,7 @@ def _details(summary: dict[str, Any]) -> str:
     replanning = summary.get("replanning")  # not in older files
     changed = f" {replanning_line(replanning).capitalize()}." if replanning else ""
     return (
-        f"- **{_name(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
+        f"- **{method_name(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
         f"{wrong['wrong']} of {wrong['picks']} picks. Planning: median "
         f"{1e3 * planning['median']:.0f} ms, worst {1e3 * planning['worst']:.0f} ms.{changed} `{command}`"
     )
@@ -92,7 +93,9 @@ def main(arguments: Sequence[str]) -> int:
     """Print the page."""
     parser = OneLineParser(prog="planner.table", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="written by planner.eval --json")
-    sys.stdout.write(page([read_result(path) for path in parser.parse_args(arguments).files]))
+    parser.add_argument("--note", default="", metavar="TEXT", help="ends the introduction")
+    options = parser.parse_args(arguments)
+    sys.stdout.write(page([read_result(path) for path in options.files], options.note))
     return 0
 
 

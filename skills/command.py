@@ -56,6 +56,17 @@ def write_text(path: str | Path, text: str) -> None:
         raise
 
 
+def counted(number: int, noun: str) -> str:
+    """For example "1 episode" and "2 episodes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def short_path(path: str | Path) -> str:
+    """A path as it is told: relative to the working directory if it lies below."""
+    path, here = Path(path), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
 def machine() -> dict[str, Any]:
     """What this machine is, for records."""
     model = platform.processor() or platform.machine()

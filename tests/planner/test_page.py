@@ -50,6 +50,7 @@ def test_the_page_says_what_was_found(result):
     assert result["command"] in html
     labels = [each.get("aria-label") for each in pictures(html)]
     assert labels[:2] == ["success after every interaction", "failures"]
+    assert labels.count("steps and seconds") == 1
     assert {"hand-offs to pick", "hand-offs to place"} <= set(labels)
     assert [label for label in labels if label.startswith("episode ")] == [
         "episode 0: pick: wrong object",
@@ -87,6 +88,13 @@ def test_films_are_in_the_page(result, tmp_path):
     assert "data:video/mp4;base64,ZmlsbQ==" in html
 
 
+def test_films_come_with_a_legend(result, tmp_path):
+    assert page.FILMS not in page.page([result])
+    (tmp_path / "a.mp4").write_bytes(b"film")
+    result["records"][0]["video"] = "a.mp4"
+    assert page.FILMS in page.page([result], tmp_path)
+
+
 def test_results_stand_side_by_side(result, tmp_path):
     other = result | {"row": "oracle"}
     html = page.page([result, other])
@@ -100,27 +108,47 @@ def test_rates_are_compared_by_name(result):
     """A result without some interaction has a gap there; one of its own stands at the end."""
     first, _, *rest = result["interactions"]
     mean = {"mean": 0.25, "low": 0.2, "high": 0.3}
-    changed = [first, rest[0] | {"success": mean}, {"name": "open_cab_0", "success": mean}]
-    html = page.page([result, result | {"row": "other", "interactions": changed}])
+    changed = [
+        first,
+        rest[0] | {"success_at_end": mean, "success": first["success"]},
+        {"name": "open_cab_0", "success_at_end": mean},
+    ]
+    full = {name: {"mean": 0.5, "low": 0.4, "high": 0.6} for name in result["full_task"]}
+    other = {"row": "other", "interactions": changed, "full_task": full}
+    html = page.page([result, result | other])
     (chart, *_) = pictures(html)
     told = [title.text for title in chart.iter("title")]
     assert [each.split(", ")[-1] for each in told if each.startswith("other")] == [
-        f"{first['name']}: {page.charts._interval(page._rate(first['success']))}",
+        f"{first['name']}: {page.charts._interval(page._rate(first['success_at_end']))}",
         "pick_1: 25.0% (20.0 to 30.0)",
         "open_cab_0: 25.0% (20.0 to 30.0)",
+        "full task: 50.0% (40.0 to 60.0)",
     ]
     names = [each.text for each in chart.findall("text")][5:]
-    assert names[:3] + names[-1:] == ["pick 0", "place 0", "pick 1", "open cab 0"]
+    assert names[:3] + names[-2:] == ["pick 0", "place 0", "pick 1", "open cab 0", "full task"]
     # Nothing is drawn across the gaps.
     points = [len(each.get("points", "").split()) for each in chart.findall("polyline")]
-    assert points == [10, 1, 1, 1]
+    assert points == [10, 1, 1, 1, 2]
 
 
 def test_the_heading_says_which_failure_is_told(result):
     assert "What went wrong first" in page.page([result])
     html = page.page([result | {"replanning": {"limit": 5}}])
     assert "What went wrong first" not in html
-    assert "What went wrong last with what was left" in html
+    assert "Why unfinished episodes ended" in html
+
+
+def test_what_an_exhausted_plan_is_stands_below_it(result):
+    assert "Plan exhausted" not in page.page([result])
+    assert "Plan exhausted: " in page.page([result | {"failures": {"plan exhausted": 1}}])
+
+
+def test_results_are_called_as_in_the_table(result):
+    sources = {name: f"/somewhere/{name}.safetensors" for name in result["skills"]}
+    learned = result | {"row": "TP-SRL (mixed)", "episodes": 1, "skills": sources}
+    html = page.page([learned])
+    assert "<h2>TP-SRL, 1 val episode</h2>" in html
+    assert "mixed" not in html.replace(result["command"], "")
 
 
 @pytest.mark.parametrize(
@@ -144,15 +172,44 @@ def test_rates_lie_where_they_belong():
 
 
 def test_a_target_to_the_left_is_drawn_to_the_left():
-    starts = [Start(0.9, math.pi / 2, True), Start(0.9, math.pi / 2, True)]
+    there = math.radians(15)
+    starts = [
+        Start(0.9, there, True),
+        Start(0.9, there - 2 * math.pi, False),
+        Start(0.6, 0.1, True),
+    ]
     picture = ElementTree.fromstring(charts.hand_off_map(starts, "t", (0.5, 1.0)))
-    (count,) = [each for each in picture.findall("text") if each.text == "2"]
-    width = float(picture.get("viewBox", "").split()[2])
-    assert float(count.get("x", "")) < 0.35 * width
-    assert float(count.get("y", "")) == pytest.approx(width / 2 + 3.5, abs=1)
+    counts = {each.text: float(each.get("x", "")) for each in picture.findall("text")}
+    assert counts["2"] < counts["1"] < counts["ahead"]
     filled = [cell for cell in picture.findall("path") if cell.get("fill") != "none"]
-    (title,) = filled[0]
-    assert (len(filled), title.text) == (1, "0.5 to 1 m: 100% of 2")
+    told = {cell[0].text: float(cell.get("fill-opacity", "")) for cell in filled}
+    assert set(told) == {"0.5 to 1 m: 50% of 2", "0.5 to 1 m: 100% of 1"}
+    assert told["0.5 to 1 m: 100% of 1"] < told["0.5 to 1 m: 50% of 2"] < 1.0
+
+
+def test_what_is_not_in_front_is_counted():
+    starts = [Start(0.9, 2.0, True), Start(3.0, 0.0, False), Start(0.9, 0.0, True)]
+    picture = ElementTree.fromstring(charts.hand_off_map(starts, "t", (0.5, 1.0)))
+    assert "2 elsewhere (50%)" in [each.text for each in picture.findall("text")]
+
+
+def test_timelines_have_a_scale():
+    texts = ElementTree.fromstring(charts.time_axis(1200)).findall("text")
+    assert [each.text for each in texts] == [
+        "0", "300 (10 s)", "600 (20 s)", "900 (30 s)", "1200 (40 s)",
+    ]  # fmt: skip
+    places = [float(each.get("x", "")) for each in texts]
+    assert places == [0.0, 215.0, 430.0, 645.0, 860.0]
+
+
+def test_all_timelines_of_a_page_have_one_scale(result):
+    longer = [record | {"steps": 2 * record["steps"]} for record in result["records"]]
+    alone, both = page.page([result]), page.page([result, result | {"records": longer}])
+    first = {}
+    for name, html in (("alone", alone), ("both", both)):
+        picture = next(p for p in pictures(html) if p.get("aria-label", "").startswith("episode"))
+        first[name] = float(next(picture.iter("rect")).get("width", ""))
+    assert first["both"] == pytest.approx(first["alone"] / 2, abs=0.1)
 
 
 def test_a_fault_has_a_red_foot():

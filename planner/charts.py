@@ -152,9 +152,9 @@ def hand_off_map(starts: Sequence[Start], title: str, rings: Sequence[float]) ->
     groups: dict[tuple[int, int], list[bool]] = {}
     elsewhere: list[bool] = []
     for start in starts:
-        ring = next((k for k, r in enumerate(rings) if start.distance <= r), None)
+        ring = next((k for k, r in enumerate(rings) if start.distance <= r), len(rings))
         turn = math.remainder(start.heading, 2 * math.pi)
-        inside = ring is not None and abs(turn) < FRONT
+        inside = ring < len(rings) and abs(turn) < FRONT
         sector = math.floor((turn + FRONT) / side)
         found = groups.setdefault((ring, sector), []) if inside else elsewhere
         found.append(start.success)

@@ -24,11 +24,12 @@ from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.errors import UserError
 from skills import SKILL_NAMES, SkillArgument
 from skills.base import SKILLS_HELP, parse_modes
-from skills.command import OneLineParser, run_command
+from skills.command import OneLineParser, counted, run_command, short_path
 from skills.settings import CHECKPOINTS
 
 LARGEST = 5_000_000  # bytes of a film
-REAL_TIME = 1  # a stride: a skill alone is over in seconds
+STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
+GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
 ORACLE_DRIVES = ("navigate",)  # needs no checkpoint in plans whose skills are mixed
 
 
@@ -141,14 +142,15 @@ class SkillPlayer:
         options = {"episode": self._episodes.episode(index, self._seed)}
         if path is None:
             return self._take(self._player.play(index, options))
+        from planner.panels import skill_title
         from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
 
         world = self._player.environment
         world.reset(options=options)
         call = only_call(self._skill, world)
-        title = self._skill.replace("_", " ").capitalize()
+        title = skill_title(self._skill).title()
         sources = {self._skill: self._source}
-        with EpisodeVideo(path, world, title, sources, REAL_TIME) as video:
+        with EpisodeVideo(path, world, title, sources, STRIDE, FPS) as video:
 
             def observe(world: RearrangeEnv) -> None:
                 step = world.elapsed_steps
@@ -182,11 +184,11 @@ def only_call(skill: str, world: RearrangeEnv) -> SkillCall:
 
 
 def receptacle_of(argument: SkillArgument) -> str | None:
-    """The receptacle that a joint opens, or None: other drawers have no name in plans."""
+    """The receptacle that a joint opens; other drawers have no name in plans and go by their joint's."""
     for name, (_, joint) in ARTICULATED_RECEPTACLES.items():
         if joint == argument.joint:
             return name
-    return None
+    return argument.joint
 
 
 def _execution(skill: str, metrics: dict[str, float]) -> Execution:
@@ -227,7 +229,7 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
         path = output / f"{name}_{word}.mp4"
         path.unlink(missing_ok=True)
         if success not in found:
-            print(f"{name}: no {word} in {len(takes)} episodes", flush=True)
+            print(f"{name}: no {word} in {counted(len(takes), 'episode')}", flush=True)
             continue
         index = found[success]
         if player.play(index, path) != takes[index]:
@@ -251,7 +253,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
     parser.add_argument("--output", type=Path, default=Path("runs") / "videos", metavar="DIR")
     parser.add_argument(
-        "--gif", type=Path, metavar="PATH", help="also the beginning of tidy_house's success"
+        "--gif",
+        action="store_true",
+        help=f"also the beginning of tidy_house's success: {short_path(GIF)}",
     )
     options = parser.parse_args(arguments)
     for name in options.names:
@@ -271,11 +275,11 @@ def main(arguments: Sequence[str]) -> int:
             continue
         made = film(name, player, options.output, options.episodes)
         success = options.output / "tidy_house_success.mp4"
-        if options.gif is not None and success in made:
+        if options.gif and success in made:
             from rearrange.render.video import write_gif
 
-            write_gif(success, options.gif)
-            print(f"{options.gif}: {options.gif.stat().st_size / 1e6:.1f} MB", flush=True)
+            write_gif(success, GIF)
+            print(f"{short_path(GIF)}: {GIF.stat().st_size / 1e6:.1f} MB", flush=True)
     return 0
 
 

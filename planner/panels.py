@@ -33,7 +33,17 @@ TITLES = {
     "tvstand": "TV stand",
     "fridge_middle": "fridge",
     "drawer_right_top": "top right drawer",
+    "drawer_left_top": "top left drawer",
+    "drawer_middle": "middle drawer",
+    "drawer_bottom": "bottom drawer",
 }
+SKILL_TITLES = {
+    "open_cab": "open cabinet",
+    "close_cab": "close cabinet",
+    "reset_arm": "folding the arm",
+}
+FARTHEST = 5.0  # [m], of the depth panel
+SMALL = 14  # font; the README's GIF shows the panel at three quarters
 
 
 def font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
@@ -55,9 +65,14 @@ def receptacle_title(name: str) -> str:
     return " ".join(reversed(words)) if words[-1] in ("left", "right") else " ".join(words)
 
 
+def skill_title(name: str) -> str:
+    """For example "open fridge" for open_fridge."""
+    return SKILL_TITLES.get(name, name.replace("_", " "))
+
+
 def depth_panel(depth: NDArray[np.float32], size: int) -> Picture:
     """Depth image [H, W] in colour, as a square [size, size, 3]."""
-    picture = Image.fromarray(colour_depth(depth, 0.0, 5.0))
+    picture = Image.fromarray(colour_depth(depth, 0.0, FARTHEST))
     return np.asarray(picture.resize((size, size), Image.Resampling.NEAREST))
 
 
@@ -141,16 +156,14 @@ def draw_plan(
         left: Left edge [pixels].
         right: Right edge [pixels].
     """
-    for line, (target, steps) in enumerate(_steps_of_targets(calls).items()):
+    for line, steps in enumerate(_steps_of_targets(calls).values()):
         row = top + 22 * line
         current = plan_index in steps
         past = FAILED if any(step in missed for step in steps) else DONE
         colour = TEXT if current else past if plan_index > steps[-1] else FAINT
-        what = episode.targets[target]
-        name = object_title(what.slot)
-        if what.goal != what.start:
-            name += f" to {receptacle_title(what.goal_receptacle)}"
-        draw.text((left, row), name, font=font(12), fill=colour)
+        room = right - left - 11 * len(steps)
+        name = _line_title(episode, [calls[step] for step in steps], room)
+        draw.text((left, row - 1), name, font=font(SMALL), fill=colour)
         for dot, step in enumerate(steps):
             x = right - 11 * (len(steps) - dot) + 2
             fill = DONE if step < plan_index else None
@@ -159,6 +172,17 @@ def draw_plan(
             elif step in missed:
                 fill = FAILED
             draw.ellipse((x, row + 4, x + 7, row + 11), fill=fill, outline=fill or FAINT)
+
+
+def _line_title(episode: Episode, calls: Sequence[SkillCall], room: int) -> str:
+    """What the steps of a target are about, as far as there is room [pixels]."""
+    receptacle = calls[0].receptacle
+    if receptacle is not None and all(c.interacts and c.receptacle == receptacle for c in calls):
+        return receptacle_title(receptacle)  # the training of a skill that opens or closes
+    target = episode.targets[calls[0].argument.target_index]
+    name = object_title(target.slot)
+    full = f"{name} to {receptacle_title(target.goal_receptacle)}"
+    return full if target.goal != target.start and font(SMALL).getlength(full) <= room else name
 
 
 def _steps_of_targets(calls: Sequence[SkillCall]) -> dict[int, list[int]]:

@@ -24,8 +24,11 @@ from planner.panels import (
     DONE,
     FAILED,
     FAINT,
+    FARTHEST,
     NOW,
+    SMALL,
     TEXT,
+    Color,
     MapPanel,
     Picture,
     depth_panel,
@@ -33,6 +36,7 @@ from planner.panels import (
     font,
     object_title,
     receptacle_title,
+    skill_title,
 )
 from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
@@ -89,6 +93,7 @@ class EpisodeVideo:
         title: str,
         sources: Mapping[str, str] | None = None,
         stride: int = STRIDE,
+        fps: int = FPS,
     ) -> None:
         """Prepare the video of the episode that the world was just reset to.
 
@@ -97,7 +102,8 @@ class EpisodeVideo:
             world: The world.
             title: Name of the task, for people.
             sources: Skill -> `Skill.source`, for the captions; what is left out is not told.
-            stride: Steps between two pictures, so many times real time.
+            stride: Steps between two pictures.
+            fps: Pictures per second; with FPS, the film is `stride` times as fast as real time.
         """
         if not isinstance(world.simulator, MujocoSimulator) or world.simulator.worlds[0] is None:
             raise ValueError("videos are drawn from the MuJoCo simulator after a reset")
@@ -105,8 +111,9 @@ class EpisodeVideo:
         self._title = title
         self._sources = sources or {}
         self._stride = stride
+        self._speed = f"{stride * fps / FPS:g}x speed"
         apartment = world.simulator.worlds[0]
-        self._writer = VideoWriter(path, FPS, quality=26)
+        self._writer = VideoWriter(path, fps, quality=26)
         self._chase = ChaseCamera()
         self._cutaway = Cutaway(apartment.model)
         self._map = MapPanel(apartment.grid, PANEL_WIDTH - 2 * MARGIN, MAP_HEIGHT)
@@ -193,21 +200,17 @@ class EpisodeVideo:
         draw = ImageDraw.Draw(canvas, "RGBA")
         draw.rectangle((0, SCENE.height - 44, SCENE.width, SCENE.height), fill=(12, 14, 18, 190))
         row = SCENE.height - 33
-        text, colour = caption(world, moment), TEXT
-        if execution is not None:
-            done = sum(result.once for result in execution.interactions)
-            count = len(execution.interactions)
-            text, colour = "Success", DONE
-            if execution.failure is not None:
-                text, colour = f"Failed, {execution.failure}", FAILED
-            if count > 1:
-                text += f": {done} of {count} interactions"
-        draw.text((16, row), text, font=font(19), fill=colour)
-        if execution is None and moment.skill in self._sources:
+        if execution is not None:  # needs the whole line
+            text, colour = result_text(execution)
+            draw.text((16, row), text, font=font(19), fill=colour)
+            return
+        text = caption(world, moment)
+        draw.text((16, row), text, font=font(19), fill=TEXT)
+        if moment.skill in self._sources:
             end = 16 + font(19).getlength(text) + 12
             kind = kind_of(self._sources[moment.skill])
             draw.text((end, row + 3), kind, font=font(14), fill=FAINT)
-        clock = f"step {world.elapsed_steps}, {self._stride}x speed"
+        clock = f"step {world.elapsed_steps}, {self._speed}"
         draw.text((SCENE.width - 16, row + 3), clock, font=font(14), fill=FAINT, anchor="ra")
 
     def _panel(
@@ -216,27 +219,51 @@ class EpisodeVideo:
         draw = ImageDraw.Draw(canvas)
         left, right = SCENE.width + MARGIN, SCENE.width + PANEL_WIDTH - MARGIN
         draw.text((left, 8), self._title, font=font(17), fill=TEXT)
-        draw.text((right, 12), "head camera, depth", font=font(12), fill=FAINT, anchor="ra")
         depth = depth_panel(world.simulator.render_depth()[0], DEPTH_SIZE)
         canvas.paste(Image.fromarray(depth), (left + (right - left - DEPTH_SIZE) // 2, 34))
+        top = 34 + DEPTH_SIZE + 3
+        said = f"head camera, depth 0 to {FARTHEST:g} m"
+        draw.text(((left + right) // 2, top), said, font=font(SMALL), fill=FAINT, anchor="ma")
         target = world.episode.targets[_target_index(moment)]
         x, y, yaw = (float(v) for v in world.state.base_pose[0])
         goal = target.goal if target.goal != target.start else None
         chart = Image.fromarray(self._map.draw((x, y, yaw), target.start, goal))
-        top = 34 + DEPTH_SIZE + MARGIN
+        top += 20
         canvas.paste(chart, (left + (right - left - chart.width) // 2, top))
-        ended = execution is not None and execution.failure is None
+        plan_index, failed = progress(moment, execution)
         draw_plan(
             draw,
             world.episode,
             moment.calls,
-            len(moment.calls) if ended else moment.plan_index,
-            failed=execution is not None and not ended,
+            plan_index,
+            failed,
             missed=moment.missed if execution is None else missed_steps(execution.hand_offs),
             top=top + MAP_HEIGHT + MARGIN + 6,
             left=left,
             right=right,
         )
+
+
+def progress(moment: Moment, execution: Execution | None) -> tuple[int, bool]:
+    """The step of the plan that is being done, and whether it has failed; in the end the next if it has not."""
+    if execution is None:
+        return moment.plan_index, False
+    failed = execution.failure is not None
+    if execution.hand_offs:  # none of a skill's own task
+        failed &= execution.hand_offs[-1].deviation is not None
+    return moment.plan_index + (not failed), failed
+
+
+def result_text(execution: Execution) -> tuple[str, Color]:
+    """How the episode ended, for example "Failed, pick: time-out: 7 of 10 interactions"."""
+    text, colour = "Success", DONE
+    if execution.failure is not None:
+        skill, colon, cause = execution.failure.partition(":")
+        text, colour = f"Failed, {skill_title(skill)}{colon}{cause}", FAILED
+    count = len(execution.interactions)
+    if count > 1:
+        text += f": {sum(result.once for result in execution.interactions)} of {count} interactions"
+    return text, colour
 
 
 def _target_index(moment: Moment) -> int:

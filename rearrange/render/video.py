@@ -95,7 +95,7 @@ def write_gif(
     path: str | os.PathLike[str],
     seconds: float = 7.0,
     fps: float = 8.0,
-    width: int = 560,
+    width: int = 720,
 ) -> None:
     """Write the beginning of a video as a GIF that repeats for ever, at the video's own speed.
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from planner_fakes import FakeWorld, make_episode
 
-from planner import film, video
+from planner import film, panels, video
 from planner.film import Take
 from planner.interactions import bind
 from planner.problem import build_problem
@@ -50,6 +50,20 @@ def test_what_there_is_none_of_is_told_and_old_films_go(tmp_path, capsys):
     assert [path.name for path in made] == ["place_failure.mp4"]
     assert not old.exists()
     assert "place: no success in 2 episodes" in capsys.readouterr().out
+
+
+def test_the_gif_is_made_only_where_it_is_asked_for(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(film, "GIF", tmp_path / "x.gif")
+    monkeypatch.setattr(film, "open_player", lambda *_: FakePlayer([WON, LOST]))
+    monkeypatch.setattr(
+        "rearrange.render.video.write_gif", lambda _, path: made.append(path.write_text("gif"))
+    )
+    arguments = ["tidy_house", "--episodes", "2", "--output", str(tmp_path)]
+    assert film.main(arguments) == 0
+    assert not made
+    assert film.main([*arguments, "--gif"]) == 0
+    assert len(made) == 1
 
 
 def test_a_film_must_show_what_was_played(tmp_path):
@@ -109,6 +123,10 @@ def test_a_skills_own_task_is_a_plan_of_one_step():
     assert video.caption(world, Moment((call,), 0, "open_fridge", call.argument, 1)) == (
         "1/1  opening the fridge"
     )
+    assert panels._line_title(world.episode, (call,), 200) == "fridge"
+    world = FakeWorld(make_episode(1, target_joint="drawer_left_top"))
+    call = film.only_call("open_cab", world)
+    assert panels._line_title(world.episode, (call,), 200) == "top left drawer"
     world = FakeWorld(make_episode(1, held_slot=3))
     assert film.only_call("place", world).argument.kind == "goal"
 

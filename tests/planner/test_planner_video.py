@@ -9,12 +9,15 @@ from PIL import Image, ImageDraw
 from planner_fakes import FakeWorld, make_table_episode
 
 from planner import eval as command
-from planner import panels, scenarios, video
+from planner import executive, panels, scenarios, video
 from planner.chase import ChaseCamera, Cutaway
-from planner.interactions import bind
+from planner.interactions import InteractionResult, bind
 from planner.problem import build_problem
-from planner.record import Moment
+from planner.record import Execution, HandOff, Moment
 from planner.search import find_plan
+from rearrange.scenes.apartment import OPEN_RECEPTACLES
+from rearrange.scenes.objects import SLOT_KINDS
+from skills import SKILL_NAMES
 
 # A robot would stand at the origin; the camera at (-3, 0, 3) looks at it.
 ROOM = """
@@ -151,6 +154,70 @@ def test_what_went_wrong_is_red_in_the_plan():
     assert has(wrong[:20, :200], panels.FAILED)  # and the name
     assert not has(wrong[20:], panels.FAILED)
     assert has(plan_picture(8, (), failed=True)[20:, dots], panels.FAILED)
+
+
+def hand_off(plan_index, deviation):
+    return HandOff(plan_index, "place", "x", "done", 3, (0.0, 0.0, 0.0), 0.5, 0.0, None, deviation)
+
+
+def ended(failure, *hand_offs, count=1):
+    results = (InteractionResult("pick_0", True, True),) * count
+    return Execution(failure is None, False, results, failure, 9, hand_offs)
+
+
+def test_a_last_step_without_a_fault_is_not_red():
+    last = moment_of(15)
+    assert video.progress(last, None) == (15, False)
+    fine, lost = hand_off(15, None), hand_off(15, "dropped")
+    assert video.progress(last, ended(None, fine)) == (16, False)
+    assert video.progress(last, ended("pick: wrong object", hand_off(3, "a"), fine)) == (16, False)
+    assert video.progress(last, ended("place: dropped", lost)) == (15, True)
+    # A skill's own task has no hand-offs.
+    assert video.progress(last, ended("place: time-out")) == (15, True)
+    assert video.progress(last, ended(None)) == (16, False)
+
+
+def test_results_are_words():
+    assert video.result_text(ended(None))[0] == "Success"
+    told = video.result_text(ended("reset_arm: moved a placed object", count=10))[0]
+    assert told == "Failed, folding the arm: moved a placed object: 10 of 10 interactions"
+    assert video.result_text(ended("plan exhausted"))[0] == "Failed, plan exhausted"
+
+
+def width(text, size):
+    return panels.font(size).getlength(text)
+
+
+def test_the_longest_texts_fit():
+    line = video.SCENE.width - 2 * 16
+    causes = (executive.MOVED, executive.WRONG_OBJECT, "holds a handle", "missed the goal")
+    results = [
+        video.result_text(ended(f"{skill}: {cause}", count=10))[0]
+        for skill in (*executive.RULES, executive.LOOK)
+        for cause in causes
+    ]
+    assert max(width(text, 19) for text in results) <= line
+    objects = [panels.object_title(slot) for slot in range(len(SLOT_KINDS))]
+    goals = [panels.receptacle_title(name) for name in OPEN_RECEPTACLES]
+    told = [f"20/20  picking up the {name}" for name in objects]
+    told += [f"20/20  placing on the {name}" for name in goals]
+    ends = width("sense-plan-act", 14) + width("step 3000, 0.5x speed", 14)
+    assert max(width(text, 19) for text in told) + 12 + ends + 12 <= line
+    panel = video.PANEL_WIDTH - 2 * video.MARGIN
+    titles = [scenario.title + ", NoNav" for scenario in scenarios.SCENARIOS.values()]
+    titles += [panels.skill_title(name).title() for name in SKILL_NAMES]
+    assert max(width(title, 17) for title in titles) <= panel
+
+
+def test_lines_of_the_plan_leave_room_for_their_dots():
+    episode, calls = make_table_episode(), moment_of(0).calls
+    assert panels._line_title(episode, calls[:8], 500) == "cracker box to table 1"
+    assert panels._line_title(episode, calls[:8], 100) == "cracker box"
+    four = video.PANEL_WIDTH - 2 * video.MARGIN - 4 * 11
+    for slot in range(len(SLOT_KINDS)):
+        for name in OPEN_RECEPTACLES:
+            goal = panels.receptacle_title(name)
+            assert width(f"{panels.object_title(slot)} to {goal}", panels.SMALL) <= four
 
 
 class Idle:

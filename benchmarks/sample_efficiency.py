@@ -4,8 +4,8 @@ Every system of `trainer.system=` learns to steer a point (`Steering` in straggl
 the same network, learning settings and seeds, in turn. Steps sleep for durations that spread as those
 of one of our own tasks do (benchmarks/step_times.json), so waiting costs time here as it does
 there; the processor is not the limit. The curves are success over training episodes: interquartile
-means over the seeds (Agarwal et al. 2021) with 95 % intervals by bootstrap. With few seeds the
-interval says little: it cannot reach beyond the best and the worst run.
+means over the seeds (Agarwal et al. 2021; plain means of fewer than four) with 95 % intervals by
+bootstrap. With few seeds the interval says little: it cannot reach beyond the best and the worst run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rich.table import Table
 from scipy.stats import trim_mean
 
 from benchmarks.straggling_environments import Steering, StepTimes, Stragglers, load_step_times
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, counted, machine, run_command, write_json
 from skills.plot import load_pyplot, read_rows
 from ver import Trainer, TrainerConfig, merge_config
 from ver.collect.systems import SYSTEMS
@@ -49,6 +49,7 @@ SETTINGS = {
 POINTS = 60  # of a curve
 THRESHOLD = 0.8  # success whose steps and time are told
 BOOTSTRAPS = 2000
+TRIMMED = 0.25  # share of the runs that a mean leaves out at either end, rounded down
 AXES = {"steps": "steps", "seconds": "seconds"}  # name of an axis -> field of the log
 
 
@@ -89,16 +90,14 @@ def train(
 def curve(runs: Sequence[dict[str, Any]], axis: str, grid: np.ndarray, seed: int = 0) -> np.ndarray:
     """Interquartile mean and the ends of its interval at places of an axis [3, G].
 
-    Before a run's first episodes ended its success is 0; after its end it stays.
+    After a run's end its success stays.
     """
-    values = np.array(
-        [np.interp(grid, run[axis], run["success"], left=0.0) for run in runs]
-    )  # [R, G]
+    values = np.array([np.interp(grid, run[axis], run["success"]) for run in runs])  # [R, G]
     rng = np.random.default_rng(seed)
     chosen = rng.integers(len(runs), size=(BOOTSTRAPS, len(runs)))
-    means = trim_mean(values[chosen], 0.25, axis=1)  # [B, G]
+    means = trim_mean(values[chosen], TRIMMED, axis=1)  # [B, G]
     low, high = np.quantile(means, (0.025, 0.975), axis=0)
-    return np.stack([trim_mean(values, 0.25, axis=0), low, high])
+    return np.stack([trim_mean(values, TRIMMED, axis=0), low, high])
 
 
 def reached(run: dict[str, Any], axis: str) -> float | None:
@@ -116,9 +115,9 @@ def typical(values: Sequence[float | None]) -> str:
 
 
 def summarise(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Curves and the numbers of the table, by system."""
+    """Curves, from where every run has a figure, and the numbers of the table, by system."""
     every = [run for each in runs.values() for run in each]
-    grids = {axis: np.linspace(0.0, max(run[axis][-1] for run in every), POINTS) for axis in AXES}
+    ends = {axis: max(run[axis][-1] for run in every) for axis in AXES}
     return {
         system: {
             "curves": {
@@ -128,7 +127,8 @@ def summarise(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
                         zip(("mean", "low", "high"), curve(each, axis, grid).tolist(), strict=True)
                     ),
                 }
-                for axis, grid in grids.items()
+                for axis in AXES
+                for grid in [np.linspace(max(run[axis][0] for run in each), ends[axis], POINTS)]
             },
             "last_success": [run["success"][-1] for run in each],
             "steps_to_threshold": [reached(run, "steps") for run in each],
@@ -162,6 +162,12 @@ def show(systems: dict[str, Any]) -> None:
     Console().print(table)
 
 
+def averaged(seeds: int) -> str:
+    """What a curve and its band are."""
+    kind = "interquartile mean" if int(TRIMMED * seeds) else "mean"
+    return f"{kind} of {counted(seeds, 'seed')}, bootstrap 95 %"
+
+
 def plot(systems: dict[str, Any], path: Path) -> None:
     """Two panels: success against steps and against time."""
     pyplot = load_pyplot()
@@ -173,7 +179,9 @@ def plot(systems: dict[str, Any], path: Path) -> None:
             panel.fill_between(line["grid"], line["low"], line["high"], alpha=0.15)
         panel.set(xlabel=label, ylim=(0, 1))
         panel.grid(alpha=0.3)
-    panels[0].set_ylabel("success, interquartile mean")
+    panels[0].set_ylabel(
+        f"success, {averaged(min(len(each['runs']) for each in systems.values()))}"
+    )
     panels[0].legend(fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skills.command import OneLineParser, run_command
 from ver import UserError
+
+TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
 
 
 def read_rows(run: Path) -> list[dict[str, Any]]:
@@ -24,6 +28,19 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
+def steps_are_decisions(run: Path) -> bool:
+    """Whether a step of the run's log is a policy's decision that lasts several steps of the world."""
+    path = run / "run.json"
+    about = json.loads(path.read_text()) if path.is_file() else {}
+    task = about.get("metadata", {}).get("task", {})
+    return task.get("action", {}).get("repeat", 1) > 1
+
+
+def minute_ticks(minutes: float) -> range:
+    """At most eight whole minutes from 0 on."""
+    return range(0, int(minutes) + 1, next((k for k in TICKS if minutes / k < 8), TICKS[-1]))
+
+
 def load_pyplot() -> Any:
     """Matplotlib's pyplot, drawing to files.
 
@@ -33,7 +50,7 @@ def load_pyplot() -> Any:
     try:
         import matplotlib  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise UserError("plots need matplotlib: pip install rearrange[docs]") from None
+        raise UserError("plots need matplotlib: pip install matplotlib") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
@@ -53,14 +70,15 @@ def plot(runs: Sequence[Path], output: Path) -> None:
             for key in sorted(k for k in rows[-1] if k.startswith("episode/failure/")):
                 values = [row.get(key, 0.0) for row in rows]
                 failures.plot(steps, values, label=key.removeprefix("episode/failure/"))
-            ticks = range(0, int(minutes[-1]) + 1, 10)
+            ticks = minute_ticks(minutes[-1])
             top = success.twiny()
             top.set_xlim(success.get_xlim())
-            nearest = [min(range(len(rows)), key=lambda k: abs(minutes[k] - t)) for t in ticks]
-            top.set_xticks([steps[k] for k in nearest], [str(t) for t in ticks])
+            top.set_xticks(np.interp(ticks, minutes, steps), [str(t) for t in ticks])
             top.set_xlabel("minutes")
-    for axes, title in ((success, "success at end, training episodes"), (failures, "failures")):
-        axes.set(xlabel="environment steps [million]", ylabel=title, ylim=(0, 1))
+    unit = "decisions" if any(map(steps_are_decisions, runs)) else "environment steps"
+    titles = ("success at end, training episodes", "share of training episodes")
+    for axes, title in zip((success, failures), titles, strict=True):
+        axes.set(xlabel=f"{unit} [million]", ylabel=title, ylim=(0, 1))
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
     output.parent.mkdir(parents=True, exist_ok=True)

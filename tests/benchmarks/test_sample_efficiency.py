@@ -27,6 +27,19 @@ def test_curves_are_interquartile_means():
     assert 0.1 <= low[-1] < 0.3 < high[-1] <= 0.9
 
 
+def test_what_is_trimmed_is_told():
+    assert sample_efficiency.averaged(3) == "mean of 3 seeds, bootstrap 95 %"
+    assert sample_efficiency.averaged(4) == "interquartile mean of 4 seeds, bootstrap 95 %"
+
+
+def test_curves_begin_where_there_is_data():
+    late = {**run([0.5, 0.6]), "steps": [15.0, 30.0]}
+    found = sample_efficiency.summarise({"ver": [run([0.2, 0.4]), late], "appo": [run([0.1])]})
+    grids = {name: each["curves"]["steps"]["grid"] for name, each in found.items()}
+    assert [(grid[0], grid[-1]) for grid in grids.values()] == [(15.0, 30.0), (10.0, 30.0)]
+    assert found["ver"]["curves"]["steps"]["mean"][0] == pytest.approx(0.4)
+
+
 def test_where_a_run_gets_there():
     assert sample_efficiency.reached(run([0.5, 0.8, 0.7]), "steps") == 20.0
     assert sample_efficiency.reached(run([0.5, 0.8, 0.7]), "seconds") == 4.0

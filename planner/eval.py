@@ -44,7 +44,14 @@ from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
 from skills.base import MONOLITHIC, SKILLS_HELP, parse_modes
-from skills.command import OneLineParser, run_command, write_json, write_text
+from skills.command import (
+    OneLineParser,
+    counted,
+    run_command,
+    short_path,
+    write_json,
+    write_text,
+)
 from skills.library import skill_sources
 
 
@@ -195,16 +202,16 @@ def _evaluate(
         write_json(options.json, summary)
     if options.page is not None:
         write_text(options.page, page([summary]))
-        console.print(f"page: {options.page}")
+        console.print(f"page: {short_path(options.page)}")
     if settings.video_directory is not None:
-        console.print(f"videos: {settings.video_directory}")
+        console.print(f"videos: {short_path(settings.video_directory)}")
     if options.record_hand_offs is not None:
         records.sort(key=lambda record: record.index)
         starts = [start for record in records for start in record.starts]
         command = _command(arguments)
         where = (options.record_hand_offs, settings.task, settings.split, settings.seed, command)
         for path in save_starts(starts, *where):
-            console.print(f"start states: {path}")
+            console.print(f"start states: {short_path(path)}")
     if journal is not None:
         journal.delete()
     return 0
@@ -247,8 +254,8 @@ def _run(
     records = [] if journal is None else list(journal.records.values())
     there = f"; {len(records)} are there already" if records else ""
     print(
-        f"{settings.task}: {settings.episodes} {settings.split} episodes in {workers} processes"
-        f"{there}; the very first run compiles for about a minute",
+        f"{settings.task}: {counted(settings.episodes, f'{settings.split} episode')} in "
+        f"{workers} process{'es' * (workers != 1)}{there}; the very first run compiles for about a minute",
         flush=True,
     )
     done = {record.index for record in records}

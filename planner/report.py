@@ -22,7 +22,7 @@ from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
 from rearrange.errors import UserError
 from skills.base import MODES, MONOLITHIC, parse_modes
-from skills.command import machine
+from skills.command import counted, machine, short_path
 from skills.statistics import Proportion, proportion
 
 VERSIONED = ("rearrange", "mujoco-core", "numpy", "numba", "torch", "unified-planning")
@@ -120,7 +120,7 @@ def read_result(path: Path) -> dict[str, Any]:
 
 
 def plan_lines(summary: dict[str, Any]) -> str:
-    """What planning found, in two lines."""
+    """What planning found, in three lines."""
     valid = ", all of them valid" if summary["validated"] else ""
     return f"{summary['task']}: {summary['episodes']} planned{valid}; {_planning_line(summary)}"
 
@@ -156,7 +156,7 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
     closing = ", closing" if summary["close"] else ""
     results = Table(
         title=f"{summary['task']}{closing}, {summary['split']} split, "
-        f"{summary['episodes']} episodes: {summary['row']}",
+        f"{counted(summary['episodes'], 'episode')}: {summary['row']}",
         caption=f"skills: {_skill_line(summary['skills'])}\n{_planning_line(summary)}",
         caption_justify="left",
     )
@@ -185,13 +185,13 @@ def replanning_line(replanning: dict[str, Any]) -> str:
     """What replanning was allowed to do, and did."""
     return (
         f"replanning from the {replanning['source']} state, at most {replanning['limit']} new plans: "
-        f"{replanning['new_plans']} in {replanning['episodes']} episodes"
+        f"{replanning['new_plans']} in {counted(replanning['episodes'], 'episode')}"
     )
 
 
 def episode_table(records: Sequence[EpisodeRecord], total: int) -> Table:
     """The live table: the episodes that finished last, as many as fit on a small screen."""
-    table = Table(caption=f"{len(records)} of {total} episodes", caption_justify="left")
+    table = Table(caption=f"{len(records)} of {counted(total, 'episode')}", caption_justify="left")
     for name, justify in (
         ("episode", "right"),
         ("apartment", "left"),
@@ -251,7 +251,7 @@ def _sources(records: Sequence[EpisodeRecord]) -> dict[str, str]:
 
 
 def _skill_line(sources: dict[str, str]) -> str:
-    return ", ".join(f"{name} {source}" for name, source in sources.items())
+    return ", ".join(f"{name} {short_path(source)}" for name, source in sources.items())
 
 
 def _planning_line(summary: dict[str, Any]) -> str:
@@ -261,7 +261,7 @@ def _planning_line(summary: dict[str, Any]) -> str:
         for times in (summary["planning_seconds"], summary["parsing_seconds"])
     )
     length = summary["plan_length"]["median"]
-    return f"plans of {length:.0f} steps: {solving}\nreading the PDDL: {parsing}"
+    return f"plans of {length:.0f} steps\nplanning took: {solving}\nreading the PDDL: {parsing}"
 
 
 def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:

@@ -23,13 +23,14 @@ from typing import Any
 
 import torch
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
 from rearrange.tasks import HOUSEHOLD_NAMES
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, counted, machine, run_command, short_path, write_json
 from skills.learned import check_metadata
 from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
 from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
@@ -45,6 +46,7 @@ ORACLE = "oracle"
 LEARNED = "learned"
 BASELINES = ("random", "frontier")  # of navigation tasks
 SCORES = ("spl", "soft_spl", "score_share")  # in [0, 1], of navigation tasks
+UNITS = {"length": " [steps]", "path_length": " [m]", "distance_to_goal": " [m]"}
 SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
 
 
@@ -167,8 +169,12 @@ def _interval(value: dict[str, float]) -> str:
 def show(record: dict[str, Any]) -> None:
     """Print the record as a table."""
     who = f"{record['actions']} actions" if record["policy"] == LEARNED else record["policy"]
+    played = counted(record["episodes"], f"{record['split']} episode")
+    policy = f"; policy: {short_path(record['checkpoint'])}" if record["policy"] == LEARNED else ""
     table = Table(
-        title=f"{record['skill']} ({who}) on {record['episodes']} {record['split']} episodes"
+        title=f"{record['skill']} ({who}) on {played}",
+        caption=f"brackets: 95 % intervals{policy}",
+        caption_justify="left",
     )
     table.add_column("figure")
     table.add_column("value", justify="right")
@@ -179,12 +185,13 @@ def show(record: dict[str, Any]) -> None:
             f"mean {key}", f"{score['mean']:.3f} ({score['low']:.3f} to {score['high']:.3f})"
         )
     for kind, part in record["starts"].items():
-        name = f"success at end, {part['episodes']} {kind} starts"
+        name = f"success at end, {counted(part['episodes'], f'{kind} start')}"
         table.add_row(name, _interval(part["success_at_end"]))
     for cause, number in record["failures"].items():
         table.add_row(f"failed: {cause}", str(number))
     for name, value in record["means"].items():
-        table.add_row(f"mean {name}", f"{value:.3f}")
+        unit = " per episode" if name == "return" or name.startswith("reward/") else ""
+        table.add_row(escape(f"mean {name}{UNITS.get(name, unit)}"), f"{value:.3f}")
     table.add_row("steps/s", f"{record['steps_per_second']:.0f}")
     Console().print(table)
 

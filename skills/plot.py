@@ -80,7 +80,7 @@ def plot(runs: Sequence[Path], output: Path) -> None:
     for axes, title in zip((success, failures), titles, strict=True):
         axes.set(xlabel=f"{unit} [million]", ylabel=title, ylim=(0, 1))
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
+        axes.legend(fontsize="small", title="failed" if axes is failures else None)
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output, dpi=110)
 

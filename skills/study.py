@@ -37,7 +37,7 @@ from rearrange.episodes import Episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.navigation import DistanceField, distance_field
 from rearrange.tasks import Pick
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, counted, machine, run_command, write_json
 from skills.eval import SEED_STRIDE, UNTRAINED, untrained_copy
 from skills.learned import check_metadata
 from skills.players import PolicyPlayer
@@ -226,8 +226,10 @@ def summarise(results: Sequence[Result], labels: Iterable[str]) -> dict[str, Any
 def show(record: dict[str, Any]) -> None:
     """Print the record as a table."""
     curves = record["curves"]
-    title = f"Pick's success by its way, {record['episodes']} {record['split']} episodes each"
-    table = Table(title=title)
+    played = counted(record["episodes"], f"{record['split']} episode")
+    table = Table(
+        title=f"Pick's success by its way, {played} each", caption="brackets: 95 % intervals"
+    )
     for name in ("metres", *curves):
         table.add_column(name, justify="right")
     for points in zip(*curves.values(), strict=True):
@@ -277,14 +279,23 @@ def parse(arguments: Sequence[str]) -> Any:
         help=f"a line of the plot, given as often as you like; PATH '{UNTRAINED}': random weights; "
         f"default: the shipped Pick and {UNTRAINED}",
     )
-    parser.add_argument("--distances", type=float, nargs="+", default=DISTANCES, metavar="M")
-    parser.add_argument("--episodes", type=int, default=100, help="of every distance")
-    parser.add_argument("--actions", choices=("mean", "sampled"), default="mean")
-    parser.add_argument("--heading", choices=("random", "object"), default="random")
-    parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of every episode")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--split", default="val", help="train, val or test apartments")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--distances",
+        type=float,
+        nargs="+",
+        default=DISTANCES,
+        metavar="M",
+        help=f"along the floor [m]; default: {' '.join(f'{each:g}' for each in DISTANCES)}",
+    )
+    add = partial(parser.add_argument, metavar="N", type=int)
+    add("--episodes", default=100, help="of every line and distance; default: %(default)s")
+    add("--max-steps", default=MAX_STEPS, help="of every episode; default: %(default)s")
+    add("--seed", default=0, help="of starts and sampled actions; default: %(default)s")
+    add("--workers", default=len(os.sched_getaffinity(0)), help="processes; default: cores")
+    choose = partial(parser.add_argument, help="default: %(default)s")
+    choose("--actions", choices=("mean", "sampled"), default="mean")
+    choose("--heading", choices=("random", "object"), default="random")
+    parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
     parser.add_argument("--json", default="", help="also write the figures to this file")
     parser.add_argument("--output", type=Path, help="PNG to write")
     options = parser.parse_args(arguments)

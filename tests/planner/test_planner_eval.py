@@ -51,6 +51,18 @@ def test_json_has_the_promised_keys(stage, tmp_path):
     assert result["wrong_object"] == {"wrong": 0, "picks": 15}
 
 
+@pytest.mark.usefixtures("stage")
+def test_what_is_printed_says_what_it_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    run_json(tmp_path, "--episodes", "1", "--page", str(tmp_path / "out" / "x.html"))
+    told = capsys.readouterr().out
+    assert "tidy_house: 1 val episode in 1 process; " in told
+    assert "val split, 1 episode: " in told
+    assert "planning took: median " in told
+    assert "page: out/x.html\n" in told
+
+
 def test_plans_alone_are_timed_and_validated(tmp_path, capsys):
     result = run_json(
         tmp_path, "--plan-only", "--validate-plans", "--episodes", "2", task="set_table"

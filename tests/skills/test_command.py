@@ -6,7 +6,7 @@ import pytest
 
 import rearrange.errors
 import ver.errors
-from skills.command import OneLineParser, run_command, write_json
+from skills.command import OneLineParser, counted, run_command, short_path, write_json
 
 
 @pytest.mark.parametrize("kind", [rearrange.errors.UserError, ver.errors.UserError])
@@ -48,3 +48,14 @@ def test_json_is_written_whole_or_not_at_all(tmp_path):
         write_json(path, {"a": object()})
     assert json.loads(path.read_text()) == {"a": 1}
     assert [file.name for file in path.parent.iterdir()] == ["figures.json"]
+
+
+def test_one_is_singular():
+    assert [counted(n, "episode") for n in (0, 1, 2)] == ["0 episodes", "1 episode", "2 episodes"]
+
+
+def test_paths_are_told_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert short_path(tmp_path / "a" / "b.json") == "a/b.json"
+    assert short_path("oracle") == "oracle"
+    assert short_path(tmp_path.parent / "b.json") == str(tmp_path.parent / "b.json")

@@ -66,6 +66,24 @@ def test_summary_counts_causes_of_failed_episodes_only():
     assert summary["starts"]["detour"]["success_at_end"]["mean"] == 1.0
 
 
+def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+    played = {"episode": 0, "success": 1.0, "length": 5.0, "return": 2.0, "reward/way": 1.0}
+    record = {
+        "skill": "pick", "split": "val", "episodes": 1, "policy": "learned", "actions": "mean",
+        "checkpoint": str(tmp_path / "runs" / "policy.safetensors"), "steps_per_second": 10.0,
+        **evaluation.summarise([played | {"detour": 1.0}]),
+    }  # fmt: skip
+    evaluation.show(record)
+    told = capsys.readouterr().out
+    assert "pick (mean actions) on 1 val episode " in told
+    assert "brackets: 95 % intervals; policy: runs/policy.safetensors" in told
+    for name in ("mean length [steps]", "mean return per episode", "mean reward/way per episode"):
+        assert f"{name} " in told
+    assert "success at end, 1 detour start " in told
+
+
 @pytest.mark.parametrize("arguments", [["--episodes", "0"], ["--workers", "0"]])
 def test_counts_must_be_positive(arguments):
     with pytest.raises(UserError, match="at least 1"):

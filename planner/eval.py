@@ -112,6 +112,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="observed (default): by what the robot could see; true: by the simulator's state",
     )
     options = parser.parse_args(arguments)
+    _check_options(options)
+    return options
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise a UserError where options make no sense, alone or together."""
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
     parse_modes(options.skills)
@@ -131,7 +137,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         value = getattr(options, name)
         if value is not None and value < 1:
             raise UserError(f"--{name} must be at least 1, found {value}")
-    return options
 
 
 def _refuse(options: argparse.Namespace, what: str, names: Sequence[str]) -> None:

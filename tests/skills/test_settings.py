@@ -22,14 +22,14 @@ def test_every_trainable_skill_has_a_config_that_loads(skill):
 
 
 @pytest.mark.parametrize("scenario", HOUSEHOLD_NAMES)
-def test_household_scenarios_share_settings_and_keep_the_reference_rewards(scenario):
+def test_household_scenarios_share_settings_and_keep_the_reference_rewards_but_slack(scenario):
     settings = load_settings(scenario, ["camera_size=16"])
     assert settings.camera_size == 16
     network = settings.trainer.network
     assert (network.core, network.layers, network.switches) == ("lstm", 1, [7, 10])
     assert settings.trainer.collect.num_environments == 32  # of all skills
     default = default_config(scenario)
-    assert settings.task == replace(default, action=replace(default.action, repeat=3))
+    assert settings.task == replace(default, action=replace(default.action, repeat=3), slack=0.0)
     env = SkillEnvironments.from_settings(settings)(0, 0)
     for key, columns in network.angles.items():  # every second number is a bearing
         assert columns == list(range(1, env.task.OBSERVATION[key], 2))

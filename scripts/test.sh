@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Format, lint, import arrows, types and tests.   --slow: the slow tests instead of the others.
+# Format, lint, import arrows, types and tests.   --slow: the slow tests instead of the others, then property tests with
+# new examples.
 set -euo pipefail
 arguments=("$@")
 set -- test
@@ -14,3 +15,7 @@ marker="not slow" processes=2  # each works through whole files
 "$bin/lint-imports"
 "$bin/pyright"
 "$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
+if [[ "$marker" == slow ]]; then
+    mapfile -t files < <(grep -rlE "^from hypothesis import .*given" tests --include=*.py)
+    "$bin/python" -m pytest -m "not slow" --hypothesis-profile=searching -n 2 --dist loadfile "${files[@]}"
+fi

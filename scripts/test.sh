@@ -16,6 +16,6 @@ marker="not slow" processes=2  # each works through whole files
 "$bin/pyright"
 "$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
 if [[ "$marker" == slow ]]; then
-    mapfile -t files < <(grep -rlE "^from hypothesis import .*given" tests --include=*.py)
+    mapfile -t files < <(grep -rlE "@given|RuleBasedStateMachine" tests --include=*.py)
     "$bin/python" -m pytest -m "not slow" --hypothesis-profile=searching -n 2 --dist loadfile "${files[@]}"
 fi

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from rearrange.sim.base import CONTROL_STEP
 from skills.command import counted
 
 COLORS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f")
@@ -23,7 +24,7 @@ SKILL_COLORS = {
 }
 FAULT = "#dc2626"
 _OTHER = "#0891b2"
-STEPS_PER_SECOND = 30
+STEPS_PER_SECOND = round(1 / CONTROL_STEP)
 FRONT, SECTORS = math.radians(30), 6  # of a map of hand-offs: to either side, and in all
 MANY = 20  # starts: fewer are drawn paler
 TIMELINE = 860.0  # wide

@@ -120,7 +120,7 @@ def _check_options(options: argparse.Namespace) -> None:
     """Raise a UserError where options make no sense, alone or together."""
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
-    parse_modes(options.skills)
+    mode, _ = parse_modes(options.skills)
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     _check("replan-from", options.replan_from, tuple(SOURCES))
     for name in ("replan", "seed"):
@@ -128,7 +128,7 @@ def _check_options(options: argparse.Namespace) -> None:
             raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
     if options.plan_only:
         _refuse(options, "--plan-only", ("page", "video", "record_hand_offs", "replan"))
-    elif parse_modes(options.skills)[0] == MONOLITHIC:
+    elif mode == MONOLITHIC:
         names = ("no_nav", "record_hand_offs", "replan", "navigate_timeout")
         _refuse(options, f"--skills {MONOLITHIC}", names)
     if options.engine != OWN_ENGINE:

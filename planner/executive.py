@@ -42,6 +42,7 @@ LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
 WRONG_OBJECT = "wrong object"
 MOVED, REOPENED = "moved a placed object", "reopened"
+EXHAUSTED = "plan exhausted"
 
 
 @dataclass(frozen=True)
@@ -423,4 +424,4 @@ class _Run:
             last = self._hand_offs[-1] if stopped else None
             telling = [f for f in faults if f is last or left.intersection(f.targets)]
             faults = (telling or faults)[::-1]
-        return f"{faults[0].skill}: {faults[0].deviation}" if faults else "plan exhausted"
+        return f"{faults[0].skill}: {faults[0].deviation}" if faults else EXHAUSTED

@@ -15,7 +15,7 @@ from typing import Any
 
 from planner import charts
 from planner.charts import Rate, Segment, Series, Start
-from planner.executive import REARM
+from planner.executive import EXHAUSTED, REARM
 from planner.report import read_result
 from planner.table import method_name
 from rearrange.errors import UserError
@@ -30,7 +30,6 @@ sent; amber box: the handle to be used. Depth: near is light, far is dark, up to
 in blue, a red disc where the object stood, a green ring where it shall go. Dots: the steps of the plan, green
 done, amber now, red with a fault."""
 FULL = "full task"
-EXHAUSTED = "plan exhausted"  # of `Execution.failure`
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#0f172a;max-width:920px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.7rem;margin-bottom:.2rem}h2{margin-top:2.4rem;border-bottom:1px solid #e2e8f0}

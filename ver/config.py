@@ -44,6 +44,8 @@ class NetworkConfig:
     # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of the angle,
     # its double and its fourfold instead, which have no jump at half a turn and tell small angles apart
     angles: dict[str, list[int]] = field(default_factory=dict)
+    # Distances [m] among them, likewise: the network gets their logarithm besides, which tells 0.19 m from 0.21
+    distances: dict[str, list[int]] = field(default_factory=dict)
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning

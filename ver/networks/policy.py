@@ -26,6 +26,7 @@ from ver.networks.recurrent import make_core
 # whole mini-batches of thousands of images.
 _CPU_IMAGE_CHUNK = 512
 _ANGLE_MULTIPLES = (1, 2, 4)
+_DISTANCE_OFFSET = 0.1  # [m], added before the logarithm, which would have no bound at the goal
 
 
 class PolicyOutput(NamedTuple):
@@ -197,11 +198,14 @@ class ActorCritic(nn.Module):
         return config.visual_features
 
     def _build_vector_inputs(self, config: NetworkConfig) -> int:
-        self._angles = _angle_columns(self.observation_space, self.vector_keys, config.angles)
+        self._angles = _columns("angles", self.observation_space, self.vector_keys, config.angles)
+        self._distances = _columns(
+            "distances", self.observation_space, self.vector_keys, config.distances
+        )
         shapes = [self.observation_space[key].shape for key in self.vector_keys]
         width = sum(shape[0] for shape in shapes if shape)
         self._others = [column for column in range(width) if column not in self._angles]
-        width += len(self._angles) * (2 * len(_ANGLE_MULTIPLES) - 1)
+        width += len(self._angles) * (2 * len(_ANGLE_MULTIPLES) - 1) + len(self._distances)
         self.normaliser = RunningNormaliser(width) if config.normalise_vectors and width else None
         self.vector_embedding: nn.Module | None = None
         if not (width and config.vector_features):
@@ -350,13 +354,17 @@ class ActorCritic(nn.Module):
     def join_vectors(self, observations: dict[str, Tensor]) -> Tensor:
         """Joins the 1-D observations: [N, width] float32.
 
-        Angles are left out, and the cosines and sines of their multiples stand at the end.
+        Angles are left out, and the cosines and sines of their multiples stand at the end, and after
+        them the logarithms of distances.
         """
         joined = torch.cat([observations[key].float() for key in self.vector_keys], -1)
-        if not self._angles:
-            return joined
-        multiples = torch.cat([joined[:, self._angles] * n for n in _ANGLE_MULTIPLES], -1)
-        return torch.cat([joined[:, self._others], multiples.cos(), multiples.sin()], -1)
+        parts = [joined[:, self._others] if self._angles else joined]
+        if self._angles:
+            multiples = torch.cat([joined[:, self._angles] * n for n in _ANGLE_MULTIPLES], -1)
+            parts += [multiples.cos(), multiples.sin()]
+        if self._distances:
+            parts.append(torch.log(joined[:, self._distances].abs() + _DISTANCE_OFFSET))
+        return parts[0] if len(parts) == 1 else torch.cat(parts, -1)
 
     def _encode_images(self, observations: dict[str, Tensor]) -> Tensor:
         count = len(observations[self.image_keys[0]])
@@ -393,26 +401,26 @@ def split_observation_keys(space: spaces.Space) -> tuple[list[str], list[str]]:
     return images, vectors
 
 
-def _angle_columns(
-    space: spaces.Dict, vector_keys: list[str], angles: dict[str, list[int]]
+def _columns(
+    setting: str, space: spaces.Dict, vector_keys: list[str], named: dict[str, list[int]]
 ) -> list[int]:
-    """Columns of the joined 1-D observations that are angles.
+    """Columns of the joined 1-D observations that a setting of the network names.
 
     Raises:
-        UserError: `network.angles` names what is not there.
+        UserError: `network.<setting>` names what is not there.
     """
     columns, offset = [], 0
     for key in vector_keys:
         width = (space[key].shape or (0,))[0]
-        for index in angles.get(key, []):
+        for index in named.get(key, []):
             if not 0 <= index < width:
-                raise UserError(f"network.angles: '{key}' has no element {index}, only {width}.")
+                raise UserError(f"network.{setting}: '{key}' has no element {index}, only {width}.")
             columns.append(offset + index)
         offset += width
-    unknown = sorted(set(angles) - set(vector_keys))
+    unknown = sorted(set(named) - set(vector_keys))
     if unknown:
         raise UserError(
-            f"network.angles: no 1-D observation '{unknown[0]}'; there are {', '.join(vector_keys)}."
+            f"network.{setting}: no 1-D observation '{unknown[0]}'; there are {', '.join(vector_keys)}."
         )
     return columns
 

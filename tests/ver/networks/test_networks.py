@@ -337,13 +337,29 @@ def test_angles_reach_the_network_as_cosines_and_sines():
     )
 
 
+def test_distances_reach_the_network_with_their_logarithms_behind_the_angles():
+    seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[0.9, 0.0, 2.0]])}
+    config = NetworkConfig(core="none", hidden_size=8, distances={"goal": [2, 0]})
+    policy = ActorCritic(POLAR, BOX, config)
+    expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 0.7419373, 0.0]])  # log 2.1, log 1
+    torch.testing.assert_close(policy.join_vectors(seen), expected)
+    config = NetworkConfig(core="none", angles={"goal": [1]}, distances={"goal": [0]})
+    policy = ActorCritic(POLAR, BOX, config)
+    expected = torch.tensor([[0.5, -0.5, 0.9, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
+    torch.testing.assert_close(policy.join_vectors(seen), expected)
+    assert policy.value(
+        seen, policy.initial_state(1), policy.initial_actions(1), torch.ones(1)
+    ).isfinite()
+
+
+@pytest.mark.parametrize("setting", ["angles", "distances"])
 @pytest.mark.parametrize(
-    ("angles", "message"),
-    [({"gaol": [0]}, "no 1-D observation 'gaol'; there are a, goal"), ({"a": [2]}, "no element 2")],
+    ("named", "message"),
+    [({"gaol": [0]}, "'gaol'; there are a, goal"), ({"a": [2]}, "'a' has no element 2")],
 )
-def test_angles_that_are_not_there_are_told(angles, message):
-    with pytest.raises(UserError, match=message):
-        ActorCritic(POLAR, BOX, NetworkConfig(angles=angles))
+def test_columns_that_are_not_there_are_told(setting, named, message):
+    with pytest.raises(UserError, match=f"network.{setting}: .*{message}"):
+        ActorCritic(POLAR, BOX, NetworkConfig(**{setting: named}))
 
 
 def test_vectors_are_embedded_if_asked():

@@ -44,8 +44,10 @@ class NetworkConfig:
     # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of the angle,
     # its double and its fourfold instead, which have no jump at half a turn and tell small angles apart
     angles: dict[str, list[int]] = field(default_factory=dict)
-    # Distances [m] among them, likewise: the network gets their logarithm besides, which tells 0.19 m from 0.21
+    # Distances and coordinates [m] among them, likewise: the network gets sign(x) log(1 + |x| / distance_scale)
+    # besides, which tells 0.19 m from 0.21 where the mean is several metres
     distances: dict[str, list[int]] = field(default_factory=dict)
+    distance_scale: float = 0.1  # [m] below which that is nearly linear
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning

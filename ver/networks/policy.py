@@ -26,7 +26,6 @@ from ver.networks.recurrent import make_core
 # whole mini-batches of thousands of images.
 _CPU_IMAGE_CHUNK = 512
 _ANGLE_MULTIPLES = (1, 2, 4)
-_DISTANCE_OFFSET = 0.1  # [m], added before the logarithm, which would have no bound at the goal
 
 
 class PolicyOutput(NamedTuple):
@@ -167,6 +166,10 @@ class ActorCritic(nn.Module):
         if config.mixed_precision not in ("none", "bfloat16"):
             raise UserError(
                 f"Unknown network.mixed_precision '{config.mixed_precision}'; valid: bfloat16, none."
+            )
+        if not config.distance_scale > 0.0:
+            raise UserError(
+                f"network.distance_scale must be positive, found {config.distance_scale:g}."
             )
         self.config: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
@@ -355,7 +358,7 @@ class ActorCritic(nn.Module):
         """Joins the 1-D observations: [N, width] float32.
 
         Angles are left out, and the cosines and sines of their multiples stand at the end, and after
-        them the logarithms of distances.
+        them sign(x) log(1 + |x| / scale) of the distances x.
         """
         joined = torch.cat([observations[key].float() for key in self.vector_keys], -1)
         parts = [joined[:, self._others] if self._angles else joined]
@@ -363,7 +366,8 @@ class ActorCritic(nn.Module):
             multiples = torch.cat([joined[:, self._angles] * n for n in _ANGLE_MULTIPLES], -1)
             parts += [multiples.cos(), multiples.sin()]
         if self._distances:
-            parts.append(torch.log(joined[:, self._distances].abs() + _DISTANCE_OFFSET))
+            lengths = joined[:, self._distances] / self.network_config.distance_scale
+            parts.append(lengths.sign() * torch.log1p(lengths.abs()))
         return parts[0] if len(parts) == 1 else torch.cat(parts, -1)
 
     def _encode_images(self, observations: dict[str, Tensor]) -> Tensor:

@@ -341,11 +341,14 @@ def test_distances_reach_the_network_with_their_logarithms_behind_the_angles():
     seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[0.9, 0.0, 2.0]])}
     config = NetworkConfig(core="none", hidden_size=8, distances={"goal": [2, 0]})
     policy = ActorCritic(POLAR, BOX, config)
-    expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 0.7419373, 0.0]])  # log 2.1, log 1
+    expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 3.0445224, 2.3025851]])  # log 21, log 10
     torch.testing.assert_close(policy.join_vectors(seen), expected)
+    config = NetworkConfig(core="none", distances={"a": [0, 1]}, distance_scale=0.5)
+    expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 0.6931472, -0.6931472]])  # log 2
+    torch.testing.assert_close(ActorCritic(POLAR, BOX, config).join_vectors(seen), expected)
     config = NetworkConfig(core="none", angles={"goal": [1]}, distances={"goal": [0]})
     policy = ActorCritic(POLAR, BOX, config)
-    expected = torch.tensor([[0.5, -0.5, 0.9, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
+    expected = torch.tensor([[0.5, -0.5, 0.9, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 2.3025851]])
     torch.testing.assert_close(policy.join_vectors(seen), expected)
     assert policy.value(
         seen, policy.initial_state(1), policy.initial_actions(1), torch.ones(1)
@@ -360,6 +363,11 @@ def test_distances_reach_the_network_with_their_logarithms_behind_the_angles():
 def test_columns_that_are_not_there_are_told(setting, named, message):
     with pytest.raises(UserError, match=f"network.{setting}: .*{message}"):
         ActorCritic(POLAR, BOX, NetworkConfig(**{setting: named}))
+
+
+def test_a_distance_scale_that_is_not_positive_is_refused():
+    with pytest.raises(UserError, match=r"network\.distance_scale must be positive, found 0"):
+        ActorCritic(POLAR, BOX, NetworkConfig(distance_scale=0.0))
 
 
 def test_vectors_are_embedded_if_asked():

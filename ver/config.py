@@ -45,7 +45,7 @@ class NetworkConfig:
     # its double and its fourfold instead, which have no jump at half a turn and tell small angles apart
     angles: dict[str, list[int]] = field(default_factory=dict)
     # Distances and coordinates [m] among them, likewise: the network gets sign(x) log(1 + |x| / distance_scale)
-    # besides, which tells 0.19 m from 0.21 where the mean is several metres
+    # besides, which tells 0.19 m from 0.21 where the spread is metres
     distances: dict[str, list[int]] = field(default_factory=dict)
     distance_scale: float = 0.1  # [m] below which that is nearly linear
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are

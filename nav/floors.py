@@ -21,7 +21,12 @@ from rearrange.scenes.palettes import palette_of
 from rearrange.scenes.pieces import Color, Palette, Piece
 from rearrange.scenes.placement import CELL, Box2, FloorGrid, inside, overlap
 
-LAYOUTS_OF_SPLIT = {"train": range(24), "val": range(24, 30), "test": range(30, 36)}
+# Of 24 training layouts PointNav had learned too much by heart: 0.97 there, 93 % in those of val
+LAYOUTS_OF_SPLIT = {
+    "train": (*range(24), *range(36, 84)),
+    "val": tuple(range(24, 30)),
+    "test": tuple(range(30, 36)),
+}
 VARIATION_COUNT = 3
 CORRIDOR = "corridor"
 CEILING, LINTEL = 2.6, 2.1  # [m], height of rooms and of doors

@@ -21,7 +21,7 @@ def plans():
 
 def test_splits_share_no_layout(plans):
     assert len(LAYOUTS) == len(set(LAYOUTS))
-    assert len(LAYOUTS_OF_SPLIT["train"]) == 24
+    assert [len(LAYOUTS_OF_SPLIT[split]) for split in ("train", "val", "test")] == [72, 6, 6]
     for a, b in combinations(plans.values(), 2):
         assert a.size != b.size
         assert list(a.rooms.values()) != list(b.rooms.values())
@@ -77,11 +77,11 @@ def test_distances_are_the_same_both_ways():
 
 def test_names_lead_to_buildings():
     names = {split: set(building_names(FLOORS, split)) for split in ("train", "val", "test")}
-    assert [len(names[split]) for split in names] == [72, 18, 18]
+    assert [len(names[split]) for split in names] == [216, 18, 18]
     assert not names["train"] & names["val"] | names["val"] & names["test"]
     assert len(building_names(APARTMENTS, "val")) == 21
     assert all(find_building(name) for name in ("floor35_variation2", "layout4_variation20"))
-    for name in ("floor36_variation0", "floor35_variation3", "layout11_variation00", "Adrian"):
+    for name in ("floor84_variation0", "floor35_variation3", "layout11_variation00", "Adrian"):
         assert not find_building(name)
         with pytest.raises(UserError, match="unknown building"):
             load_building(name)

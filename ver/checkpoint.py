@@ -107,6 +107,8 @@ def start_from(
 ) -> None:
     """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
 
+    Where the checkpoint's network has no `distances`, those of this run's are inputs that it learns to use.
+
     Args:
         path: The checkpoint.
         policy: As it was made for this run.
@@ -119,8 +121,13 @@ def start_from(
     if not str(path):
         return
     tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
-    check_same_training(path, header, policy, metadata, "another trainer.start_from")
     weights = strip_prefix(tensors, "policy/")
+    network = policy.network_config
+    if network.distances and not header["network"].get("distances"):
+        weights = policy.add_distances(weights)
+        new = {"distances": network.distances, "distance_scale": network.distance_scale}
+        header["network"] = header["network"] | new
+    check_same_training(path, header, policy, metadata, "another trainer.start_from")
     if reset_spread:
         own = policy.state_dict()
         weights |= {name: own[name] for name in own if name.endswith(".log_std")}

@@ -16,6 +16,7 @@ from ver.checkpoint import (
     save_policy,
     space_from_json,
     space_to_json,
+    start_from,
 )
 from ver.config import NetworkConfig
 from ver.errors import CorruptFileError, UserError, WriteError
@@ -50,6 +51,39 @@ def test_policy_round_trip(tmp_path):
     for left, right in zip(one, two, strict=True):
         torch.testing.assert_close(left, right)
     assert path.stat().st_size < 10e6
+
+
+@pytest.mark.parametrize("core", ["none", "lstm"])
+@pytest.mark.parametrize("settings", [{}, {"vector_features": 4}, {"normalise_vectors": False}])
+def test_a_run_that_adds_distances_begins_as_the_policy_without_them(core, settings, tmp_path):
+    spaces_ = make_policy().observation_space, make_policy().action_space
+    settings = {"core": core, "hidden_size": 16, "previous_action_features": 8, **settings}
+    old = ActorCritic(*spaces_, NetworkConfig(**settings))
+    if old.normaliser is not None:
+        old.normaliser.update(torch.randn(50, 3) * 4 + 2)
+    save_policy(tmp_path / "old.safetensors", old)
+    wider = NetworkConfig(**settings, distances={"x": [0, 2]}, distance_scale=0.05)
+    new = ActorCritic(*spaces_, wider)
+    start_from(tmp_path / "old.safetensors", new, {})
+    observations = {"depth": torch.rand(2, 64, 64, 1).half() * 10, "x": torch.randn(2, 3)}
+    state, previous = torch.randn(2, old.state_size), old.initial_actions(2)
+    outputs = [
+        each.evaluate(
+            observations, state, previous, torch.ones(2), previous, torch.tensor([2])
+        ).outputs
+        for each in (old, new)
+    ]
+    torch.testing.assert_close(outputs[1], outputs[0])
+    outputs[1].sum().backward()
+    first = new.vector_embedding[0] if new.vector_embedding is not None else new.core
+    weight = next(each for each in first.parameters() if each.dim() == 2)
+    added = (weight == 0.0).all(dim=0)
+    assert added.sum() == 2
+    assert (weight.grad[:, added] != 0.0).any(dim=0).all()  # they are learned from
+    save_policy(tmp_path / "new.safetensors", new)
+    narrow = ActorCritic(*spaces_, NetworkConfig(**settings))
+    with pytest.raises(UserError, match=r"network\.distances was .* another trainer\.start_from"):
+        start_from(tmp_path / "new.safetensors", narrow, {})
 
 
 def test_missing_file_is_a_user_error(tmp_path):

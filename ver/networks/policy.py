@@ -209,6 +209,7 @@ class ActorCritic(nn.Module):
         width = sum(shape[0] for shape in shapes if shape)
         self._others = [column for column in range(width) if column not in self._angles]
         width += len(self._angles) * (2 * len(_ANGLE_MULTIPLES) - 1) + len(self._distances)
+        self._vector_width = width
         self.normaliser = RunningNormaliser(width) if config.normalise_vectors and width else None
         self.vector_embedding: nn.Module | None = None
         if not (width and config.vector_features):
@@ -226,6 +227,26 @@ class ActorCritic(nn.Module):
         if features:
             self.previous_action = make_action_embedding(self.action_space, features)
         return features
+
+    def add_distances(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Weights for this network from those of the same one without `network.distances`.
+
+        The new inputs have weights of zero, so that both act alike, and are not normalised.
+
+        Args:
+            weights: By name, as `state_dict` has them.
+        """
+        added, end = len(self._distances), self._vector_width
+        before_vectors = self.network_config.visual_features if self.image_keys else 0
+        wider = dict(weights)
+        for name, own in self.state_dict().items():
+            old = weights.get(name)
+            if old is None or old.dim() != own.dim() or old.shape[-1] + added != own.shape[-1]:
+                continue
+            at = end - added + (before_vectors if name.startswith("core.") else 0)
+            new = old.new_full((*old.shape[:-1], added), float(name == "normaliser.variance"))
+            wider[name] = torch.cat([old[..., :at], new, old[..., at:]], -1)
+        return wider
 
     @property
     def action_dtype(self) -> torch.dtype:

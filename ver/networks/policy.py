@@ -240,8 +240,10 @@ class ActorCritic(nn.Module):
         before_vectors = self.network_config.visual_features if self.image_keys else 0
         wider = dict(weights)
         for name, own in self.state_dict().items():
-            old = weights.get(name)
-            if old is None or old.dim() != own.dim() or old.shape[-1] + added != own.shape[-1]:
+            if name not in weights:
+                continue
+            old = weights[name]
+            if not old.dim() or own.shape != (*old.shape[:-1], old.shape[-1] + added):
                 continue
             at = end - added + (before_vectors if name.startswith("core.") else 0)
             new = old.new_full((*old.shape[:-1], added), float(name == "normaliser.variance"))

@@ -29,6 +29,7 @@ class AgentConfig:
     field_of_view: float = 90.0  # of the camera, from edge to edge [deg]
     depth_range: float = 10.0  # depth is cut off here and divided by it [m]
     rgb: bool = False  # also show plain colours, without light or texture
+    goal_mask: bool = False  # also show, by true labels, what is of the category sought
     forward: float = 0.25  # length of a step [m]
     turn: float = 10.0  # angle of a turn [deg]
     tilt: float = 30.0  # angle by which looking up or down tilts the camera [deg]

@@ -46,6 +46,8 @@ class _Runs:
         images: dict[str, spaces.Box] = {"depth": spaces.Box(0.0, 1.0, (size, size, 1), np.float32)}
         if self.worlds.config.rgb:
             images["rgb"] = spaces.Box(0, 255, (size, size, 3), np.uint8)
+        if self.worlds.config.goal_mask:
+            images["goal_mask"] = spaces.Box(0, 255, (size, size, 1), np.uint8)
         self.observation_space = spaces.Dict({**images, **self.task.observation_spaces()})
 
     def reset(self, i: int, rng: np.random.Generator) -> None:

@@ -107,8 +107,8 @@ def advance(
 @cached_njit(caster, projection, rays, painting, nogil=True)
 def draw(
     ids: Any, poses: Any, tilts: Any, height: float, lens: Any, unit: float, scenes: Any, geom_starts: Any,
-    kinds: Any, sizes: Any, positions: Any, rotations: Any, colours: Any, buffer: Any, tags: Any,
-    depth: Any, rgb: Any,
+    kinds: Any, sizes: Any, positions: Any, rotations: Any, colours: Any, categories: Any, wanted: Any,
+    buffer: Any, tags: Any, depth: Any, rgb: Any, mask: Any,
 ) -> None:  # fmt: skip
     """Draw what some agents see.
 
@@ -126,10 +126,13 @@ def draw(
         positions: Likewise.
         rotations: Likewise.
         colours: Likewise.
+        categories: Likewise.
+        wanted: The category that is marked for each agent, 1 + its index [N], uint8; 0 for none.
         buffer: Scratch image, see `scratch_image`.
-        tags: Scratch image of geom ids, or None where no colours are wanted.
+        tags: Scratch image of geom ids, or None where neither colours nor marks are wanted.
         depth: Written: depth along the optical axis [N, H, W] float32.
-        rgb: Written: plain colours [N, H, W, 3] uint8; black where nothing is. None likewise.
+        rgb: Written: plain colours [N, H, W, 3] uint8; black where nothing is. Or None.
+        mask: Written: 255 where the wanted category is seen, else 0 [N, H, W] uint8. Or None.
     """
     work = np.zeros(WORK_SHAPE)
     eye, axes = np.empty(3), np.zeros((3, 3))
@@ -148,6 +151,8 @@ def draw(
         )  # fmt: skip
         if rgb is not None:
             _paint(tags, colours[first:last], rgb[i])
+        if mask is not None:
+            _mark(tags, categories[first:last], wanted[i], mask[i])
 
 
 @numba.njit(cache=True)
@@ -158,3 +163,13 @@ def _paint(tags: np.ndarray, colours: np.ndarray, rgb: np.ndarray) -> None:
             geom = tags[row, column]
             for channel in range(3):
                 rgb[row, column, channel] = colours[geom, channel] if geom >= 0 else 0
+
+
+@numba.njit(cache=True)
+def _mark(tags: np.ndarray, categories: np.ndarray, wanted: int, mask: np.ndarray) -> None:
+    """Mark the pixels [H, W] that show a geom of the wanted category."""
+    for row in range(mask.shape[0]):
+        for column in range(mask.shape[1]):
+            geom = tags[row, column]
+            found = geom >= 0 and wanted > 0 and categories[geom] == wanted
+            mask[row, column] = 255 if found else 0

@@ -65,6 +65,7 @@ class ObjectNav(PointNav):
     name = "objectnav"
     config_type = ObjectNavConfig
     CAN_LOOK = True
+    HAS_CATEGORY = True
     GOAL = "a view point"
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
@@ -135,7 +136,9 @@ class ObjectNav(PointNav):
         """See PointNav."""
         assert episode.category is not None
         self.categories[i] = 0.0
-        self.categories[i, CATEGORIES.index(episode.category)] = 1.0
+        index = CATEGORIES.index(episode.category)
+        self.categories[i, index] = 1.0
+        self.worlds.wanted[i] = 1 + index
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """See NavTask."""

@@ -12,6 +12,7 @@ from nav.agent import FORWARD, LOOK_DOWN, LOOK_UP, STOP, AgentConfig
 from nav.episode import NavEpisode
 from nav.scene import Places, Point, Scene
 from nav.worlds import AgentWorlds
+from rearrange.errors import UserError
 
 
 @dataclass
@@ -60,6 +61,7 @@ class NavTask:
         REWARDS: Names of the reward terms.
         CAN_STOP: Whether STOP is one of the actions.
         CAN_LOOK: Whether LOOK_UP and LOOK_DOWN are.
+        HAS_CATEGORY: Whether things of a category are sought, which a goal mask can show.
     """
 
     name: str
@@ -67,11 +69,14 @@ class NavTask:
     REWARDS: tuple[str, ...]
     CAN_STOP = False
     CAN_LOOK = False
+    HAS_CATEGORY = False
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """Remember what N episodes need; raises UserError where the config makes no sense."""
         self.config = self.config_type() if config is None else config
         self.config.check()
+        if worlds.config.goal_mask and not self.HAS_CATEGORY:
+            raise UserError(f"agent.goal_mask: {self.name} seeks no category that it could show")
         self.worlds = worlds
         self.memory = Memory.of(len(worlds.poses))
 

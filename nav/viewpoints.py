@@ -129,7 +129,7 @@ def _shares(scene: Scene, index: int, poses: np.ndarray, tilt: float, rule: View
         np.arange(count), poses, np.full(count, tilt), rule.height,
         Camera(size, size, rule.field_of_view).lens(), 1.0, np.zeros(count, np.int64),
         np.array([0, len(geoms.kinds)]), geoms.kinds, geoms.sizes, geoms.positions,
-        geoms.rotations, mask, scratch_image(size, size, np.float32),
-        scratch_image(size, size, np.int32), depth, shown,
+        geoms.rotations, mask, geoms.categories, np.zeros(count, np.uint8),
+        scratch_image(size, size, np.float32), scratch_image(size, size, np.int32), depth, shown, None,
     )  # fmt: skip
     return shown[..., 0].mean(axis=(1, 2))

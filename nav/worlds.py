@@ -13,7 +13,9 @@ from nav.scene import Geoms, Places, Point, Scene, load_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
 
-COLOUR_RANGE = 30.0  # [m], colours are seen up to here, also where depth is cut off before
+COLOUR_RANGE = (
+    30.0  # [m], colours and goal masks show up to here, also where depth is cut off before
+)
 
 
 class SceneBank:
@@ -81,6 +83,7 @@ class AgentWorlds:
         travelled: Way of the last step [N], m.
         blocked: Whether an obstacle cut or deflected the last step [N].
         distances: Geodesic distance to the goal given to `place` [N], m; NaN without one.
+        wanted: 1 + index in CATEGORIES of what is marked in each goal mask [N], uint8; 0 for nothing.
     """
 
     def __init__(self, count: int, config: AgentConfig) -> None:
@@ -93,10 +96,11 @@ class AgentWorlds:
         self.travelled = np.zeros(count)
         self.blocked = np.zeros(count, bool)
         self.distances = np.full(count, np.nan)
+        self.wanted = np.zeros(count, np.uint8)
         self._scenes = np.zeros(count, np.int64)
         self._fields = np.empty((count, 0), np.float32)
         size = config.camera_size
-        far = max(config.depth_range, COLOUR_RANGE) if config.rgb else config.depth_range
+        far = max(config.depth_range, COLOUR_RANGE) if self._sees_far else config.depth_range
         self._lens = Camera(size, size, config.field_of_view).lens(far=far)
         self._buffer = scratch_image(size, size, np.float32)
         self._tags = scratch_image(size, size, np.int32)
@@ -105,6 +109,11 @@ class AgentWorlds:
             (config.forward, turn, config.radius, float(config.slide), tilt, limit)
         )
         self._everyone = np.arange(count)
+
+    @property
+    def _sees_far(self) -> bool:
+        """Whether images go beyond the range of depth."""
+        return self.config.rgb or self.config.goal_mask
 
     def scene(self, i: int) -> Scene:
         """The scene of agent i."""
@@ -142,39 +151,44 @@ class AgentWorlds:
         )  # fmt: skip
 
     def new_images(self) -> dict[str, np.ndarray]:
-        """Arrays for `draw`: depth [N, H, W, 1] float32, and rgb [N, H, W, 3] uint8 if wanted."""
+        """Arrays for `draw`: depth [N, H, W, 1] float32; rgb [N, H, W, 3] and goal_mask [N, H, W, 1] uint8."""
         shape = (len(self.poses), *(self.config.camera_size,) * 2)
         images: dict[str, np.ndarray] = {"depth": np.empty((*shape, 1), np.float32)}
         if self.config.rgb:
             images["rgb"] = np.empty((*shape, 3), np.uint8)
+        if self.config.goal_mask:
+            images["goal_mask"] = np.empty((*shape, 1), np.uint8)
         return images
 
     def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
         """Draw what agents see, all or those of some ids; depth in units of the depth range."""
-        self._draw(images["depth"], images.get("rgb"), self.bank.geoms.colours, ids)
+        marked = images.get("goal_mask")
+        self._draw(images["depth"], images.get("rgb"), marked, self.bank.geoms.colours, ids)
 
     def categories_in_view(self) -> np.ndarray:
         """1 + index in CATEGORIES of what each pixel shows, 0 for all else [N, H, W] uint8."""
         shape = (len(self.poses), *(self.config.camera_size,) * 2)
         images = np.empty((*shape, 1), np.float32), np.empty((*shape, 3), np.uint8)
         labels = np.repeat(self.bank.geoms.categories[:, None], 3, axis=1)
-        self._draw(*images, labels, None)
+        self._draw(*images, None, labels, None)
         return images[1][..., 0]
 
     def _draw(
         self,
         depth: np.ndarray,
         rgb: np.ndarray | None,
+        mask: np.ndarray | None,
         colours: np.ndarray,
         ids: np.ndarray | None,
     ) -> None:
-        """Draw depth [N, H, W, 1], and the geoms' colours [M, 3] into rgb [N, H, W, 3]."""
+        """Draw depth, the geoms' colours [M, 3] into rgb, and the goal mask; shapes as in `new_images`."""
         bank, config, geoms = self.bank, self.config, self.bank.geoms
         draw(
             self._everyone if ids is None else ids, self.poses, self.tilts, config.camera_height,
             self._lens, config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
-            geoms.positions, geoms.rotations, colours, self._buffer,
-            None if rgb is None else self._tags, depth[..., 0], rgb,
+            geoms.positions, geoms.rotations, colours, geoms.categories, self.wanted, self._buffer,
+            None if rgb is None and mask is None else self._tags, depth[..., 0], rgb,
+            None if mask is None else mask[..., 0],
         )  # fmt: skip
-        if config.rgb:
+        if self._sees_far:
             np.minimum(depth, 1.0, out=depth)

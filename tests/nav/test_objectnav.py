@@ -90,6 +90,24 @@ def test_the_camera_tells_categories_apart():
     assert env.observe()["rgb"][5, 8] == pytest.approx((26, 26, 26))
 
 
+@pytest.mark.parametrize("rgb", [False, True])
+def test_the_goal_mask_shows_what_is_of_the_category(rgb):
+    env = make(agent=replace(SMALL, rgb=rgb, goal_mask=True))
+    seen = begin(env, (1.0, 2.5, -math.pi / 2))
+    assert env.observation_space.contains(seen)
+    labels = env.worlds.categories_in_view()[0]
+    np.testing.assert_array_equal(seen["goal_mask"][..., 0], 255 * (labels == 1 + TV))
+    assert seen["goal_mask"].any()
+    assert not begin(env, (1.0, 2.5, math.pi / 2))["goal_mask"].any()  # looks the other way
+    far = begin(make(agent=replace(SMALL, rgb=rgb)), (1.0, 2.5, -math.pi / 2))["depth"]
+    np.testing.assert_array_equal(seen["depth"], far)
+
+
+def test_a_task_without_categories_has_no_goal_mask():
+    with pytest.raises(UserError, match=r"agent\.goal_mask: pointnav seeks no category"):
+        NavEnv("pointnav", agent=replace(SMALL, goal_mask=True))
+
+
 def test_colours_are_seen_beyond_the_depth_range():
     env = make()
     begin(env, (0.4, 2.5, 0.0))

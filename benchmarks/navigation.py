@@ -1,0 +1,149 @@
+"""`python -m benchmarks.navigation`: how fast navigation is simulated and trained, in turn on one machine.
+
+Each repeat measures pure simulation and then trains with every system, so that whatever else the machine does
+hits all of them. Pure simulation is a `NavVectorEnv` of as many agents as the task's settings have, in this
+process on one core, with random actions: without STOP, which ends an episode, and with it in one of a
+hundred. Training has the task's usual settings (configs/navigation.yaml), from random weights, in the
+buildings of `--split`; its first rollout, which contains the start, is left out. "Of the limit" is its rate as
+a share of pure simulation on every core that there is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from nav.agent import FORWARD, STOP
+from skills.command import OneLineParser, machine, run_command, write_json
+from skills.navigation import NAVIGATION_NAMES, NavEnvironments
+from skills.train import load_settings
+from ver import Trainer
+
+SYSTEMS = ("ver", "batched")
+SETTINGS = (
+    "trainer.total_steps=1000000000000",
+    "trainer.tensorboard=false",
+    "trainer.log_interval_s=1e9",
+    "trainer.checkpoint_interval_s=1e9",
+)
+WARM_UP, STEPS = 100, 300  # steps of all agents
+STOP_CHANCE = 0.01
+
+
+def simulate(settings: Any, seed: int, stop_chance: float) -> dict[str, float]:
+    """Steps of agents per second of one core, by the clock and of processor time."""
+    count = settings.trainer.collect.num_environments
+    env = NavEnvironments.from_settings(settings).make_vector(count, seed)
+    rng = np.random.default_rng(seed)
+    space: Any = env.single_action_space
+    first = max(FORWARD, int(space.start))
+    env.reset(seed=seed)
+    for step in range(WARM_UP + STEPS):
+        if step == WARM_UP:
+            begin, busy = time.perf_counter(), time.process_time()
+        actions = rng.integers(first, int(space.start + space.n), count)
+        if env.task.CAN_STOP:
+            actions[rng.random(count) < stop_chance] = STOP
+        env.step(actions)
+    seconds, busy = time.perf_counter() - begin, time.process_time() - busy
+    env.close()
+    return {"steps_per_s": count * STEPS / seconds, "steps_per_cpu_s": count * STEPS / busy}
+
+
+def train(settings: Any, seconds: float) -> dict[str, float]:
+    """Steps per second of a training, and the share of time in which it learns."""
+    marks: list[tuple[float, int, float]] = []
+
+    def watch(trainer: Trainer, row: dict[str, float]) -> bool:
+        marks.append((time.perf_counter(), trainer.steps, row["time/learning"]))
+        return len(marks) > 1 and marks[-1][0] - marks[0][0] >= seconds
+
+    with tempfile.TemporaryDirectory(prefix="navigation-") as folder:
+        environments = NavEnvironments.from_settings(settings)
+        trainer = Trainer(settings.trainer, environments, f"{folder}/run", after_update=watch)
+        trainer.train()
+    if trainer.interrupted:
+        raise SystemExit("interrupted: nothing is reported")
+    times, steps, learning = np.array(marks).T
+    rate = (steps[-1] - steps[0]) / (times[-1] - times[0])
+    share = np.average(learning[1:], weights=np.diff(times))
+    return {"steps_per_s": float(rate), "learning_share": float(share)}
+
+
+def compare(options: Any) -> dict[str, Any]:
+    """All repeats: {row: [figures of each repeat]}."""
+    rows: dict[str, list[dict[str, float]]] = {}
+    for repeat in range(options.repeats):
+        seed = options.seed + repeat
+        words = [*SETTINGS, f"trainer.seed={seed}", f"split={options.split}", *options.overrides]
+        settings = load_settings(options.task, words)
+        found = {
+            "simulation": simulate(settings, seed, 0.0),
+            "simulation, stops": simulate(settings, seed, STOP_CHANCE),
+        }
+        for system in options.systems:
+            settings.trainer.system = system
+            found[system] = train(settings, options.seconds)
+        for name, figures in found.items():
+            rows.setdefault(name, []).append(figures)
+            print(f"{name}, seed {seed}: {figures}", file=sys.stderr, flush=True)
+    return {"rows": rows, "cores": len(os.sched_getaffinity(0))}
+
+
+def show(task: str, record: dict[str, Any]) -> None:
+    """Print means over the repeats and their deviations."""
+    rows, cores = record["rows"], record["cores"]
+    one_core = np.mean([each["steps_per_s"] for each in rows["simulation"]])
+    table = Table(title=f"{task}: pure simulation on {cores} cores {cores * one_core:,.0f} steps/s")
+    table.add_column("what")
+    for name in ("steps/s", "steps per CPU second", "of the limit", "time in learning"):
+        table.add_column(name, justify="right")
+    for name, runs in rows.items():
+        rate = np.array([each["steps_per_s"] for each in runs])
+        busy = [each["steps_per_cpu_s"] for each in runs if "steps_per_cpu_s" in each]
+        learning = [each["learning_share"] for each in runs if "learning_share" in each]
+        table.add_row(
+            f"{name} (one core)" if busy else f"trainer.system={name}",
+            f"{rate.mean():,.0f} ± {rate.std():,.0f}",
+            f"{np.mean(busy):,.0f}" if busy else "",
+            f"{rate.mean() / (cores * one_core):.0%}" if learning else "",
+            f"{np.mean(learning):.0%}" if learning else "",
+        )
+    console = Console()
+    (console if console.is_terminal else Console(width=120)).print(table)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and report."""
+    parser = OneLineParser(prog="benchmarks.navigation", description=__doc__)
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
+    parser.add_argument("--task", default="pointnav", help="which task")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="which, with commas")
+    parser.add_argument("--seconds", type=float, default=30.0, help="least length of each training")
+    parser.add_argument("--repeats", type=int, default=3, help="how often all are run")
+    parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
+    parser.add_argument("--split", default="val", help="whose buildings")
+    parser.add_argument("--json", default="", help="also write the figures to this file")
+    options = parser.parse_args(arguments)
+    options.systems = options.systems.split(",")
+    if options.task not in NAVIGATION_NAMES:
+        parser.error(f"unknown task '{options.task}': choose of {', '.join(NAVIGATION_NAMES)}")
+    if options.seconds <= 0 or options.repeats < 1:
+        parser.error("--seconds and --repeats must be above zero")
+    record = compare(options)
+    show(options.task, record)
+    if options.json:
+        write_json(options.json, record | {"settings": vars(options), "machine": machine()})
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

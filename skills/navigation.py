@@ -33,6 +33,7 @@ class NavigationSettings:
     """One training run of a navigation task."""
 
     skill: str = ""  # what is trained
+    preset: str = "cpu"  # cpu, or the name of a file in configs/presets/, such as bps
     run: str = ""  # run directory; empty: runs/<task>
     split: str = "train"  # buildings to train in
     buildings: str = FLOORS  # which collection of buildings

@@ -2,7 +2,7 @@
 
 SKILL is a skill, a household scenario (one policy for all of it, MonolithicRL) or a navigation task. Settings
 come from configs/skill.yaml (navigation tasks: configs/navigation.yaml; household scenarios: also
-configs/household.yaml), configs/<skill>.yaml, with `preset=gpu` from configs/presets/gpu.yaml, and then
+configs/household.yaml), configs/<skill>.yaml, with `preset=NAME` from configs/presets/NAME.yaml, and then
 from the command line, e.g. `python -m skills.train pick trainer.total_steps=1000000
 task.distance_scale=2`. Several processes, on one machine or many, train together under torchrun:
 `torchrun --nproc-per-node 2 -m skills.train pick trainer.distributed.preemption=optimal`; the

@@ -52,8 +52,17 @@ def test_a_preset_lies_between_the_skills_settings_and_the_command_line():
     assert load_settings("navigate").camera_size == 64
 
 
+def test_the_recipe_of_bps_is_one_for_navigation():
+    settings = load_settings("pointnav", ["preset=bps"])
+    settings.agent.check()
+    trainer = settings.trainer
+    assert (trainer.system, trainer.ppo.optimizer) == ("batched", "lamb")
+    assert (trainer.network.encoder, trainer.network.core) == ("se_resnet9", "lstm")
+    assert trainer.network.distances == {"pointgoal_with_gps_compass": [0]}  # configs/pointnav.yaml
+
+
 def test_an_unknown_preset_is_told():
-    with pytest.raises(VerUserError, match="unknown preset 'tpu': choose one of cpu, gpu"):
+    with pytest.raises(VerUserError, match="unknown preset 'tpu': choose one of cpu, bps, gpu"):
         load_settings("pick", ["preset=tpu"])
 
 

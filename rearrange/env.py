@@ -13,7 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
+from rearrange.episodes import Episode, FailedStarts, RecordedStarts, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment
@@ -123,6 +123,7 @@ class _Worlds:
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split)
+        self.failed = FailedStarts(self.starts.failed_share)
         self.action_scale = self.task.action.scale()
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:
@@ -150,11 +151,11 @@ class _Worlds:
         )
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
-        """Put world i into a new episode whose robot touches nothing, or a recorded one, as it was."""
-        recorded = self.starts.draw(self.task.name, self.split, rng)
-        if recorded is not None:
-            self.simulator.reset([i], [recorded])
-            return self.begin(i, recorded)
+        """Put world i into a new episode whose robot touches nothing, or into an earlier one, as it was."""
+        earlier = self.failed.draw(rng) or self.starts.draw(self.task.name, self.split, rng)
+        if earlier is not None:
+            self.simulator.reset([i], [earlier])
+            return self.begin(i, earlier)
         for _ in range(START_ATTEMPTS):
             episode = self.task.sample_episode(self.split, rng)
             self.simulator.reset([i], [episode])
@@ -183,6 +184,9 @@ class _Worlds:
             outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
             self.reward_sums, self.steps, self.success_once, rewards, truncated,
         )  # fmt: skip
+        if self.failed.share:
+            for i in np.flatnonzero((outcome.terminated | truncated) & ~outcome.success).tolist():
+                self.failed.add(self.episodes[i])
         return rewards, truncated, outcome
 
     def observe(self) -> dict[str, np.ndarray]:

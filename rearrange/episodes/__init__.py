@@ -10,11 +10,12 @@ from rearrange.episodes.generation import (
     load_layout,
     sample_arm,
 )
-from rearrange.episodes.recorded import RecordedStarts
+from rearrange.episodes.recorded import FailedStarts, RecordedStarts
 
 __all__ = [
     "Episode",
     "EpisodeSet",
+    "FailedStarts",
     "RecordedStarts",
     "Scene",
     "Target",

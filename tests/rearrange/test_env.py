@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 import rearrange
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError, default_config
+from rearrange.episodes import FailedStarts, RecordedStarts
 from rearrange.sim import MujocoSimulator
 from rearrange.sim.contacts import ROBOT, SUCTION
 from rearrange.tasks import ForceConfig, NavigateConfig, PickConfig
@@ -328,3 +329,55 @@ def test_seeds_may_be_given_per_world():
     second, _ = vector.reset(seed=5)
     np.testing.assert_array_equal(first["joint"][0], second["joint"][0])
     assert not np.array_equal(second["joint"][0], second["joint"][1])
+
+
+def test_failed_episodes_are_begun_again_once():
+    starts = RecordedStarts(failed_share=0.999)
+    env = RearrangeVectorEnv(2, "pick", short(3), "val", SMALL, starts)
+    env.reset(seed=0)
+    first = [env._worlds.episodes[i] for i in range(2)]
+    positions = env._worlds.state.object_position.copy()
+    for _ in range(3):
+        _, _, _, truncated, _ = env.step(np.zeros((2, 10), np.float32))
+    assert truncated.all()
+    # Both had failed before the first of them began anew
+    again = [env._worlds.episodes[i] for i in range(2)]
+    assert {id(e) for e in again} == {id(e) for e in first}
+    order = [first.index(episode) for episode in again]
+    np.testing.assert_allclose(env._worlds.state.object_position, positions[order])
+    assert not env._worlds.failed._episodes
+    env.close()
+
+
+def test_episodes_that_succeeded_are_not_begun_again(monkeypatch):
+    starts = RecordedStarts(failed_share=0.999)
+    env = RearrangeVectorEnv(2, "pick", short(3), "val", SMALL, starts)
+    env.reset(seed=0)
+    evaluate = env.task.evaluate
+
+    def succeed(state, action):
+        outcome = evaluate(state, action)
+        outcome.success[:] = [True, False]
+        return outcome
+
+    monkeypatch.setattr(env.task, "evaluate", succeed)
+    first = [env._worlds.episodes[i] for i in range(2)]
+    for _ in range(3):
+        env.step(np.zeros((2, 10), np.float32))
+    now = [env._worlds.episodes[i] for i in range(2)]
+    assert first[0] not in now
+    assert first[1] in now
+    env.close()
+
+
+def test_only_the_last_failures_are_remembered_and_some_are_drawn():
+    failed, rng = FailedStarts(0.25, room=3), np.random.default_rng(0)
+    drawn = []
+    for k in range(1000):
+        failed.add(k)
+        drawn.append(failed.draw(rng))
+    found = [(k, old) for k, old in enumerate(drawn) if old is not None]
+    assert 200 < len(found) < 300
+    assert len({old for _, old in found}) == len(found)
+    assert {k - old for k, old in found} >= {0, 1, 2}
+    assert FailedStarts(0.0).draw(rng) is None

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains every skill, PointNav, the monolithic policy and the ablations from scratch, one after the other:
+# Trains every skill, PointNav, ObjectNav, the monolithic policy and the ablations from scratch, one after the other:
 # scripts/train_all_skills.sh [key=value ...]
 # Stopped or killed, the same command goes on where it was; skills that are done are not trained again.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-for skill in navigate pick place open_cab close_cab open_fridge close_fridge pointnav tidy_house; do
+for skill in navigate pick place open_cab close_cab open_fridge close_fridge pointnav objectnav tidy_house; do
     "$here/train_skill.sh" "$skill" "$@"
 done
 # Ablations: Pick and Place from within the arm's reach, with base motion and without

@@ -124,6 +124,7 @@ class _Worlds:
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split)
         self.failed = FailedStarts(self.starts.failed_share)
+        self.begun_again = np.zeros(world_count, bool)
         self.action_scale = self.task.action.scale()
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:
@@ -152,7 +153,9 @@ class _Worlds:
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
         """Put world i into a new episode whose robot touches nothing, or into an earlier one, as it was."""
-        earlier = self.failed.draw(rng) or self.starts.draw(self.task.name, self.split, rng)
+        earlier = self.failed.draw(rng)
+        self.begun_again[i] = earlier is not None
+        earlier = earlier or self.starts.draw(self.task.name, self.split, rng)
         if earlier is not None:
             self.simulator.reset([i], [earlier])
             return self.begin(i, earlier)
@@ -185,7 +188,9 @@ class _Worlds:
             self.reward_sums, self.steps, self.success_once, rewards, truncated,
         )  # fmt: skip
         if self.failed.share:
-            for i in np.flatnonzero((outcome.terminated | truncated) & ~outcome.success).tolist():
+            # Only once: else those that nobody can do would crowd out the others
+            failed = (outcome.terminated | truncated) & ~outcome.success & ~self.begun_again
+            for i in np.flatnonzero(failed).tolist():
                 self.failed.add(self.episodes[i])
         return rewards, truncated, outcome
 

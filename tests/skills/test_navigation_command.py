@@ -204,7 +204,11 @@ def test_baselines_are_refused_where_they_make_no_sense():
 
 def test_objectnav_has_an_agent_of_its_own():
     settings = train.load_settings("objectnav", ["agent.camera_size=32"])
-    assert (settings.agent.turn, settings.agent.camera_size, settings.agent.slide) == (30.0, 32, False)
+    assert (settings.agent.turn, settings.agent.camera_size, settings.agent.slide) == (
+        30.0,
+        32,
+        False,
+    )
     assert (settings.agent.rgb, settings.agent.goal_mask) == (False, True)  # of the config file
     assert settings.trainer.network.angles == {"compass": [0]}
     assert train.load_settings("pointnav").agent.turn == 10.0

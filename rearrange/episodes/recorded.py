@@ -21,8 +21,8 @@ class RecordedStarts:
     # path that leads nowhere from here starts at the repository's root: configs name those in data/hand_offs
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
-    # Of the episodes that begin like a recent one that failed, once more each. The success that training shows is
-    # then that of harder episodes than the task's; evaluations have none of them
+    # Of the episodes that begin like a recent one that failed, once more each. The success that training shows
+    # is then that of harder episodes than the task's; evaluations have none of them
     failed_share: float = 0.0
 
     def check(self, task: str, split: str) -> None:

@@ -63,6 +63,9 @@ class PlaceConfig:
     # tall box that is let go on the move falls over, and a discounted success is in a hurry
     release_scale: float = 0.0
     drop_penalty: float = 0.0  # [0] on losing the object elsewhere; ends the episode
+    # [False] an object that has come to rest outside its goal ends the episode, as nothing is taken up again:
+    # otherwise one failure in training takes as many steps as six successes
+    displaced_ends: bool = False
     success_bonus: float = 10.0  # [10] when it ends in success
     slack: float = 0.005  # [0.005] taken off every step
     goal_threshold: float = 0.15  # [0.15] object to goal [m]
@@ -129,10 +132,11 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.success = config.success_bonus * success
         rewards.slack = -config.slack
         failures.dropped = lost
-        failures.displaced = not (holding or at_goal or released)
+        failures.displaced = displaced = not (holding or at_goal or released)
         failures.force_limit = exceeded
         outcome.success = success
-        outcome.terminated = success or lost or exceeded
+        over = displaced and still and config.displaced_ends
+        outcome.terminated = success or lost or exceeded or over
 
 
 @cached_njit(geometry, kinematics, sensors)

@@ -83,7 +83,7 @@ def compose(folder: Path, episodes: list[Episode]) -> list[str]:
     model = load_apartment(first.layout, first.variation).model
     for name in ("stages", "objects", "scenes", "robot"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    seen, solid = scene_meshes(first.layout, first.variation)
+    seen, _, solid = scene_meshes(first.layout, first.variation)
     for name, meshes in (("visual", seen), ("collision", solid)):
         upright = [(to_habitat_position(points), triangles) for points, triangles in meshes]
         (folder / "stages" / f"{name}.glb").write_bytes(glb(upright))

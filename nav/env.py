@@ -15,6 +15,8 @@ from gymnasium.vector.utils import batch_space
 from nav.agent import AgentConfig
 from nav.buildings import FLOORS, building_names
 from nav.episode import NavEpisode, check_episode
+from nav.episode_files import SceneEpisodes
+from nav.mesh_worlds import MeshWorlds
 from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
@@ -34,11 +36,13 @@ class _Runs:
         split: str,
         buildings: str,
         agent: AgentConfig | None,
+        files: SceneEpisodes | None,
     ) -> None:
         agent = agent or TASKS[check_task(task)].agent_config()
-        self.worlds = AgentWorlds(count, agent)
+        self.worlds = AgentWorlds(count, agent) if files is None else MeshWorlds(count, agent)
         self.task = make_task(task, config, self.worlds)
         self.names = building_names(buildings, split)
+        self.files = files
         self.steps = np.zeros(count, np.int64)
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
         self.action_space = self.task.action_space()
@@ -51,7 +55,10 @@ class _Runs:
         self.observation_space = spaces.Dict({**images, **self.task.observation_spaces()})
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
-        """Put agent i into a random episode in a random building."""
+        """Put agent i into a random episode in a random building or scene."""
+        if self.files is not None:
+            self.begin(i, self.files.draw(i, rng))
+            return
         name = self.names[int(rng.integers(len(self.names)))]
         self.begin(i, self.task.sample(load_scene(name, self.worlds.config.radius), rng))
 
@@ -106,6 +113,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         buildings: str = FLOORS,
         agent: AgentConfig | None = None,
         seed: int | None = None,
+        files: SceneEpisodes | None = None,
     ) -> None:
         """Build the environment.
 
@@ -116,11 +124,12 @@ class NavEnv(gymnasium.Env[Observation, int]):
             buildings: Which collection of buildings.
             agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
+            files: Episodes in Habitat's scenes, which habitat-sim simulates, in the place of buildings.
 
         Raises:
             UserError: Unknown task, collection or split, or a number that makes no sense.
         """
-        self._runs = _Runs(1, task, config, split, buildings, agent)
+        self._runs = _Runs(1, task, config, split, buildings, agent, files)
         self.task = self._runs.task
         self.worlds = self._runs.worlds
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
@@ -165,6 +174,10 @@ class NavEnv(gymnasium.Env[Observation, int]):
         flags = bool(terminated[0]), bool(truncated[0])
         return self.observe(), float(rewards[0]), *flags, info
 
+    def close(self) -> None:
+        """Free what the simulator holds; safe to call twice."""
+        self.worlds.close()
+
     def observe(self) -> Observation:
         """The observation of the present state."""
         return {key: value[0] for key, value in self._runs.observe().items()}
@@ -186,10 +199,11 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
         split: str = "train",
         buildings: str = FLOORS,
         agent: AgentConfig | None = None,
+        files: SceneEpisodes | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv."""
         self.num_envs = num_envs
-        self._runs = _Runs(num_envs, task, config, split, buildings, agent)
+        self._runs = _Runs(num_envs, task, config, split, buildings, agent, files)
         self.task = self._runs.task
         self.worlds = self._runs.worlds
         self.single_observation_space = self._runs.observation_space
@@ -242,6 +256,10 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
             infos["final_info"] = {"metrics": metrics, "_metrics": over}
             observation = runs.observe_again(observation, ended)
         return observation, rewards, terminated, truncated, infos
+
+    def close_extras(self, **_: Any) -> None:
+        """Free what the simulator holds; gymnasium's `close` calls it."""
+        self.worlds.close()
 
 
 def _checked(actions: Any, shape: tuple[int, ...], space: Any) -> np.ndarray:

@@ -18,6 +18,23 @@ Pose = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
+class SceneMesh:
+    """A scene of Habitat's in the place of a building: a mesh with a floor at any height.
+
+    Attributes:
+        file: Of the scene (.glb).
+        dataset: Config file of the scene dataset that it is of; "" for none.
+        start_height: Of the floor at the start [m].
+        goal_height: Of the floor at the goal [m].
+    """
+
+    file: str
+    dataset: str = ""
+    start_height: float = 0.0
+    goal_height: float = 0.0
+
+
+@dataclass(frozen=True)
 class NavEpisode:
     """Where an agent starts, and where it shall go.
 
@@ -31,6 +48,7 @@ class NavEpisode:
         geodesic_distance: From start to goal [m], as files tell it; None where it is not known.
         category: What is looked for, one of nav.categories.CATEGORIES; None where nothing is.
         view_points: From where it is seen, as files tell them; None: worked out from the building.
+        mesh: The scene, where it is one of Habitat's; points of `view_points` then have heights, too.
     """
 
     episode_id: str
@@ -41,6 +59,7 @@ class NavEpisode:
     geodesic_distance: float | None = None
     category: str | None = None
     view_points: Places | None = None
+    mesh: SceneMesh | None = None
 
 
 def check_episode(episode: Any, radius: float) -> None:
@@ -53,6 +72,8 @@ def check_episode(episode: Any, radius: float) -> None:
     if not isinstance(episode, NavEpisode):
         raise UserError(f"{WHERE}: expected a NavEpisode, found {type(episode).__name__}")
     _check_types(episode, FieldChecker(WHERE))
+    if episode.mesh is not None:
+        return  # the engine knows the floor; the task refuses a start that has no way to its goal
     scene = load_scene(episode.building, radius)
     places = {"start": episode.start[:2], "goal": episode.goal}
     for name, point in places.items():
@@ -73,9 +94,9 @@ def _check_types(episode: NavEpisode, fields: FieldChecker) -> None:
         fields.fail("start", "a tuple of 3 finite numbers", episode.start)
     if episode.goal is not None and not _are_numbers(episode.goal, 2):
         fields.fail("goal", "a tuple of 2 finite numbers", episode.goal)
-    places = episode.view_points
-    if places is not None and not (isinstance(places, Places) and _are_points(places.points)):
-        fields.fail("view_points", "Places with an array [G, 2] of finite numbers", places)
+    places, size = episode.view_points, 2 if episode.mesh is None else 3
+    if places is not None and not (isinstance(places, Places) and _are_points(places.points, size)):
+        fields.fail("view_points", f"Places with an array [G, {size}] of finite numbers", places)
 
 
 def _are_numbers(value: Any, size: int) -> bool:
@@ -84,8 +105,8 @@ def _are_numbers(value: Any, size: int) -> bool:
     return right and all(isinstance(x, Real) and math.isfinite(x) for x in value)
 
 
-def _are_points(value: Any) -> bool:
-    """Whether a value is an array [G, 2] of finite numbers, G from 1."""
+def _are_points(value: Any, size: int) -> bool:
+    """Whether a value is an array [G, size] of finite numbers, G from 1."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != 2:
         return False
-    return len(value) > 0 and value.shape[1] == 2 and bool(np.isfinite(value).all())
+    return len(value) > 0 and value.shape[1] == size and bool(np.isfinite(value).all())

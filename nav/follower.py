@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from nav.agent import FORWARD, LEFT, RIGHT, AgentConfig, wrap
+from nav.mesh_worlds import MeshWorlds
 from nav.scene import Places, Point, Scene
 from rearrange.navigation import clamp_base_motion
 
@@ -23,10 +24,7 @@ class Follower:
             config: Of the agent that is driven.
         """
         self.scene, self.goal, self.config = scene, goal, config
-        turn = math.radians(config.turn)
-        count = math.floor(math.pi / turn)
-        # The smallest turns first: of equal gains the first is taken.
-        self.turns = sorted(np.arange(-count, count + 1) * turn, key=abs)
+        self.turns = _turns(config)
 
     def act(self, pose: np.ndarray) -> int:
         """The next action at a pose x, y, yaw [3]: FORWARD, LEFT or RIGHT."""
@@ -39,8 +37,37 @@ class Follower:
             )[:2]
             for turn in self.turns
         ]  # fmt: skip
-        distances = self.scene.distances(np.array(ends), self.goal)
-        best = self.turns[int(distances.argmin())]
-        if abs(wrap(best)) < 1e-9:
-            return FORWARD
-        return LEFT if best > 0.0 else RIGHT
+        return _towards(self.turns, self.scene.distances(np.array(ends), self.goal))
+
+
+class MeshFollower:
+    """Drives an agent to its episode's goal in a scene of Habitat's, likewise.
+
+    Args:
+        worlds: Whose agent it is.
+        i: Which of them.
+    """
+
+    def __init__(self, worlds: MeshWorlds, i: int = 0) -> None:
+        self.worlds, self.i = worlds, i
+        self.turns = _turns(worlds.config)
+
+    def act(self, pose: np.ndarray) -> int:
+        """The next action: FORWARD, LEFT or RIGHT; the agent's own pose is what counts."""
+        del pose
+        return _towards(self.turns, self.worlds.outlook(self.i, self.turns))
+
+
+def _turns(config: AgentConfig) -> np.ndarray:
+    """What an agent can turn by in some actions [rad], the least first: of equal gains the first is taken."""
+    turn = math.radians(config.turn)
+    count = math.floor(math.pi / turn)
+    return np.array(sorted(np.arange(-count, count + 1) * turn, key=abs))
+
+
+def _towards(turns: np.ndarray, distances: np.ndarray) -> int:
+    """The action that leads to the least of the distances that the turns promise."""
+    best = turns[int(distances.argmin())]
+    if abs(wrap(best)) < 1e-9:
+        return FORWARD
+    return LEFT if best > 0.0 else RIGHT

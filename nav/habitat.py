@@ -1,8 +1,10 @@
 """PointNav episodes in Habitat's public json.gz schema, read and written; and its frame.
 
+Episodes are in our buildings, or where a folder of scenes is given in the meshes there.
+
 Habitat's world is y up, and an agent that is not turned looks along -z; rotations are x, y, z, w.
 Ours is z up, and yaw 0 looks along +x. Both are right-handed: (x, y, z) there is (x, -z, y) here. Only
-this file and nav.habitat_objects know.
+this file, nav.habitat_objects and nav.mesh_worlds know.
 """
 
 from __future__ import annotations
@@ -13,8 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nav.buildings import find_building
-from nav.episode import NavEpisode, Pose
-from nav.scene import Point
+from nav.episode import NavEpisode, Pose, SceneMesh
 from rearrange.episodes.dataset import MOST_EPISODES, dump, read_packed_json, write_packed
 from rearrange.episodes.fields import FieldChecker, Limits
 
@@ -22,6 +23,8 @@ FARTHEST = 1000.0  # [m], from the origin
 HIGHEST = 0.5  # [m], of a start or goal above the floor, which is at 0 here
 TILT = 0.01  # by which the axis of a start's rotation may leave the vertical
 SPOT = Limits.of((-FARTHEST, FARTHEST), (-HIGHEST, HIGHEST), (-FARTHEST, FARTHEST))
+ANYWHERE = Limits.of(*((-FARTHEST, FARTHEST),) * 3)  # in a scene of Habitat
+FOLDER = "data/scene_datasets/"  # with which the paths in some files begin
 _ROTATION = Limits.of(*((-1.0, 1.0),) * 4)
 EPISODE_FIELDS = ("episode_id", "scene_id", "start_position", "start_rotation", "goals")
 
@@ -41,17 +44,27 @@ def from_habitat(position: Sequence[float], rotation: Sequence[float]) -> Pose:
     return position[0], -position[2], math.atan2(-forward_z, forward_x)
 
 
-def write_episodes(path: str | Path, episodes: Iterable[NavEpisode]) -> None:
-    """Write PointNav episodes atomically; the same episodes give the same bytes."""
-    lines = [dump(_encode(episode)) for episode in episodes]
+def write_episodes(path: str | Path, episodes: Iterable[NavEpisode], scene: str = "{}") -> None:
+    """Write PointNav episodes atomically; the same episodes give the same bytes.
+
+    Args:
+        path: Where.
+        episodes: With goals.
+        scene: Path of a scene in the file, {} being the building's name.
+    """
+    lines = [dump(_encode(episode, scene.format(episode.building))) for episode in episodes]
     write_packed(Path(path), '{"episodes":[\n' + ",\n".join(lines) + "\n]}\n")
 
 
-def read_episodes(path: str | Path) -> tuple[NavEpisode, ...]:
+def read_episodes(path: str | Path, scenes: str | Path = "") -> tuple[NavEpisode, ...]:
     """Read and check PointNav episodes.
 
+    Args:
+        path: The file.
+        scenes: Folder of Habitat's scenes that the episodes are in; "": they are in our buildings.
+
     Raises:
-        UserError: There is no such file, a field of it is wrong, or a building is not there; the
+        UserError: There is no such file, a field of it is wrong, or a building or scene is not there; the
             message names the file, the episode and the field.
     """
     path = Path(path)
@@ -60,7 +73,10 @@ def read_episodes(path: str | Path) -> tuple[NavEpisode, ...]:
     rows = fields.rows("episodes", get(fields, "file", raw, "episodes"), 1, MOST_EPISODES)
     return unique(
         path,
-        [_decode(row, FieldChecker(f"{path}: episodes[{i}]")) for i, row in enumerate(rows)],
+        [
+            _decode(row, FieldChecker(f"{path}: episodes[{i}]"), scenes)
+            for i, row in enumerate(rows)
+        ],
     )
 
 
@@ -77,14 +93,14 @@ def unique(path: Path, episodes: list[NavEpisode]) -> tuple[NavEpisode, ...]:
     return tuple(episodes)
 
 
-def _encode(episode: NavEpisode) -> dict[str, Any]:
-    """An episode as Habitat has it."""
+def _encode(episode: NavEpisode, scene: str) -> dict[str, Any]:
+    """An episode in a scene as Habitat has it."""
     assert episode.goal is not None
     position, rotation = to_habitat(episode.start)
     goal, _ = to_habitat((*episode.goal, 0.0))
     return {
         "episode_id": episode.episode_id,
-        "scene_id": episode.building,
+        "scene_id": scene,
         "start_position": position,
         "start_rotation": rotation,
         "info": {"geodesic_distance": episode.geodesic_distance},
@@ -94,30 +110,68 @@ def _encode(episode: NavEpisode) -> dict[str, Any]:
     }
 
 
-def _decode(value: Any, fields: FieldChecker) -> NavEpisode:
+def _decode(value: Any, fields: FieldChecker, scenes: str | Path) -> NavEpisode:
     """An episode of a file."""
     raw = {name: get(fields, "episode", value, name) for name in EPISODE_FIELDS}
     goals = fields.rows("goals", raw["goals"], 1, 1)
-    goal, radius = _goal(fields, goals[0])
+    place = fields.numbers(
+        "goals[0].position",
+        get(fields, "goals[0]", goals[0], "position"),
+        ANYWHERE if scenes else SPOT,
+    )
+    x, y, _ = from_habitat(place, (0.0, 0.0, 0.0, 1.0))
+    mesh = mesh_of(fields, value, scenes, place[1]) if scenes else None
     return NavEpisode(
         fields.text("episode_id", raw["episode_id"], 200),
-        building_of(fields, raw["scene_id"]),
-        start_of(fields, raw),
-        goal,
-        radius,
+        building_of(fields, raw["scene_id"]) if mesh is None else mesh.file,
+        start_of(fields, raw, ANYWHERE if scenes else SPOT),
+        (x, y),
+        _radius(fields, goals[0]),
         distance_of(fields, value),
+        mesh=mesh,
     )
 
 
-def start_of(fields: FieldChecker, raw: dict[str, Any]) -> tuple[float, float, float]:
+def start_of(
+    fields: FieldChecker, raw: dict[str, Any], limits: Limits
+) -> tuple[float, float, float]:
     """The pose x, y [m], yaw [rad] at which an episode of a file starts."""
-    position = fields.numbers("start_position", raw["start_position"], SPOT)
+    position = fields.numbers("start_position", raw["start_position"], limits)
     rotation = fields.numbers("start_rotation", raw["start_rotation"], _ROTATION)
     if abs(math.hypot(*rotation) - 1.0) > 1e-3 or math.hypot(rotation[0], rotation[2]) > TILT:
         fields.fail(
             "start_rotation", "a quaternion x, y, z, w about the vertical y", list(rotation)
         )
     return from_habitat(position, rotation)
+
+
+def mesh_of(
+    fields: FieldChecker, value: dict[str, Any], scenes: str | Path, goal_height: float = 0.0
+) -> SceneMesh:
+    """The scene of Habitat's that an episode of a file is in, its files in the folder of scenes.
+
+    Raises:
+        UserError: The scene, or the config file of its dataset, is not there.
+    """
+    found = [_scene_file(fields, "scene_id", value["scene_id"], scenes)]
+    config = value.get("scene_dataset_config") or "default"
+    if config != "default":
+        found.append(_scene_file(fields, "scene_dataset_config", config, scenes))
+    height = fields.numbers("start_position", value["start_position"], ANYWHERE)[1]
+    return SceneMesh(
+        found[0], found[1] if len(found) > 1 else "", start_height=height, goal_height=goal_height
+    )
+
+
+def _scene_file(fields: FieldChecker, field: str, value: Any, scenes: str | Path) -> str:
+    """A file in the folder of scenes."""
+    name = fields.text(field, value, 1000).removeprefix("./").removeprefix(FOLDER)
+    path = Path(scenes) / name
+    if not path.is_file():
+        fields.fail(
+            field, f"a file in {scenes} (python -m habitat_sim.utils.datasets_download)", value
+        )
+    return str(path)
 
 
 def distance_of(fields: FieldChecker, value: dict[str, Any]) -> float | None:
@@ -129,14 +183,10 @@ def distance_of(fields: FieldChecker, value: dict[str, Any]) -> float | None:
     return fields.number("info.geodesic_distance", distance, (0.0, 10.0 * FARTHEST))
 
 
-def _goal(fields: FieldChecker, value: Any) -> tuple[Point, float | None]:
-    """Where a goal is, and its radius."""
-    place = fields.numbers("goals[0].position", get(fields, "goals[0]", value, "position"), SPOT)
-    radius = value.get("radius")
-    if radius is not None:
-        radius = fields.number("goals[0].radius", radius, (0.0, FARTHEST))
-    x, y, _ = from_habitat(place, (0.0, 0.0, 0.0, 1.0))
-    return (x, y), radius
+def _radius(fields: FieldChecker, goal: dict[str, Any]) -> float | None:
+    """The radius [m] of a goal of a file, None where it tells none."""
+    radius = goal.get("radius")
+    return None if radius is None else fields.number("goals[0].radius", radius, (0.0, FARTHEST))
 
 
 def building_of(fields: FieldChecker, value: Any) -> str:

@@ -15,7 +15,17 @@ import numpy as np
 
 from nav.categories import CATEGORIES
 from nav.episode import NavEpisode
-from nav.habitat import SPOT, building_of, distance_of, get, start_of, to_habitat, unique
+from nav.habitat import (
+    ANYWHERE,
+    SPOT,
+    building_of,
+    distance_of,
+    get,
+    mesh_of,
+    start_of,
+    to_habitat,
+    unique,
+)
 from nav.scene import Places, Scene, load_scene
 from nav.viewpoints import ViewRule, view_points
 from rearrange.episodes.dataset import MOST_EPISODES, dump, read_packed_json, write_packed
@@ -53,11 +63,15 @@ def write_object_episodes(
     write_packed(Path(path), text)
 
 
-def read_object_episodes(path: str | Path) -> tuple[NavEpisode, ...]:
+def read_object_episodes(path: str | Path, scenes: str | Path = "") -> tuple[NavEpisode, ...]:
     """Read and check ObjectNav episodes.
 
+    Args:
+        path: The file.
+        scenes: Folder of Habitat's scenes that the episodes are in; "": they are in our buildings.
+
     Raises:
-        UserError: There is no such file, a field of it is wrong, or a building is not there; the
+        UserError: There is no such file, a field of it is wrong, or a building or scene is not there; the
             message names the file, the episode or goal, and the field.
     """
     path = Path(path)
@@ -71,7 +85,7 @@ def read_object_episodes(path: str | Path) -> tuple[NavEpisode, ...]:
     episodes = []
     for index, row in enumerate(rows):
         where = FieldChecker(f"{path}: episodes[{index}]")
-        episodes.append(_decode(row, where, listed, goals))
+        episodes.append(_decode(row, where, listed, goals, scenes))
     return unique(path, episodes)
 
 
@@ -121,30 +135,39 @@ def _encode_goals(scene: Scene, category: str, rule: ViewRule) -> list[dict[str,
 
 
 def _decode(
-    value: Any, fields: FieldChecker, listed: dict[str, Any], goals: dict[str, Places]
+    value: Any,
+    fields: FieldChecker,
+    listed: dict[str, Any],
+    goals: dict[str, Places],
+    scenes: str | Path,
 ) -> NavEpisode:
     """An episode of a file; `goals` are those that were read so far by their keys."""
     raw = {name: get(fields, "episode", value, name) for name in FIELDS}
     category = fields.choice("object_category", raw["object_category"], CATEGORIES)
-    building = building_of(fields, raw["scene_id"])
+    mesh = mesh_of(fields, value, scenes) if scenes else None
+    building = building_of(fields, raw["scene_id"]) if mesh is None else mesh.file
     key = f"{PurePosixPath(raw['scene_id']).name}_{category}"
     if key not in goals:
         if key not in listed:
             fields.fail("goals_by_category", f"a field '{key}'", sorted(listed))
-        goals[key] = _decode_goals(FieldChecker(f"{fields.where}: {key}"), listed[key])
+        goals[key] = _decode_goals(
+            FieldChecker(f"{fields.where}: {key}"), listed[key], bool(scenes)
+        )
     return NavEpisode(
         fields.text("episode_id", raw["episode_id"], 200),
         building,
-        start_of(fields, raw),
+        start_of(fields, raw, ANYWHERE if scenes else SPOT),
         geodesic_distance=distance_of(fields, value),
         category=category,
         view_points=goals[key],
+        mesh=mesh,
     )
 
 
-def _decode_goals(fields: FieldChecker, value: Any) -> Places:
-    """The view points of all objects of a category."""
+def _decode_goals(fields: FieldChecker, value: Any, high: bool) -> Places:
+    """The view points of all objects of a category; `high`: with the heights of the floor there."""
     points: list[Sequence[float]] = []
+    limits = ANYWHERE if high else SPOT
     for index, goal in enumerate(fields.rows("goals", value, 1, MOST_OBJECTS)):
         name = f"goals[{index}]"
         views = get(fields, name, goal, "view_points")
@@ -154,8 +177,8 @@ def _decode_goals(fields: FieldChecker, value: Any) -> Places:
             where = f"{name}.view_points[{number}]"
             state = get(fields, where, view, "agent_state")
             place = get(fields, f"{where}.agent_state", state, "position")
-            x, _, z = fields.numbers(f"{where}.agent_state.position", place, SPOT)
-            points.append((x, -z))
+            x, y, z = fields.numbers(f"{where}.agent_state.position", place, limits)
+            points.append((x, -z, y) if high else (x, -z))
     if not points:
         fields.fail("goals", "at least one view point", value)
     return Places(np.array(points))

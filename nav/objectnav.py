@@ -112,6 +112,12 @@ class ObjectNav(PointNav):
 
     def origin(self, episode: NavEpisode) -> Places:
         """See NavTask: the view points of all objects of the category, or the given ones on the floor."""
+        if episode.mesh is not None:
+            if episode.view_points is None or episode.category not in CATEGORIES:
+                raise UserError(
+                    f"episode '{episode.episode_id}': view_points: expected those of its file, found none"
+                )
+            return episode.view_points
         scene = self.worlds.bank.scene(episode.building)
         category = episode.category if episode.category in CATEGORIES else None
         if category is not None and episode.view_points is not None:

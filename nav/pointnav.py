@@ -145,11 +145,13 @@ class PointNav(NavTask):
             raise UserError(
                 f"episode '{episode.episode_id}': goals: PointNav needs one, found none"
             )
+        if episode.mesh is not None:
+            return Places(np.array([(*episode.goal, episode.mesh.goal_height)]))
         return episode.goal
 
     def start(self, i: int, episode: NavEpisode) -> None:
         """See NavTask; an episode that is refused leaves world i as it was."""
-        shortest, straight = self._lengths(episode)
+        shortest, straight = self.worlds.lengths(i, episode, self.origin(episode))
         if not self.config.success_distance <= shortest < math.inf or straight == 0.0:
             raise UserError(
                 f"episode '{episode.episode_id}': start_position: expected a place from where "
@@ -159,13 +161,6 @@ class PointNav(NavTask):
         super().start(i, episode)
         self.shortest[i], self.straight[i] = shortest, straight
         self._remember_goal(i, episode)
-
-    def _lengths(self, episode: NavEpisode) -> tuple[float, float]:
-        """Geodesic and Euclidean distance from an episode's start to its nearest goal [m]."""
-        goal, start = self.origin(episode), np.array([episode.start[:2]])
-        scene = self.worlds.bank.scene(episode.building)
-        away = (goal.points if isinstance(goal, Places) else np.array([goal])) - start
-        return float(scene.distances(start, goal)[0]), float(np.hypot(*away.T).min())
 
     def _remember_goal(self, i: int, episode: NavEpisode) -> None:
         """Remember what world i is told of its goal."""

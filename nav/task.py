@@ -106,7 +106,7 @@ class NavTask:
 
     def start(self, i: int, episode: NavEpisode) -> None:
         """Begin an episode in world i."""
-        self.worlds.place(i, episode.building, episode.start, self.origin(episode))
+        self.worlds.begin(i, episode, self.origin(episode))
         memory = self.memory
         memory.episodes[i] = episode
         memory.starts[i] = episode.start

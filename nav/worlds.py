@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from nav.agent import AgentConfig
+from nav.episode import NavEpisode
 from nav.kernels import advance, draw
 from nav.scene import Geoms, Places, Point, Scene, load_scene
 from rearrange.render import Camera
@@ -119,6 +120,24 @@ class AgentWorlds:
         """The scene of agent i."""
         return self.bank.scenes[self._scenes[i]]
 
+    def lengths(
+        self, i: int, episode: NavEpisode, goal: Point | Places | None
+    ) -> tuple[float, float]:
+        """Geodesic and Euclidean distance from an episode's start to its nearest goal [m].
+
+        Worlds of another kind may have to load the scene for that, in the place of agent i.
+        """
+        del i
+        assert goal is not None
+        start = np.array([episode.start[:2]])
+        away = (goal.points if isinstance(goal, Places) else np.array([goal])) - start
+        geodesic = self.bank.scene(episode.building).distances(start, goal)[0]
+        return float(geodesic), float(np.hypot(*away.T).min())
+
+    def begin(self, i: int, episode: NavEpisode, goal: Point | Places | None) -> None:
+        """Put agent i where an episode starts."""
+        self.place(i, episode.building, episode.start, goal)
+
     def place(
         self,
         i: int,
@@ -149,6 +168,9 @@ class AgentWorlds:
             bank.cell_starts, bank.clearance, self._fields, self.poses, self.tilts,
             self.travelled, self.blocked, self.distances,
         )  # fmt: skip
+
+    def close(self) -> None:
+        """Nothing is held that must be freed."""
 
     def new_images(self) -> dict[str, np.ndarray]:
         """Arrays for `draw`: depth [N, H, W, 1] float32; rgb [N, H, W, 3] and goal_mask [N, H, W, 1] uint8."""

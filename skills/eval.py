@@ -27,6 +27,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from nav.episode_files import SceneEpisodes
 from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
 from rearrange.tasks import HOUSEHOLD_NAMES
@@ -74,7 +75,8 @@ def asked(options: Any, index: int) -> dict[str, Any] | None:
     if options.file is None:
         return None
     if options.skill in NAVIGATION_NAMES:
-        return {"episode": episode_of_file(options.skill, options.file, index, options.seed)}
+        place = options.file, index, options.seed, options.scenes
+        return {"episode": episode_of_file(options.skill, *place)}
     return {"episode": EpisodeSet.load(options.file).episode(index, options.seed)}
 
 
@@ -89,13 +91,20 @@ def _make_player(
             split,
             options.images == "swapped",
             options.changes,
+            scene_files(options),
         )
     if skill not in NAVIGATION_NAMES:
         return OraclePlayer(skill, split)
     buildings = load_settings(skill).buildings
     if options.policy == ORACLE:
-        return FollowerPlayer(skill, split, buildings)
+        files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
+        return FollowerPlayer(skill, split, buildings, files)
     return BaselinePlayer(skill, split, buildings, options.policy)
+
+
+def scene_files(options: Any) -> dict[str, str]:
+    """Dataset and scenes of Habitat that shall take the place of a policy's own buildings; {} for none."""
+    return {"dataset": str(options.file), "scenes": options.scenes} if options.scenes else {}
 
 
 def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
@@ -233,6 +242,11 @@ def parse(arguments: Sequence[str]) -> Any:
         "--dataset",
         help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
     )
+    parser.add_argument(
+        "--scenes",
+        default="",
+        help="folder of Habitat's scenes in which the episodes of --dataset are (navigation tasks)",
+    )
     parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
     parser.add_argument(
         "--images",
@@ -256,6 +270,8 @@ def parse(arguments: Sequence[str]) -> Any:
             f"{options.skill} has no oracle of its own: python -m planner.eval {options.skill} "
             "--skills oracle follows a plan with those of the skills"
         )
+    if options.scenes and (options.skill not in NAVIGATION_NAMES or options.policy in BASELINES):
+        raise UserError("--scenes is for policies and the oracle of navigation tasks: leave it out")
     if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)
@@ -285,7 +301,8 @@ def checkpoint_of(options: Any) -> Path:
 def find_file(options: Any) -> tuple[Path | None, str]:
     """The file of episodes, None where they are sampled, and a line that says which."""
     if options.skill in NAVIGATION_NAMES:
-        return find_episode_file(options.dataset, options.skill, options.episodes, options.split)
+        given = options.dataset, options.skill, options.episodes, options.split, options.scenes
+        return find_episode_file(*given)
     episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
     return None if episodes is None else episodes.path, line
 

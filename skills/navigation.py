@@ -5,7 +5,7 @@ Imports no torch: environment workers unpickle `NavEnvironments` from here.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, make_dataclass
+from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,15 @@ from nav.agent import AgentConfig
 from nav.buildings import FLOORS, building_names, split_of
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
-from nav.habitat import read_episodes
-from nav.habitat_objects import read_object_episodes
+from nav.episode_files import READERS, SCENES, SceneEpisodes, episode_files, load_episodes
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
+from rearrange.sim.habitat_process import check_installed
 from ver import TrainerConfig
 
 NAVIGATION_NAMES = tuple(TASKS)
-READERS = {"pointnav": read_episodes, "objectnav": read_object_episodes}
+GRID, HABITAT = "grid", "habitat"  # simulators: ours, over a grid of the floor; habitat-sim
 
 
 @dataclass
@@ -37,6 +37,11 @@ class NavigationSettings:
     run: str = ""  # run directory; empty: runs/<task>
     split: str = "train"  # buildings to train in
     buildings: str = FLOORS  # which collection of buildings
+    sim: str = GRID  # simulator: grid, or habitat for Habitat's scenes (docs/habitat.md)
+    dataset: str = (
+        ""  # sim=habitat: file of episodes in Habitat's schema; {split} stands for the split
+    )
+    scenes: str = SCENES  # sim=habitat: folder of the scenes
     agent: AgentConfig = field(default_factory=AgentConfig)  # body, motion and camera
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
@@ -66,6 +71,8 @@ class NavEnvironments:
         split: Which buildings.
         buildings: Which collection of them.
         agent: `AgentConfig` as plain values.
+        dataset: File of episodes in Habitat's scenes, which habitat-sim then simulates; "" for none.
+        scenes: Folder of the scenes.
     """
 
     skill: str
@@ -73,6 +80,8 @@ class NavEnvironments:
     split: str
     buildings: str
     agent: dict[str, Any]
+    dataset: str = ""
+    scenes: str = SCENES
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> NavEnvironments:
@@ -82,7 +91,20 @@ class NavEnvironments:
         chosen: str = split or settings.split
         building_names(settings.buildings, chosen)
         task, agent = asdict(settings.task), asdict(settings.agent)
-        return cls(settings.skill, task, chosen, settings.buildings, agent)
+        made = cls(settings.skill, task, chosen, settings.buildings, agent)
+        if settings.sim == GRID:
+            return made
+        if settings.sim != HABITAT:
+            raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")
+        check_installed()
+        if not settings.dataset:
+            raise UserError(
+                "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
+                "habitat-test-scenes/v1/{split}/{split}.json.gz"
+            )
+        made = replace(made, dataset=settings.dataset, scenes=settings.scenes)
+        made.files()
+        return made
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> NavEnvironments:
@@ -92,7 +114,17 @@ class NavEnvironments:
         of a task are judged alike.
         """
         names = ("skill", "buildings", "agent")
-        return cls(split=split, task={}, **{name: metadata[name] for name in names})
+        kept = {name: metadata[name] for name in names}
+        for name in ("dataset", "scenes"):  # policies of before have none
+            kept |= {name: metadata[name]} if name in metadata else {}
+        return cls(split=split, task={}, **kept)
+
+    def files(self) -> SceneEpisodes | None:
+        """The episodes in Habitat's scenes; None in our buildings."""
+        if not self.dataset:
+            return None
+        path = self.dataset.replace("{split}", self.split)
+        return SceneEpisodes(self.skill, path, self.scenes)
 
     def metadata(self) -> dict[str, Any]:
         """Plain values for a checkpoint; `from_metadata` reads them."""
@@ -107,19 +139,19 @@ class NavEnvironments:
         """One environment."""
         del environment_index
         agent = AgentConfig(**self.agent)
-        return NavEnv(self.skill, self.task_config(), self.split, self.buildings, agent, seed)
+        config, files = self.task_config(), self.files()
+        return NavEnv(self.skill, config, self.split, self.buildings, agent, seed, files)
 
     def make_vector(self, count: int, seed: int) -> NavVectorEnv:
         """All environments in one process; `reset` seeds them, so `seed` is not needed."""
         del seed
         agent = AgentConfig(**self.agent)
-        return NavVectorEnv(
-            count, self.skill, self.task_config(), self.split, self.buildings, agent
-        )
+        config, files = self.task_config(), self.files()
+        return NavVectorEnv(count, self.skill, config, self.split, self.buildings, agent, files)
 
 
 def find_episode_file(
-    choice: str | None, task: str, count: int, split: str
+    choice: str | None, task: str, count: int, split: str, scenes: str = ""
 ) -> tuple[Path | None, str]:
     """The file from which an evaluation of a navigation task takes its episodes.
 
@@ -128,6 +160,7 @@ def find_episode_file(
         task: Task that is evaluated.
         count: How many episodes are needed.
         split: Whose buildings they must be in.
+        scenes: Folder of Habitat's scenes that they are in; "": they are in our buildings.
 
     Returns:
         The file, None where episodes shall be sampled, and a line that says which.
@@ -136,13 +169,15 @@ def find_episode_file(
         UserError: The file is missing, wrong or too small, or not of this task or split.
     """
     if choice in (None, SAMPLED):
+        if scenes:
+            raise UserError("--scenes needs the episodes in them: give their file as --dataset")
         return None, "episodes: sampled on the fly"
     if task not in READERS:
         raise UserError(
             f"files hold episodes of {' or '.join(READERS)}, not of {task}: leave --dataset out"
         )
-    episodes = load_episodes(task, choice)
-    for episode in episodes:
+    episodes = episodes_of(task, Path(choice), scenes)
+    for episode in () if scenes else episodes:
         found = split_of(episode.building)
         if found != split:
             raise UserError(
@@ -155,15 +190,16 @@ def find_episode_file(
     return Path(choice), f"episodes: {choice}, which holds {found}"
 
 
-def episode_of_file(task: str, path: Path, index: int, seed: int) -> NavEpisode:
+def episode_of_file(task: str, path: Path, index: int, seed: int, scenes: str = "") -> NavEpisode:
     """Episode `index` of a task's file in the order of a seed; seed 0 is the file's own order."""
-    episodes = load_episodes(task, str(path))
+    episodes = episodes_of(task, path, scenes)
     if seed:
         index = int(np.random.default_rng(abs(seed)).permutation(len(episodes))[index])
     return episodes[index]
 
 
 @lru_cache(maxsize=4)
-def load_episodes(task: str, path: str) -> tuple[NavEpisode, ...]:
-    """A task's episodes from a file in Habitat's schema (cached per process)."""
-    return READERS[task](path)
+def episodes_of(task: str, path: Path, scenes: str = "") -> tuple[NavEpisode, ...]:
+    """All episodes of a dataset: of its file, or in Habitat's scenes of one for each scene."""
+    files = episode_files(path) if scenes else [path]
+    return tuple(each for file in files for each in load_episodes(task, str(file), scenes))

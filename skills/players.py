@@ -13,8 +13,10 @@ import torch
 from nav.agent import STOP
 from nav.baselines import BASELINES
 from nav.env import NavEnv
+from nav.episode_files import SceneEpisodes
 from nav.flee import farthest_place
-from nav.follower import Follower
+from nav.follower import Follower, MeshFollower
+from nav.mesh_worlds import MeshWorlds
 from nav.pointnav import PointNav
 from nav.table import TASKS
 from rearrange.env import RearrangeEnv
@@ -44,6 +46,7 @@ class PolicyPlayer:
         split: str,
         swapped: bool = False,
         changes: Mapping[str, Any] | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> None:
         """Load the policy and make the environment in which it was trained, in this split.
 
@@ -54,10 +57,12 @@ class PolicyPlayer:
             swapped: Show the policy another world's images at every step: what it then still
                 achieves, it achieves without looking.
             changes: Numbers of the task that shall not be as in training, by name.
+            files: Dataset and scenes of Habitat for a navigation task, see `NavEnvironments`.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = environments_of(self.runner.policy.metadata, split)
-        environments = replace(environments, task={**environments.task, **(changes or {})})
+        task = {**environments.task, **(changes or {})}
+        environments = replace(environments, task=task, **(files or {}))
         self.environment: Any = environments(0, 0)
         self.other = None
         if swapped:
@@ -148,8 +153,10 @@ class OraclePlayer:
 class FollowerPlayer:
     """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
 
-    def __init__(self, task: str, split: str, buildings: str) -> None:
-        """Make the task's environment with its defaults.
+    def __init__(
+        self, task: str, split: str, buildings: str, files: SceneEpisodes | None = None
+    ) -> None:
+        """Make the task's environment with its defaults; `files`: in Habitat's scenes.
 
         Raises:
             UserError: The task has no oracle.
@@ -157,20 +164,23 @@ class FollowerPlayer:
         if task not in ("pointnav", "objectnav", "flee"):
             raise UserError(f"there is no oracle for {task}: leave --policy out")
         agent = replace(TASKS[task].agent_config(), camera_size=UNSEEN)
-        self.environment = NavEnv(task, None, split, buildings, agent)
+        self.environment = NavEnv(task, None, split, buildings, agent, files=files)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
         env = self.environment
         env.reset(seed=seed, options=options)
         worlds, episode = env.worlds, env.episode
-        scene, near = worlds.scene(0), 0.0
+        near = 0.0
         if isinstance(env.task, PointNav):
             near = STOP_SHARE * env.task.config.success_distance
             goal = env.task.origin(episode)
         else:
-            goal = farthest_place(scene, episode.start[:2])[0]
-        follower = Follower(scene, goal, worlds.config)
+            goal = farthest_place(worlds.scene(0), episode.start[:2])[0]
+        if isinstance(worlds, MeshWorlds):
+            follower = MeshFollower(worlds)
+        else:
+            follower = Follower(worlds.scene(0), goal, worlds.config)
         info: dict[str, Any] = {}
         while "metrics" not in info:
             arrived = worlds.distances[0] < near

@@ -227,11 +227,16 @@ def write_packed(path: Path, text: str) -> None:
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as stream:
         stream.write(text.encode())
+    write_whole(path, packed.getvalue())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file atomically, making the folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(packed.getvalue())
+            file.write(content)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:

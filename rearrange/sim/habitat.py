@@ -11,7 +11,6 @@ keeps its own z-up frame within the world, so only poses in the world are turned
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,13 +21,19 @@ from rearrange.episodes.episode import Episode
 from rearrange.episodes.generation import load_layout
 from rearrange.errors import UserError
 from rearrange.navigation import ROBOT_RADIUS
+from rearrange.navigation.footprints import HIGHEST
 from rearrange.render import look_at
 from rearrange.render.camera import FAR, NEAR
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import parked_position
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, PHYSICS_STEP, SimState
-from rearrange.sim.habitat_process import EngineError, EngineProcess, check_installed
+from rearrange.sim.habitat_process import (
+    EngineError,
+    EngineProcess,
+    check_installed,
+    render_device,
+)
 from rearrange.sim.habitat_scene import SURFACE_FRICTION, physics_settings, scene_assets
 from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
 from rearrange.sim.mujoco import SimulatorConfig, top_grasp
@@ -179,20 +184,22 @@ class HabitatSimulator:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
         depth = np.zeros((self.world_count, size, size), np.float32)
-        for i, world in enumerate(self._worlds):
-            if world is not None:
-                position, rotation = self.camera_pose(i)
-                world.engine.ask(
-                    "render", *to_habitat_pose(position, quaternion_of(rotation)), size
-                )
-        for i, world in enumerate(self._worlds):
-            if world is not None:
-                seen = np.frombuffer(world.engine.answer(), np.float32).reshape(size, size)
-                # The engine writes 0 where there is nothing.
-                depth[i] = np.where(seen > 0.0, np.minimum(seen, np.float32(FAR)), np.float32(FAR))
-                if unit != 1.0:
-                    depth[i] /= np.float32(unit)
+        for i, picture in self._pictures("depth", size):
+            seen = np.frombuffer(picture, np.float32).reshape(size, size)
+            # The engine writes 0 where there is nothing.
+            depth[i] = np.where(seen > 0.0, np.minimum(seen, np.float32(FAR)), np.float32(FAR))
+            if unit != 1.0:
+                depth[i] /= np.float32(unit)
         return depth
+
+    def _pictures(self, kind: str, size: int) -> list[tuple[int, bytes]]:
+        """What the head cameras of the loaded worlds see, and the number of each world."""
+        loaded = [(i, world) for i, world in enumerate(self._worlds) if world is not None]
+        for i, world in loaded:
+            position, rotation = self.camera_pose(i)
+            pose = to_habitat_pose(position, quaternion_of(rotation))
+            world.engine.ask("render", *pose, size, kind)
+        return [(i, world.engine.answer()) for i, world in loaded]
 
     def close(self) -> None:
         """End the engines."""
@@ -209,6 +216,31 @@ class HabitatSimulator:
         base = self.state.base_pose[i]
         place_camera(base, fetch.CAMERA_POSITION, self._mount, position, rotation)
         return position, rotation
+
+    def render_rgb(self, size: int | None = None) -> np.ndarray:
+        """Plain colours that the head camera sees [N, H, W, 3] uint8, zeros where no world is loaded."""
+        size = size or self.config.camera_size
+        colours = np.zeros((self.world_count, size, size, 3), np.uint8)
+        for i, picture in self._pictures("rgb", size):
+            colours[i] = np.frombuffer(picture, np.uint8).reshape(size, size, 4)[..., :3]
+        return colours
+
+    def geodesics(self, i: int, starts: np.ndarray, goal: Any, radius: float) -> np.ndarray:
+        """Distances over the engine's navmesh of world i, its doors and objects left out [N], m.
+
+        Tasks take those of our grid (`rearrange.navigation`); these are worked out anew at each call.
+
+        Args:
+            i: Which world.
+            starts: x, y of places [N, 2], m.
+            goal: x, y of another [2], m.
+            radius: Of a disc that shall get through [m].
+        """
+        places = to_habitat_position(np.column_stack([starts, np.zeros(len(starts))]))
+        end = to_habitat_position((*goal, 0.0))
+        engine = self._world(i).engine
+        engine.ask("geodesics", places, end, radius, HIGHEST)
+        return np.array(engine.answer())
 
     def engine_ids(self) -> list[int]:
         """Process ids of the running engines."""
@@ -340,8 +372,7 @@ def engine_settings() -> dict[str, Any]:
         "time_step": PHYSICS_STEP,
         "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
         "near": NEAR,
-        # -1 is software: without an NVIDIA GPU any other number ends the engine.
-        "device": int(os.environ.get("HABITAT_GPU", "-1")),
+        "device": render_device(),
         "friction": SURFACE_FRICTION,
     }
 

@@ -1,18 +1,12 @@
-"""One world of habitat-sim, in a process of its own: run as a script by `habitat_process.py`.
+"""One world of habitat-sim with physics, in a process of its own: loaded by `engine_server.py`.
 
-The engine ends its process on many mistakes, so nobody else may live in it. It imports nothing of ours,
-which keeps it small, and knows Habitat's frames only: positions, and quaternions xyzw, in a world whose
-y axis is up. Messages are (what to do, its arguments); answers are ("done", result) or ("failed", why).
+It imports nothing of ours, which keeps its process small, and knows Habitat's frames only: positions, and
+quaternions xyzw, in a world whose y axis is up.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
-import sys
-import traceback
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -41,7 +35,8 @@ class Engine:
         self.settings = settings
         self.sim: Any = None
         self.worlds = 0
-        self.sizes = [1]  # of pictures; without a sensor there would be no renderer
+        # Kinds and sizes of pictures; without a sensor there would be no renderer
+        self.sensors = [("depth", 1)]
         groups, helper = self._groups()
         helper.set_group_interacts_with(groups.UserGroup0, groups.Static, False)
         helper.set_group_interacts_with(groups.UserGroup0, groups.UserGroup0, False)
@@ -92,7 +87,7 @@ class Engine:
         backend.random_seed = self.worlds
         self.worlds += 1
         agent = hsim.agent.AgentConfiguration()
-        agent.sensor_specifications = [self._sensor(size) for size in self.sizes]
+        agent.sensor_specifications = [self._sensor(*sensor) for sensor in self.sensors]
         configuration = hsim.Configuration(backend, [agent])
         if self.sim is None:
             self.sim = hsim.Simulator(configuration)
@@ -107,10 +102,11 @@ class Engine:
         self.sim.get_articulated_object_manager().remove_all_objects()
         self.sim.get_rigid_object_manager().remove_all_objects()
 
-    def _sensor(self, size: int) -> Any:
+    def _sensor(self, kind: str, size: int) -> Any:
         spec = self.hsim.CameraSensorSpec()
-        spec.uuid = f"depth_{size}"
-        spec.sensor_type = self.hsim.SensorType.DEPTH
+        spec.uuid = f"{kind}_{size}"
+        kinds = self.hsim.SensorType
+        spec.sensor_type = kinds.COLOR if kind == "rgb" else kinds.DEPTH
         spec.resolution = [size, size]
         spec.position = [0.0, 0.0, 0.0]
         spec.hfov = self.settings["field_of_view"]
@@ -349,21 +345,47 @@ class Engine:
                 force = max(force, point.normal_force)
         return touched_object, touched_handle, force
 
-    def render(self, position: Any, rotation: Any, size: int) -> bytes:
-        """Depth from there [size, size], float32, m; 0 where nothing is.
+    def render(self, position: Any, rotation: Any, size: int, kind: str = "depth") -> bytes:
+        """What is seen from there: depth [size, size] float32, m, 0 where nothing is; or colours [.., 4] uint8.
 
         Args:
             position: Of the camera [3].
             rotation: Quaternion xyzw [4]; the camera looks along its -z.
             size: Height and width in pixels.
+            kind: "depth" or "rgb".
         """
-        if size not in self.sizes:
-            self.sim.add_sensor(self._sensor(size))
-            self.sizes.append(size)
+        if (kind, size) not in self.sensors:
+            self.sim.add_sensor(self._sensor(kind, size))
+            self.sensors.append((kind, size))
         self.sim.agents[0].scene_node.transformation = self._pose(position, rotation)
-        sensor = self.sim._sensors[f"depth_{size}"]
+        sensor = self.sim._sensors[f"{kind}_{size}"]
         sensor.draw_observation()
-        return np.ascontiguousarray(sensor.get_observation(), np.float32).tobytes()
+        return np.ascontiguousarray(sensor.get_observation()).tobytes()
+
+    # --- the floor ----------------------------------------------------------------------------------
+
+    def geodesics(self, starts: Any, goal: Any, radius: float, height: float) -> list[float]:
+        """Distances over the engine's own navmesh [N], m; infinite without a way.
+
+        Args:
+            starts: Places [N, 3].
+            goal: Another [3].
+            radius: Of a cylinder that shall get through [m].
+            height: Of it [m].
+        """
+        settings = self.hsim.NavMeshSettings()
+        settings.set_defaults()
+        settings.agent_radius, settings.agent_height = radius, height
+        settings.include_static_objects = True
+        finder = self.hsim.PathFinder()
+        if not self.sim.recompute_navmesh(finder, settings):
+            raise RuntimeError("the apartment has no floor for such a robot")
+        path, told = self.hsim.ShortestPath(), []
+        path.requested_end = finder.snap_point(goal)
+        for start in starts:
+            path.requested_start = finder.snap_point(start)
+            told.append(float(path.geodesic_distance) if finder.find_path(path) else float("inf"))
+        return told
 
     def versions(self) -> str:
         """Of habitat-sim."""
@@ -378,39 +400,3 @@ class Engine:
         if self.sim is not None:
             self.sim.close(destroy=True)
             self.sim = None
-
-
-def serve(connection: Connection) -> None:
-    """Do what is asked until the other end is closed."""
-    engine: Engine | None = None
-    while True:
-        try:
-            what, arguments = connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            if engine is None:
-                engine = Engine(arguments[0])
-                result: Any = None
-            else:
-                result = getattr(engine, what)(*arguments)
-            answer = ("done", result)
-        except Exception as error:
-            traceback.print_exc()
-            answer = ("failed", f"{type(error).__name__}: {error}")
-        connection.send(answer)
-
-
-def _die_with(parent: int) -> None:
-    """End with the parent, by whatever signal it ends, even while the engine is busy."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-if __name__ == "__main__":
-    _die_with(int(sys.argv[-1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the parent ends us
-    serve(Connection(int(sys.argv[-2])))
-    os._exit(0)  # the engine's own way out may crash after all is done

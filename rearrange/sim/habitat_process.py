@@ -1,4 +1,4 @@
-"""The process in which the Habitat engine of one world runs, seen from outside."""
+"""The process in which a Habitat engine of one world runs, seen from outside."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import Any
 from rearrange.errors import UserError
 
 ENGINE = Path(__file__).with_name("habitat_engine.py")
-# Runs the engine as a script: as a module of ours it would import MuJoCo and numba, too.
+SERVER = Path(__file__).with_name("engine_server.py")
+# Runs the server as a script: as a module of ours it would import MuJoCo and numba, too.
 _RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 INSTALL = (
     "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat "
@@ -36,23 +37,32 @@ def check_installed() -> None:
         raise UserError(f"sim=habitat needs habitat-sim, which is not installed: {INSTALL}")
 
 
+def render_device() -> int:
+    """The GPU that engines draw with, HABITAT_GPU; -1 is software.
+
+    Without an NVIDIA GPU any other number ends the engine.
+    """
+    return int(os.environ.get("HABITAT_GPU", "-1"))
+
+
 class EngineProcess:
     """One engine; it ends with this process.
 
     Args:
-        settings: What `habitat_engine.Engine` takes.
+        settings: What the engine takes, see `habitat_engine.Engine`.
         name: For messages, e.g. "world 0".
-        script: The engine's program.
+        file: Where the class `Engine` is.
     """
 
-    def __init__(self, settings: dict[str, Any], name: str, script: Path = ENGINE) -> None:
+    def __init__(self, settings: dict[str, Any], name: str, file: Path = ENGINE) -> None:
         self.name = name
         self._asked = "starting"
         ours, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as log:
             # Not multiprocessing: environment workers are daemons, which may not have its children.
+            ends = [str(theirs.fileno()), str(os.getpid())]
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _RUN, str(script), str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-c", _RUN, str(SERVER), str(file), *ends],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,

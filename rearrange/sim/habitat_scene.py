@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -47,6 +48,7 @@ _TRIANGLES_OF_A_BOX = np.array(
 SURFACE_FRICTION = FRICTION[0] ** 0.5
 
 Mesh = tuple[np.ndarray, np.ndarray]  # vertices [V, 3], m, and triangles [T, 3]
+Colour = tuple[float, ...]  # red, green, blue and alpha, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,11 @@ class SceneAssets:
 def scene_assets(layout: int, variation: int) -> SceneAssets:
     """Write the files of an apartment, where they are not there yet, and say where they are."""
     model = load_apartment(layout, variation).model
-    seen, solid = scene_meshes(layout, variation)
+    seen, colours, solid = scene_meshes(layout, variation)
     name = f"layout{layout}_variation{variation:02d}"
     kinds = {kind: _object_asset(model, kind) for kind in OBJECT_KINDS}
     return SceneAssets(
-        visual=_write(f"{name}_visual.glb", glb(seen)),
+        visual=_write(f"{name}_visual.glb", glb(seen, colours)),
         collision=_write(f"{name}_collision.glb", glb(solid)),
         robot=_write("fetch.urdf", urdf("fetch", robot_links(model)).encode()),
         objects=tuple(kinds[kind] for kind in SLOT_KINDS),
@@ -98,8 +100,12 @@ def scene_assets(layout: int, variation: int) -> SceneAssets:
     )
 
 
-def scene_meshes(layout: int, variation: int) -> tuple[list[Mesh], list[Mesh]]:
-    """All of an apartment that stands still: what is seen, in one mesh, and each solid that is met."""
+def scene_meshes(layout: int, variation: int) -> tuple[list[Mesh], list[Colour], list[Mesh]]:
+    """All of an apartment that stands still.
+
+    Returns:
+        What is seen, a mesh for each colour; these colours; each solid that is met.
+    """
     model = load_apartment(layout, variation).model
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
@@ -108,16 +114,21 @@ def scene_meshes(layout: int, variation: int) -> tuple[list[Mesh], list[Mesh]]:
         for geom in range(model.ngeom)
         if model.body_weldid[model.geom_bodyid[geom]] == 0 and model.geom_rgba[geom, 3] > 0.0
     ]
-    seen, solid = [], [_moved(_box(np.array(GROUND) / 2), np.eye(3), (0, 0, -GROUND[2] / 2))]
+    seen, solid = {}, [_moved(box_mesh(np.array(GROUND) / 2), np.eye(3), (0, 0, -GROUND[2] / 2))]
     for geom in still:
         if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE:
             continue
         rotation, position = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
         mesh = _moved(_mesh(model, geom), rotation, position)
-        seen.append(mesh)
+        seen.setdefault(_colour(model, geom), []).append(mesh)
         if model.geom_contype[geom]:
             solid.append(mesh)
-    return [_merged(seen)], solid
+    return [_merged(meshes) for meshes in seen.values()], list(seen), solid
+
+
+def _colour(model: mujoco.MjModel, geom: int) -> Colour:
+    """Of a geom; nothing is seen through."""
+    return (*(round(float(x), 3) for x in model.geom_rgba[geom, :3]), 1.0)
 
 
 def robot_links(model: mujoco.MjModel) -> list[Link]:
@@ -193,18 +204,20 @@ def _object_asset(model: mujoco.MjModel, kind: str) -> ObjectAsset:
     """A kind of object from the first body of its kind."""
     body = model.body(OBJECT_BODIES[SLOT_KINDS.index(kind)]).id
     turned = np.empty(9)
-    seen, solid = [], []
+    seen, solid = {}, []
     for geom in _geoms(model, body):
         mujoco.mju_quat2Mat(turned, model.geom_quat[geom])
         mesh = _moved(_mesh(model, geom), turned.reshape(3, 3), model.geom_pos[geom])
-        seen.append(mesh)
+        seen.setdefault(_colour(model, geom), []).append(mesh)
         if model.geom_contype[geom]:
             solid.append(mesh)
     mujoco.mju_quat2Mat(turned, model.body_iquat[body])
     axes = turned.reshape(3, 3)
     inertia = np.diag(axes @ np.diag(model.body_inertia[body]) @ axes.T)
     return ObjectAsset(
-        _write(f"{kind}_visual.glb", glb([_merged(seen)])),
+        _write(
+            f"{kind}_visual.glb", glb([_merged(meshes) for meshes in seen.values()], list(seen))
+        ),
         _write(f"{kind}_collision.glb", glb(solid)),
         float(model.body_mass[body]),
         tuple(inertia.tolist()),
@@ -222,18 +235,20 @@ def _geoms(model: mujoco.MjModel, body: int) -> range:
 def _mesh(model: mujoco.MjModel, geom: int) -> Mesh:
     """A box or cylinder in its own frame."""
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX:
-        return _box(model.geom_size[geom])
+        return box_mesh(model.geom_size[geom])
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CYLINDER:
-        return _cylinder(*model.geom_size[geom, :2])
+        return cylinder_mesh(*model.geom_size[geom, :2])
     raise NotImplementedError(f"geom {geom} of {model.body(model.geom_bodyid[geom]).name}")
 
 
-def _box(half: np.ndarray) -> Mesh:
+def box_mesh(half: np.ndarray) -> Mesh:
+    """A box of these half edges [3] about its centre."""
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     return corners * half, _TRIANGLES_OF_A_BOX
 
 
-def _cylinder(radius: float, half_height: float) -> Mesh:
+def cylinder_mesh(radius: float, half_height: float) -> Mesh:
+    """A cylinder along z about its centre."""
     angles = np.arange(SEGMENTS) * 2 * np.pi / SEGMENTS
     # Half-way between a polygon inside the circle and one around it.
     reach = radius * 2 / (1 + np.cos(np.pi / SEGMENTS))
@@ -262,8 +277,13 @@ def _merged(meshes: Sequence[Mesh]) -> Mesh:
     )
 
 
-def glb(meshes: Sequence[Mesh]) -> bytes:
-    """Binary glTF 2.0 with a node for each mesh; Habitat makes a convex hull of each."""
+def glb(meshes: Sequence[Mesh], colours: Sequence[Colour] = ()) -> bytes:
+    """Binary glTF 2.0 with a node for each mesh; Habitat makes a convex hull of each.
+
+    Args:
+        meshes: What it holds.
+        colours: Red, green, blue and alpha of each mesh, from 0 to 1; none for the viewer's own.
+    """
     views, accessors, entries, blob = [], [], [], b""
     for vertices, triangles in meshes:
         points = vertices.astype("<f4")
@@ -285,7 +305,7 @@ def glb(meshes: Sequence[Mesh]) -> bytes:
         )  # fmt: skip
         attributes = {"POSITION": len(accessors) - 2}
         entries.append({"primitives": [{"attributes": attributes, "indices": len(accessors) - 1}]})
-    document = {
+    document: dict[str, Any] = {
         "asset": {"version": "2.0"},
         "scene": 0,
         "scenes": [{"nodes": list(range(len(entries)))}],
@@ -295,6 +315,14 @@ def glb(meshes: Sequence[Mesh]) -> bytes:
         "bufferViews": views,
         "buffers": [{"byteLength": len(blob)}],
     }
+    if colours:
+        kinds = sorted(set(colours))
+        document["materials"] = [
+            {"pbrMetallicRoughness": {"baseColorFactor": kind, "metallicFactor": 0.0}}
+            for kind in kinds
+        ]
+        for entry, colour in zip(entries, colours, strict=True):
+            entry["primitives"][0]["material"] = kinds.index(colour)
     text = json.dumps(document, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<II", len(text), 0x4E4F534A) + text

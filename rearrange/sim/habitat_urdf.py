@@ -25,6 +25,7 @@ class Shape:
         position: In the link's frame [m].
         turn: Roll, pitch and yaw in the link's frame [rad].
         collides: False for what is only seen.
+        colour: Red, green, blue and alpha, from 0 to 1; none for the viewer's own.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Shape:
     position: Triple = ZERO
     turn: Triple = ZERO
     collides: bool = True
+    colour: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def _shape(model: mujoco.MjModel, geom: int) -> Shape:
     }
     kind, size = kinds[mujoco.mjtGeom(model.geom_type[geom])]
     position, turn = _triple(model.geom_pos[geom]), _angles(model.geom_quat[geom])
-    return Shape(kind, size, position, turn, bool(model.geom_contype[geom]))
+    colour = (*model.geom_rgba[geom, :3].tolist(), 1.0)
+    return Shape(kind, size, position, turn, bool(model.geom_contype[geom]), colour)
 
 
 def _triple(values: Sequence[float] | np.ndarray) -> Triple:
@@ -171,6 +174,10 @@ def _add_shape(
     else:
         radius, length = (_text([value]) for value in shape.size)
         ElementTree.SubElement(geometry, shape.kind, radius=radius, length=length)
+    if tag == "visual" and shape.colour:
+        text = _text(shape.colour)
+        material = ElementTree.SubElement(part, "material", name=text.replace(" ", "_"))
+        ElementTree.SubElement(material, "color", rgba=text)
 
 
 def _add_joint(robot: ElementTree.Element, link: Link, number: int) -> None:

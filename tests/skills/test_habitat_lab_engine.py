@@ -91,7 +91,7 @@ def compose_pointnav(folder):
     """One of our apartments with its navmesh, and an episode in PointNav's format."""
     import habitat_sim
 
-    _, solid = scene_meshes(generation.LAYOUTS_OF_SPLIT["val"][0], 0)
+    _, _, solid = scene_meshes(generation.LAYOUTS_OF_SPLIT["val"][0], 0)
     upright = [(to_habitat_position(points), triangles) for points, triangles in solid]
     stage = folder / "apartment.glb"
     stage.write_bytes(glb(upright))

@@ -19,6 +19,7 @@ from skills.navigation import (
     NAVIGATION_NAMES,
     NavEnvironments,
     episode_of_file,
+    episodes_of,
     find_episode_file,
     load_episodes,
 )
@@ -155,6 +156,7 @@ def test_files_with_one_building_of_another_split_are_refused(tmp_path):
     path = tmp_path / "mixed.json.gz"
     write_episodes(path, known[1:])
     assert find_episode_file(str(path), "pointnav", 2, "val")[0] == path
+    episodes_of.cache_clear()
     load_episodes.cache_clear()
     write_episodes(path, [*known[1:], known[0]])
     for split, name in (("val", "seen"), ("test", "home")):

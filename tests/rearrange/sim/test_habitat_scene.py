@@ -71,11 +71,24 @@ def test_a_glb_holds_its_meshes():
     assert triangles.tolist() == [[0, 1, 2]]
 
 
+def test_a_glb_tells_colours():
+    square = (np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0.0)]), np.array([(0, 1, 2)], np.uint32))
+    red, blue = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
+    content = glb([square, square, square], [red, blue, red])
+    assert len(read_glb(content)) == 3
+    document = json.loads(content[20 : 20 + struct.unpack_from("<I", content, 12)[0]])
+    told = [
+        tuple(kind["pbrMetallicRoughness"]["baseColorFactor"]) for kind in document["materials"]
+    ]
+    materials = [mesh["primitives"][0]["material"] for mesh in document["meshes"]]
+    assert [told[index] for index in materials] == [red, blue, red]
+
+
 def test_each_solid_of_an_apartment_is_there_with_its_volume_and_place():
     model = load_apartment(3, 0).model
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    _, (ground, *solids) = scene_meshes(3, 0)
+    _, _, (ground, *solids) = scene_meshes(3, 0)
     assert volume(ground) == pytest.approx(np.prod(GROUND))
     assert ground[0][:, 2].max() == 0.0
     geoms = [
@@ -96,8 +109,10 @@ def test_each_solid_of_an_apartment_is_there_with_its_volume_and_place():
 
 
 def test_what_is_only_seen_is_seen():
-    (seen,), solids = scene_meshes(3, 0)
-    assert len(seen[1]) > sum(len(triangles) for _, triangles in solids[1:])
+    parts, colours, solids = scene_meshes(3, 0)
+    triangles = sum(len(triangles) for _, triangles in parts)
+    assert triangles > sum(len(triangles) for _, triangles in solids[1:])
+    assert len(parts) == len(colours) == len(set(colours)) > 5
 
 
 def test_objects_have_their_sizes_and_masses():

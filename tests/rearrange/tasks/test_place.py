@@ -123,7 +123,9 @@ def test_an_object_that_moves_off_its_goal_again_is_no_success(begin, step, fail
 def test_an_object_at_rest_outside_its_goal_may_end_the_episode(begin, step, failures_of):
     task = begin(displaced_ends=True)
     step(task, where=(2.0, 0.0, 0.8), held=NOTHING)
-    assert not bool(step(task, where=(2.0, 0.16, 0.8), held=NOTHING).terminated[0])  # it still moves
+    assert not bool(
+        step(task, where=(2.0, 0.16, 0.8), held=NOTHING).terminated[0]
+    )  # it still moves
     outcome = step(task, where=(2.0, 0.16, 0.8), held=NOTHING)
     assert bool(outcome.terminated[0])
     assert not bool(outcome.success[0])

@@ -1,0 +1,49 @@
+"""`python -m skills.export_floors`: our floors as scenes of Habitat, with PointNav episodes in its schema.
+
+The episodes are those of `python -m skills.eval pointnav` with the same seed. Needs no habitat-sim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.progress import track
+
+from nav.buildings import APARTMENTS, FLOORS, load_building
+from nav.env import NavEnv
+from nav.episode import NavEpisode
+from nav.export import export
+from rearrange.episodes.generation import check_split
+from rearrange.errors import UserError
+from skills.command import OneLineParser, run_command
+from skills.eval import SEED_STRIDE
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Sample the episodes and write all."""
+    parser = OneLineParser(prog="skills.export_floors", description=__doc__)
+    parser.add_argument("--episodes", type=int, default=500)
+    parser.add_argument("--split", default="val", help="train, val or test buildings")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--buildings", default=FLOORS, help=f"{FLOORS} or {APARTMENTS}")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="Habitat's data folder")
+    options = parser.parse_args(arguments)
+    check_split(options.split)
+    if options.episodes < 1 or options.seed < 0:
+        raise UserError("--episodes must be at least 1, --seed at least 0")
+    env = NavEnv("pointnav", None, options.split, options.buildings)
+    episodes: list[NavEpisode] = []
+    for index in track(range(options.episodes), "episodes"):
+        env.reset(seed=options.seed * SEED_STRIDE + index)
+        episodes.append(replace(env.episode, episode_id=str(index)))
+    buildings = [load_building(name) for name in sorted({each.building for each in episodes})]
+    scenes, path = export(options.data, options.buildings, options.split, buildings, episodes)
+    print(f"{len(buildings)} scenes in {scenes}, {len(episodes)} episodes in {path}")
+    print(f"python -m skills.eval pointnav --actions mean --dataset {path} --scenes {scenes}")
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

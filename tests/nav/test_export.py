@@ -1,0 +1,127 @@
+"""Our buildings as scenes of Habitat, and the episodes in them, without Habitat."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from nav.buildings import PlainBuilding, load_building
+from nav.episode import NavEpisode, SceneMesh
+from nav.episode_files import STAY, SceneEpisodes, episode_files
+from nav.export import building_glb, export
+from nav.habitat import read_episodes, write_episodes
+from nav.habitat_objects import read_object_episodes
+from rearrange import UserError
+from rearrange.episodes.dataset import write_packed
+from rearrange.scenes.apartment import Solid
+
+NAME = "floor24_variation0"
+
+
+def corners(content):
+    """Least and greatest corner of each mesh of a binary glTF."""
+    size = struct.unpack_from("<I", content, 12)[0]
+    document = json.loads(content[20 : 20 + size])
+    boxes = [document["accessors"][m["primitives"][0]["attributes"]["POSITION"]]
+             for m in document["meshes"]]  # fmt: skip
+    return [(box["min"], box["max"]) for box in boxes]
+
+
+def test_a_building_stands_upright_in_habitats_frame():
+    """Worked by hand: (x, y, z) with z up is (x, z, -y) with y up."""
+    tall = Solid("box", (1.0, 2.0, 1.5), (0.1, 0.2, 1.5), 0.0)
+    turned = Solid("box", (1.0, 2.0, 1.5), (0.1, 0.2, 1.5), np.pi / 2)
+    drum = Solid("cylinder", (4.0, 5.0, 0.5), (0.3, 0.5), 0.0)
+    building = PlainBuilding("b", (0.0, 0.0, 9.0, 9.0), {}, (tall, turned, drum))
+    first, second, third = corners(building_glb(building))
+    assert np.allclose(first, [(0.9, 0.0, -2.2), (1.1, 3.0, -1.8)])
+    assert np.allclose(second, [(0.8, 0.0, -2.1), (1.2, 3.0, -1.9)])
+    assert np.allclose(third, [(3.7, 0.0, -5.3), (4.3, 1.0, -4.7)], atol=0.01)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data folder with one scene and three episodes; the folder of scenes and the file."""
+    episodes = [
+        NavEpisode(str(k), NAME, (1.0 + k, 1.0, 0.5), (2.0, 2.0), 0.2, 1.5) for k in range(3)
+    ]
+    return export(tmp_path, "floors", "val", [load_building(NAME)], episodes)
+
+
+def test_what_is_written_is_read_as_a_scene(data):
+    scenes, path = data
+    first, *_, last = read_episodes(path, scenes)
+    assert first.mesh == SceneMesh(f"{scenes}/floors/{NAME}.glb", "", 0.0, 0.0)
+    assert first.building == first.mesh.file
+    assert last.start == pytest.approx((3.0, 1.0, 0.5))
+    assert last.goal == (2.0, 2.0)
+    assert read_episodes(path)[0].mesh is None  # and without scenes as our building
+
+
+def test_heights_and_dataset_configs_are_kept(data, tmp_path):
+    scenes, _ = data
+    (scenes / "floors.scene_dataset_config.json").write_text("{}")
+    row = {
+        "episode_id": "a", "scene_id": f"data/scene_datasets/floors/{NAME}.glb",
+        "scene_dataset_config": "./data/scene_datasets/floors.scene_dataset_config.json",
+        "start_position": [1.0, 3.2, -2.0], "start_rotation": [0.0, 0.0, 0.0, 1.0],
+        "goals": [{"position": [4.0, 6.1, -5.0], "radius": None}],
+    }  # fmt: skip
+    path = tmp_path / "up.json.gz"
+    write_packed(path, json.dumps({"episodes": [row]}))
+    (episode,) = read_episodes(path, scenes)
+    assert (episode.mesh.start_height, episode.mesh.goal_height) == (3.2, 6.1)
+    assert episode.mesh.dataset == str(scenes / "floors.scene_dataset_config.json")
+    assert (episode.start[:2], episode.goal) == ((1.0, 2.0), (4.0, 5.0))
+    for field in ("scene_id", "scene_dataset_config"):
+        write_packed(path, json.dumps({"episodes": [row | {field: "hm3d/none.glb"}]}))
+        with pytest.raises(UserError, match=rf"episodes\[0\]: {field}: expected a file in .*hm3d"):
+            read_episodes(path, scenes)
+
+
+def test_view_points_keep_their_heights(data, tmp_path):
+    scenes, _ = data
+    row = {
+        "episode_id": "a", "scene_id": f"floors/{NAME}.glb", "start_position": [1.0, 3.2, -2.0],
+        "start_rotation": [0.0, 0.0, 0.0, 1.0], "object_category": "chair",
+    }  # fmt: skip
+    view = {"agent_state": {"position": [4.0, 3.1, -5.0], "rotation": [0, 0, 0, 1]}, "iou": 0.3}
+    listed = {f"{NAME}.glb_chair": [{"view_points": [view]}]}
+    path = tmp_path / "chairs.json.gz"
+    write_packed(path, json.dumps({"episodes": [row], "goals_by_category": listed}))
+    (episode,) = read_object_episodes(path, scenes)
+    assert episode.view_points.points.tolist() == [[4.0, 5.0, 3.1]]
+    assert episode.mesh.start_height == 3.2
+
+
+def test_a_dataset_with_a_file_for_each_scene(tmp_path):
+    path = tmp_path / "val" / "val.json.gz"
+    with pytest.raises(UserError, match="datasets_download"):
+        episode_files(path)
+    write_packed(path, '{"episodes": []}')
+    assert episode_files(path) == [path]
+    for name in ("b", "a"):
+        write_packed(path.parent / "content" / f"{name}.json.gz", '{"episodes": []}')
+    assert [file.name for file in episode_files(path)] == ["a.json.gz", "b.json.gz"]
+
+
+def test_an_agent_stays_in_a_scene_for_some_episodes(tmp_path):
+    names = ("floor24_variation0", "floor24_variation1", "floor25_variation0")
+    scenes, _ = export(tmp_path, "floors", "val", map(load_building, names), [])
+    episodes = [
+        NavEpisode(f"{k}", name, (1.0, 1.0, 0.0), (2.0, 2.0)) for name in names for k in range(4)
+    ]
+    path = tmp_path / "three.json.gz"
+    write_episodes(path, episodes, scene="floors/{}.glb")
+    files = SceneEpisodes("pointnav", str(path), str(scenes))
+    rng = np.random.default_rng(0)
+    drawn = [[files.draw(agent, rng) for _ in range(4 * STAY)] for agent in range(3)]
+    for each in drawn:
+        places = [episode.building for episode in each]
+        stays = [set(places[k : k + STAY]) for k in range(0, len(places), STAY)]
+        assert all(len(stay) == 1 for stay in stays)
+    assert len({each.building for row in drawn for each in row}) == 3
+    assert len({each.episode_id for each in drawn[0][:STAY]}) == 4
+    with pytest.raises(UserError, match="flee knows no scenes of Habitat: choose one of pointnav"):
+        SceneEpisodes("flee", str(path), str(scenes))

@@ -107,7 +107,8 @@ def start_from(
 ) -> None:
     """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
 
-    Where the checkpoint's network has no `distances`, those of this run's are inputs that it learns to use.
+    Where the checkpoint's network has no `distances`, those of this run's are inputs that it learns to use;
+    where it has no memory, a residual core's LSTM is what it learns to use.
 
     Args:
         path: The checkpoint.
@@ -127,6 +128,9 @@ def start_from(
         weights = policy.add_distances(weights)
         new = {"distances": network.distances, "distance_scale": network.distance_scale}
         header["network"] = header["network"] | new
+    if network.core == "residual" and header["network"].get("core") == "none":
+        weights = policy.add_memory(weights)
+        header["network"] = header["network"] | {"core": network.core}
     check_same_training(path, header, policy, metadata, "another trainer.start_from")
     if reset_spread:
         own = policy.state_dict()

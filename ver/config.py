@@ -27,7 +27,8 @@ class NetworkConfig:
 
     encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
     visual_features: int = 256  # width of the image embedding
-    core: str = "lstm"  # memory: lstm or none (a feed-forward MLP)
+    # memory: lstm, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
+    core: str = "lstm"
     hidden_size: int = 256  # width of the core
     layers: int = 1  # LSTM layers, or MLP layers when core is none
     previous_action_features: int = 32  # width of the previous action's embedding; 0 leaves it out

@@ -62,6 +62,8 @@ class PlaceConfig:
     # [0] off place_bonus, down to none, per metre that the object moves in the step in which it is let go: a
     # tall box that is let go on the move falls over, and a discounted success is in a hurry
     release_scale: float = 0.0
+    # [0] per metre that the object moves once it has been let go: it tips over, rolls, or the hand drags it
+    settle_scale: float = 0.0
     drop_penalty: float = 0.0  # [0] on losing the object elsewhere; ends the episode
     # [False] an object that has come to rest outside its goal ends the episode, as nothing is taken up again:
     # otherwise one failure in training takes as many steps as six successes
@@ -127,6 +129,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left) * holding
         memory.previous_way_left = memory.way_left
         rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
+        rewards.settle = -config.settle_scale * moved * (not holding)
         rewards.drop = -config.drop_penalty * lost
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
@@ -181,7 +184,7 @@ class Place(FloorTask):
         "relative_resting_position": 3,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "way", "place", "drop", "force", "success", "slack")
+    REWARDS = ("distance", "way", "place", "settle", "drop", "force", "success", "slack")
     FAILURES = ("dropped", "displaced", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("slot", "i8"),  # of the object to place

@@ -250,6 +250,17 @@ class ActorCritic(nn.Module):
             wider[name] = torch.cat([old[..., :at], new, old[..., at:]], -1)
         return wider
 
+    def add_memory(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Weights for this network, whose core is residual, from those of the same one without memory.
+
+        Args:
+            weights: By name, as `state_dict` has them.
+        """
+        renamed = {name.replace("core.mlp.", "core.plain.mlp."): w for name, w in weights.items()}
+        own = self.state_dict()
+        new = {name: own[name] for name in own if name.startswith(("core.memory.", "core.add."))}
+        return renamed | new
+
     @property
     def action_dtype(self) -> torch.dtype:
         """int64 for Discrete and MultiDiscrete spaces, float32 otherwise."""

@@ -1,4 +1,4 @@
-"""The core between features and heads: an LSTM, or an MLP without memory.
+"""The core between features and heads: an LSTM, an MLP without memory, or the sum of both.
 
 A state is one flat row per environment, [N, state_size], so that buffers need not know what a core
 keeps. Two forward passes must agree: `step` for acting, `packed` for learning on sequences.
@@ -105,7 +105,41 @@ class FeedForwardCore(nn.Module):
         return self.mlp(features)
 
 
-def make_core(name: str, inputs: int, hidden: int, layers: int) -> LSTMCore | FeedForwardCore:
+class ResidualCore(nn.Module):
+    """An MLP, and a one-layer LSTM that adds to its output; at first it adds nothing.
+
+    So a policy that was trained without memory can go on with it, acting as before at the start.
+
+    Args:
+        inputs: Width of the features.
+        hidden: Width of every layer.
+        layers: Number of the MLP's layers, at least one.
+    """
+
+    def __init__(self, inputs: int, hidden: int, layers: int):
+        super().__init__()
+        self.plain = FeedForwardCore(inputs, hidden, layers)
+        self.memory = LSTMCore(inputs, hidden, 1)
+        self.add = nn.Linear(hidden, hidden)
+        nn.init.zeros_(self.add.weight)
+        nn.init.zeros_(self.add.bias)
+        self.state_size = self.memory.state_size
+
+    def step(self, features: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Advances one step; see LSTMCore."""
+        remembered, state = self.memory.step(features, state)
+        return self.plain.mlp(features) + self.add(remembered), state
+
+    def packed(self, features: Tensor, batch_sizes: Tensor, state: Tensor) -> Tensor:
+        """Runs whole sequences; see LSTMCore."""
+        remembered = self.memory.packed(features, batch_sizes, state)
+        return self.plain.mlp(features) + self.add(remembered)
+
+
+Core = LSTMCore | FeedForwardCore | ResidualCore
+
+
+def make_core(name: str, inputs: int, hidden: int, layers: int) -> Core:
     """Builds the core called `name`.
 
     Raises:
@@ -115,4 +149,6 @@ def make_core(name: str, inputs: int, hidden: int, layers: int) -> LSTMCore | Fe
         return LSTMCore(inputs, hidden, layers)
     if name == "none":
         return FeedForwardCore(inputs, hidden, layers)
-    raise UserError(f"Unknown core '{name}'; valid: lstm, none.")
+    if name == "residual":
+        return ResidualCore(inputs, hidden, layers)
+    raise UserError(f"Unknown core '{name}'; valid: lstm, none, residual.")

@@ -99,6 +99,14 @@ def test_letting_go_on_the_move_may_cost(begin, step, rewards_of):
     assert rewards_of(step(task, where=(2.0, 0.07, 0.8), held=NOTHING)) == {}
 
 
+def test_what_moves_after_it_was_let_go_may_cost(begin, step, rewards_of):
+    task = begin(settle_scale=10.0, place_bonus=0.0)
+    step(task, where=(2.0, 0.1, 0.8))
+    assert rewards_of(step(task, where=(2.0, 0.09, 0.8), held=NOTHING)) == near(settle=-0.1)
+    assert rewards_of(step(task, where=(2.0, 0.09, 0.77), held=NOTHING)) == near(settle=-0.3)
+    assert rewards_of(step(task, where=(2.0, 0.09, 0.77), held=NOTHING)) == {}
+
+
 def test_letting_go_elsewhere_ends_the_episode(begin, step, rewards_of, failures_of):
     task = begin(drop_penalty=0.25)
     step(task, where=(1.8, 0.0, 0.8))

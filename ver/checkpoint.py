@@ -124,13 +124,13 @@ def start_from(
     tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
     weights = strip_prefix(tensors, "policy/")
     network = policy.network_config
+    if network.core == "residual" and header["network"].get("core") == "none":
+        weights = policy.add_memory(weights)
+        header["network"] = header["network"] | {"core": network.core}
     if network.distances and not header["network"].get("distances"):
         weights = policy.add_distances(weights)
         new = {"distances": network.distances, "distance_scale": network.distance_scale}
         header["network"] = header["network"] | new
-    if network.core == "residual" and header["network"].get("core") == "none":
-        weights = policy.add_memory(weights)
-        header["network"] = header["network"] | {"core": network.core}
     check_same_training(path, header, policy, metadata, "another trainer.start_from")
     if reset_spread:
         own = policy.state_dict()

@@ -86,6 +86,32 @@ def test_a_run_that_adds_distances_begins_as_the_policy_without_them(core, setti
         start_from(tmp_path / "new.safetensors", narrow, {})
 
 
+@pytest.mark.parametrize("distances", [{}, {"x": [0, 2]}])
+def test_a_run_that_adds_memory_begins_as_the_policy_without_it(distances, tmp_path):
+    torch.manual_seed(0)
+    spaces_ = make_policy().observation_space, spaces.Box(-1.0, 1.0, (2,), np.float32)
+    old = ActorCritic(*spaces_, NetworkConfig(core="none", hidden_size=8, layers=2))
+    save_policy(tmp_path / "old.safetensors", old)
+    config = NetworkConfig(core="residual", hidden_size=8, layers=2, distances=distances)
+    new = ActorCritic(*spaces_, config)
+    start_from(tmp_path / "old.safetensors", new, {})
+    observations = {"depth": torch.rand(3, 64, 64, 1).half() * 10, "x": torch.randn(3, 3)}
+    previous = old.initial_actions(3)
+    outputs = [
+        each.evaluate(
+            observations, torch.randn(1, each.state_size), previous, torch.ones(3), previous,
+            torch.tensor([1, 1, 1]),
+        ).outputs
+        for each in (old, new)
+    ]  # fmt: skip
+    torch.testing.assert_close(outputs[1], outputs[0])
+    outputs[1].sum().backward()
+    assert (new.core.add.weight.grad != 0.0).any()  # what is remembered is learned from
+    wrong = ActorCritic(*spaces_, NetworkConfig(core="lstm", hidden_size=8, layers=2))
+    with pytest.raises(UserError, match=r"network\.core was none, and is lstm now"):
+        start_from(tmp_path / "old.safetensors", wrong, {})
+
+
 def test_missing_file_is_a_user_error(tmp_path):
     with pytest.raises(UserError, match="No checkpoint at"):
         load_policy(tmp_path / "none.safetensors")

@@ -119,7 +119,7 @@ def filled(
 
 @hypothesis.settings(max_examples=25)
 @hypothesis.given(
-    core=st.sampled_from(["lstm", "none"]),
+    core=st.sampled_from(["lstm", "none", "residual"]),
     layers=st.integers(1, 2),
     seed=st.integers(0, 99),
     longest=st.sampled_from([0, 1, 4, 7]),
@@ -206,7 +206,7 @@ def plain_loss(policy, buffer, config, weights, coefficient):
 
 @hypothesis.settings(max_examples=15)
 @hypothesis.given(
-    core=st.sampled_from(["lstm", "none"]),
+    core=st.sampled_from(["lstm", "none", "residual"]),
     seed=st.integers(0, 99),
     longest=st.sampled_from([0, 3, 128]),
     clip_value=st.booleans(),

@@ -104,7 +104,7 @@ def test_what_moves_after_it_was_let_go_may_cost(begin, step, rewards_of):
     step(task, where=(2.0, 0.1, 0.8))
     assert rewards_of(step(task, where=(2.0, 0.09, 0.8), held=NOTHING)) == near(settle=-0.1)
     assert rewards_of(step(task, where=(2.0, 0.09, 0.77), held=NOTHING)) == near(settle=-0.3)
-    assert rewards_of(step(task, where=(2.0, 0.09, 0.77), held=NOTHING)) == {}
+    assert "settle" not in rewards_of(step(task, where=(2.0, 0.09, 0.77), held=NOTHING))
 
 
 def test_letting_go_elsewhere_ends_the_episode(begin, step, rewards_of, failures_of):

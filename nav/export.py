@@ -12,23 +12,25 @@ from nav.habitat import write_episodes
 from rearrange.episodes.dataset import write_whole
 from rearrange.navigation.footprints import Building
 from rearrange.scenes.apartment import Solid
-from rearrange.sim.habitat import to_habitat_position
 from rearrange.sim.habitat_scene import Mesh, box_mesh, cylinder_mesh, glb
 
 
 def building_glb(building: Building) -> bytes:
-    """A building as binary glTF, y up as Habitat has it: a mesh for each solid, in its plain colour."""
+    """A building as binary glTF: a mesh for each solid, in its plain colour.
+
+    It is z up, unlike glTF's rule: so Habitat takes a scene file without a config, as Matterport3D's are.
+    """
     meshes = [_mesh(solid) for solid in building.solids]
     return glb(meshes, [solid.color for solid in building.solids])
 
 
 def _mesh(solid: Solid) -> Mesh:
-    """A solid in Habitat's world."""
+    """A solid where it stands."""
     size = np.array(solid.size)
     points, triangles = box_mesh(size) if solid.kind == "box" else cylinder_mesh(*size[:2])
     cosine, sine = np.cos(solid.yaw), np.sin(solid.yaw)
     turn = np.array([(cosine, -sine, 0.0), (sine, cosine, 0.0), (0.0, 0.0, 1.0)])
-    return to_habitat_position(points @ turn.T + np.array(solid.position)), triangles
+    return points @ turn.T + np.array(solid.position), triangles
 
 
 def export(

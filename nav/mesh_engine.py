@@ -81,21 +81,28 @@ class Engine:
 
         Args:
             place: Where [m].
-            goals: Places to the nearest of which distances are measured [G, 3], m.
+            goals: Places [G, 3], m; distances are measured to the nearest, put on the floor likewise.
         """
-        self.path = self.hsim.MultiGoalShortestPath()
-        self.path.requested_ends = [np.array(goal, np.float32) for goal in goals]
-        self.place = self.sim.pathfinder.snap_point(np.array(place, np.float32))
+        self.path, self.place = self._path(goals), self._on_floor(place)
         return self._told()
 
     def distance(self, place: Vector, goals: np.ndarray) -> float:
         """Geodesic distance from a place to the nearest of others [G, 3], m; infinite without a way."""
+        return self._measure(self._path(goals), self._on_floor(place))
+
+    def _path(self, goals: np.ndarray) -> Any:
         path = self.hsim.MultiGoalShortestPath()
-        path.requested_ends = [np.array(goal, np.float32) for goal in goals]
-        return self._measure(path, self.sim.pathfinder.snap_point(np.array(place, np.float32)))
+        # The mesh of the floor is up to 0.2 m above the floor, which would count as way to a goal
+        ends = [self._on_floor(goal) for goal in goals]
+        path.requested_ends = [end for end in ends if not math.isnan(end[0])]
+        return path
+
+    def _on_floor(self, place: Any) -> Any:
+        """The nearest place on the mesh of the floor; NaN where none is near."""
+        return self.sim.pathfinder.snap_point(np.array(place, np.float32))
 
     def _measure(self, path: Any, place: Any) -> float:
-        if math.isnan(place[0]):  # no floor is near
+        if math.isnan(place[0]) or not path.requested_ends:
             return math.inf
         path.requested_start = place
         found = self.sim.pathfinder.find_path(path)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,7 @@ class EngineProcess:
             self._process.wait()
         os.close(self._log)
 
-    def __del__(self) -> None:
-        if getattr(self, "_connection", None) is not None:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the end of the program an engine ends by itself, and modules may be gone
+        if getattr(self, "_connection", None) is not None and not ending():
             self.close()

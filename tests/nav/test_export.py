@@ -28,16 +28,16 @@ def corners(content):
     return [(box["min"], box["max"]) for box in boxes]
 
 
-def test_a_building_stands_upright_in_habitats_frame():
-    """Worked by hand: (x, y, z) with z up is (x, z, -y) with y up."""
+def test_solids_stand_where_they_stood():
+    """Worked by hand; a scene file without a config is z up to Habitat."""
     tall = Solid("box", (1.0, 2.0, 1.5), (0.1, 0.2, 1.5), 0.0)
     turned = Solid("box", (1.0, 2.0, 1.5), (0.1, 0.2, 1.5), np.pi / 2)
     drum = Solid("cylinder", (4.0, 5.0, 0.5), (0.3, 0.5), 0.0)
     building = PlainBuilding("b", (0.0, 0.0, 9.0, 9.0), {}, (tall, turned, drum))
     first, second, third = corners(building_glb(building))
-    assert np.allclose(first, [(0.9, 0.0, -2.2), (1.1, 3.0, -1.8)])
-    assert np.allclose(second, [(0.8, 0.0, -2.1), (1.2, 3.0, -1.9)])
-    assert np.allclose(third, [(3.7, 0.0, -5.3), (4.3, 1.0, -4.7)], atol=0.01)
+    assert np.allclose(first, [(0.9, 1.8, 0.0), (1.1, 2.2, 3.0)])
+    assert np.allclose(second, [(0.8, 1.9, 0.0), (1.2, 2.1, 3.0)])
+    assert np.allclose(third, [(3.7, 4.7, 0.0), (4.3, 5.3, 1.0)], atol=0.01)
 
 
 @pytest.fixture

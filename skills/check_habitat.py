@@ -64,15 +64,16 @@ def _tell_package(module: str, package: str, mend: str) -> bool:
 
 
 def _render(path: Path) -> None:
-    """Write what the robot sees at the start of a Pick episode as a grey picture, near is light."""
+    """Write what the robot sees at the start of a Pick episode: depth in grey, near is light; and colours."""
     episode = make_task("pick").sample_episode("val", np.random.default_rng(0))
     simulator = HabitatSimulator(1, SimulatorConfig(camera_size=128))
     try:
         simulator.reset([0], [episode])
-        depth = simulator.render_depth()[0]
+        depth, colours = simulator.render_depth()[0], simulator.render_rgb()[0]
     finally:
         simulator.close()
-    imageio.imwrite(path, (255 * (1.0 - depth / FAR)).astype(np.uint8))
+    grey = (255 * (1.0 - depth / FAR)).astype(np.uint8)
+    imageio.imwrite(path, np.concatenate([np.repeat(grey[..., None], 3, axis=2), colours], axis=1))
     print(f"one frame: depth from {depth.min():.2f} to {depth.max():.2f} m, written to {path}")
 
 

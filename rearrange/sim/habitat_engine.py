@@ -35,8 +35,8 @@ class Engine:
         self.settings = settings
         self.sim: Any = None
         self.worlds = 0
-        # Kinds and sizes of pictures; without a sensor there would be no renderer
-        self.sensors = [("depth", 1)]
+        # Kinds and sizes of pictures; of a kind that is not there at first none can be added later
+        self.sensors = [("depth", 1), ("rgb", 1)]
         groups, helper = self._groups()
         helper.set_group_interacts_with(groups.UserGroup0, groups.Static, False)
         helper.set_group_interacts_with(groups.UserGroup0, groups.UserGroup0, False)
@@ -82,7 +82,6 @@ class Engine:
         backend.enable_physics = True
         backend.physics_config_file = self.settings["physics"]
         backend.gpu_device_id = self.settings["device"]
-        backend.requires_textures = False
         # Nothing is drawn with it here, but only new settings make a new world.
         backend.random_seed = self.worlds
         self.worlds += 1

@@ -18,7 +18,8 @@ from nav.export import export
 from nav.follower import MeshFollower
 from nav.habitat import read_episodes
 from nav.mesh_worlds import MeshWorlds
-from nav.scene import Places
+from nav.scene import Places, load_scene
+from nav.viewpoints import ViewRule, goal_places
 from nav.worlds import AgentWorlds
 from rearrange import UserError
 
@@ -193,3 +194,28 @@ def test_what_is_no_scene_is_refused(env, files, tmp_path):
         env.reset(options={"episode": NavEpisode("y", NAMES[0], (1.0, 1.0, 0.0), (2.0, 2.0))})
     with pytest.raises(UserError, match="without our labels"):
         MeshWorlds(1, AgentConfig(goal_mask=True))
+
+
+def test_objects_are_found_by_their_view_points(files):
+    """Our own view points, as those of a file; the nearest one counts."""
+    mesh = files[1][0].mesh
+    scene = load_scene(NAMES[0], 0.18)
+    category = scene.objects[0].category
+    flat = goal_places(scene, category, ViewRule.of(AGENT, 1.0)).points
+    places = Places(np.column_stack([flat, np.zeros(len(flat))]))
+    starts = [each for each in scene.landmarks if np.linalg.norm(flat - each, axis=1).min() > 1.5]
+    env = NavEnv("objectnav", agent=AGENT, files=SceneEpisodes("objectnav", *_names(files[0])))
+    for number, (x, y) in enumerate(starts[:3]):
+        pose = (x, y, 0.3)
+        episode = NavEpisode(
+            str(number), mesh.file, pose, category=category, view_points=places, mesh=mesh
+        )
+        env.reset(options={"episode": episode})
+        ours = scene.distances(np.array([(x, y)]), Places(flat))[0]
+        assert env.worlds.distances[0] == pytest.approx(ours, rel=0.06, abs=0.1)
+        follower, info = MeshFollower(env.worlds), {}
+        while "metrics" not in info:
+            near = env.worlds.distances[0] < 0.095
+            _, _, _, _, info = env.step(STOP if near else follower.act(env.worlds.poses[0]))
+        assert info["metrics"]["success"] == 1.0
+    env.close()

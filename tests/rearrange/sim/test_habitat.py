@@ -12,10 +12,12 @@ import pytest
 from rearrange.env import RearrangeEnv
 from rearrange.episodes.generation import load_layout
 from rearrange.errors import UserError
+from rearrange.navigation import ROBOT_RADIUS, distance_field
 from rearrange.render import look_at
 from rearrange.robot import fetch
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig, check_simulator, conformance, habitat
+from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
 from rearrange.sim.conformance_tools import in_the_open, one_action, repeat, snapshot
 from rearrange.sim.habitat import HabitatSimulator
@@ -127,6 +129,30 @@ def test_depth_of_a_point_on_an_object_is_its_distance_along_the_optical_axis(
     middle = simulator.render_depth()[0][31:33, 47:49]
     assert middle.min() == pytest.approx(0.8, abs=0.12)
     assert middle.max() < 0.8
+
+
+def test_colours_are_those_of_the_apartment(simulator, pick_episodes):
+    for episode in pick_episodes:
+        simulator.reset([0], [episode])
+        seen = simulator.render_rgb(96)[0].reshape(-1, 1, 3).astype(int)
+        model = load_apartment(episode.layout, episode.variation).model
+        known = np.unique(np.round(255 * model.geom_rgba[:, :3]).astype(int), axis=0)
+        assert np.abs(seen - known).max(axis=-1).min(axis=-1).max() <= 2
+        assert len(np.unique(seen[:, 0], axis=0)) > 5
+
+
+def test_ways_over_the_navmesh_are_as_long_as_over_our_grid(simulator, pick_episodes):
+    """Recast's navmesh and our fast marching are independent of each other."""
+    rng = np.random.default_rng(0)
+    for episode in pick_episodes:
+        simulator.reset([0], [episode])
+        grid = load_layout(episode.layout, episode.variation)[1]
+        free = np.argwhere(grid.navigable(ROBOT_RADIUS + 0.02))
+        goal, *starts = grid.center_of(free[rng.integers(len(free), size=12)])
+        field = distance_field(grid, tuple(goal.tolist()), ROBOT_RADIUS).distance
+        ours = np.array([field[grid.cell_of(*start)] for start in starts])
+        theirs = simulator.geodesics(0, np.array(starts), goal, ROBOT_RADIUS)
+        assert theirs == pytest.approx(ours, rel=0.04, abs=0.05)
 
 
 def test_doors_and_drawers_start_where_the_episode_says(simulator, pick_episodes):

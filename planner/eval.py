@@ -43,6 +43,7 @@ from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
+from rearrange.sim.backends import check_simulator_name, make_simulator
 from skills.base import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.command import (
     OneLineParser,
@@ -63,6 +64,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--split", default="val", help="train, val (default) or test")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument(
+        "--sim", default="mujoco", help="mujoco (default), or habitat (see docs/habitat.md)"
+    )
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
     parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
@@ -121,6 +125,10 @@ def _check_options(options: argparse.Namespace) -> None:
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
     mode, _ = parse_modes(options.skills)
+    if check_simulator_name(options.sim) != "mujoco":
+        if options.video:
+            raise UserError("--video draws MuJoCo's worlds: leave it or --sim out")
+        make_simulator(options.sim, 1).close()
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     _check("replan-from", options.replan_from, tuple(SOURCES))
     for name in ("replan", "seed"):
@@ -164,6 +172,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         record_hand_offs=options.record_hand_offs is not None,
         executive=ExecutiveSettings(navigate_timeout_ends=options.navigate_timeout == "end"),
         replanning=ReplanSettings(limit=options.replan, source=options.replan_from),
+        sim=options.sim,
     )
 
 

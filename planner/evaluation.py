@@ -56,6 +56,7 @@ class EvaluationSettings:
         record_hand_offs: Keep the states in which skills begin.
         executive: Time-outs and masks.
         replanning: How often the plan may be changed; not at all by default.
+        sim: Simulator, see rearrange.sim.backends.
     """
 
     task: str
@@ -72,6 +73,7 @@ class EvaluationSettings:
     record_hand_offs: bool = False
     executive: ExecutiveSettings = field(default_factory=ExecutiveSettings)
     replanning: ReplanSettings = field(default_factory=ReplanSettings)
+    sim: str = "mujoco"
 
     @property
     def scenario(self) -> Scenario:
@@ -120,7 +122,8 @@ class EpisodeRunner:
 
     def __init__(self, settings: EvaluationSettings) -> None:
         self._settings = settings
-        self._stage = scenarios.open_stage(settings.scenario, settings.split, settings.skills)
+        asked = settings.scenario, settings.split, settings.skills, settings.sim
+        self._stage = scenarios.open_stage(*asked)
         self._executive = Executive(self._stage.skills, settings.executive)
 
     def play(self, index: int, video_path: Path | None = None) -> EpisodeRecord:

@@ -51,6 +51,7 @@ def summarize(
         "seed": settings.seed,
         "dataset": shown(settings.dataset),
         "skills": _sources(records),
+        "sim": settings.sim,
         "navigate": settings.navigate,
         "close": settings.close,
         "full_task": {
@@ -85,6 +86,7 @@ def summarize_plans(
         "episodes": len(records),
         "seed": settings.seed,
         "dataset": shown(settings.dataset),
+        "sim": settings.sim,
         "navigate": settings.navigate,
         "close": settings.close,
         "engine": settings.engine,
@@ -135,6 +137,7 @@ def row_name(settings: EvaluationSettings) -> str:
             f"{skill}: {Path(what).stem}": skill != MONOLITHIC for skill, what in exceptions.items()
         },
         "NoNav": not settings.navigate,
+        "habitat-sim": settings.sim == "habitat",
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         "replanning": settings.replanning.limit > 0 and source == "observed",
         "replanning from the true state": settings.replanning.limit > 0 and source == "true",

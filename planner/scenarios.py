@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
+from rearrange.sim.backends import make_simulator
 from skills import Skill
 
 
@@ -42,14 +43,16 @@ class Stage:
     skills: Mapping[str, Skill]
 
 
-def open_stage(scenario: Scenario, split: str, skills: str) -> Stage:
+def open_stage(scenario: Scenario, split: str, skills: str, sim: str = "mujoco") -> Stage:
     """Builds the world of a scenario and loads its skills.
 
     Args:
         scenario: What is to be done.
         split: Which apartments.
         skills: As `skills.load_skills` takes it.
+        sim: Simulator, see rearrange.sim.backends.
     """
     from skills import load_skills  # brings torch: only where skills run
 
-    return Stage(RearrangeEnv(scenario.task, split=split), load_skills(skills, scenario.task))
+    world = RearrangeEnv(scenario.task, split=split, simulator=make_simulator(sim, 1))
+    return Stage(world, load_skills(skills, scenario.task))

@@ -31,7 +31,6 @@ from rearrange.robot.fetch import CAMERA_FIELD_OF_VIEW
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 from rearrange.sim.base import NOTHING, SimState
-from rearrange.sim.mujoco import MujocoSimulator
 
 HANDLE = -2  # what the hand holds is no object but a handle
 FRONT = 2.0  # [m], base to handle in the plane
@@ -124,8 +123,6 @@ SOURCES: dict[str, type[Observed] | type[Truth]] = {"observed": Observed, "true"
 def head_view(world: RearrangeEnv) -> View:
     """The head camera's depth image of now, with where it was taken from."""
     simulator = world.simulator
-    if not isinstance(simulator, MujocoSimulator):
-        raise ValueError("where the head camera is, is known for the MuJoCo simulator only")
     depth = simulator.render_depth()[0]
     height, width = depth.shape
     return View(Camera(height, width, CAMERA_FIELD_OF_VIEW), *simulator.camera_pose(0), depth)

@@ -27,13 +27,14 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from nav.episode_files import SceneEpisodes
+from nav.episode_files import SCENES, SceneEpisodes
 from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
+from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, counted, machine, run_command, short_path, write_json
 from skills.learned import check_metadata
-from skills.navigation import NAVIGATION_NAMES, episode_of_file, find_episode_file
+from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file, find_episode_file
 from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
 from skills.settings import CHECKPOINTS, check_skill, settings_type
 from skills.statistics import mean_score, wilson
@@ -91,7 +92,7 @@ def _make_player(
             split,
             options.images == "swapped",
             options.changes,
-            scene_files(options),
+            place_of(options),
         )
     if skill not in NAVIGATION_NAMES:
         return OraclePlayer(skill, split)
@@ -102,9 +103,11 @@ def _make_player(
     return BaselinePlayer(skill, split, buildings, options.policy)
 
 
-def scene_files(options: Any) -> dict[str, str]:
-    """Dataset and scenes of Habitat that shall take the place of a policy's own buildings; {} for none."""
-    return {"dataset": str(options.file), "scenes": options.scenes} if options.scenes else {}
+def place_of(options: Any) -> dict[str, str]:
+    """What of a policy's environments shall be otherwise: simulator, or dataset and scenes of Habitat."""
+    if options.scenes:
+        return {"dataset": str(options.file), "scenes": options.scenes}
+    return {"sim": HABITAT} if options.sim == HABITAT else {}
 
 
 def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
@@ -243,10 +246,12 @@ def parse(arguments: Sequence[str]) -> Any:
         help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
     )
     parser.add_argument(
-        "--scenes",
-        default="",
-        help="folder of Habitat's scenes in which the episodes of --dataset are (navigation tasks)",
+        "--sim",
+        choices=("own", HABITAT),
+        default="own",
+        help="habitat: on habitat-sim; navigation tasks then in the scenes of --dataset's episodes",
     )
+    parser.add_argument("--scenes", default=SCENES, help="folder of Habitat's scenes")
     parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
     parser.add_argument(
         "--images",
@@ -270,8 +275,16 @@ def parse(arguments: Sequence[str]) -> Any:
             f"{options.skill} has no oracle of its own: python -m planner.eval {options.skill} "
             "--skills oracle follows a plan with those of the skills"
         )
-    if options.scenes and (options.skill not in NAVIGATION_NAMES or options.policy in BASELINES):
-        raise UserError("--scenes is for policies and the oracle of navigation tasks: leave it out")
+    if options.sim == HABITAT:
+        if options.policy in BASELINES or (
+            options.policy == ORACLE and options.skill not in NAVIGATION_NAMES
+        ):
+            raise UserError(
+                f"--sim habitat: --policy {options.policy} plays elsewhere: leave one out"
+            )
+        check_installed()
+    if options.sim != HABITAT or options.skill not in NAVIGATION_NAMES:
+        options.scenes = ""
     if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)
@@ -341,6 +354,7 @@ def main(arguments: Sequence[str]) -> int:
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,
         "images": options.images,
+        "sim": options.sim,
         "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,

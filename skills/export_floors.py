@@ -41,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     buildings = [load_building(name) for name in sorted({each.building for each in episodes})]
     scenes, path = export(options.data, options.buildings, options.split, buildings, episodes)
     print(f"{len(buildings)} scenes in {scenes}, {len(episodes)} episodes in {path}")
-    print(f"python -m skills.eval pointnav --actions mean --dataset {path} --scenes {scenes}")
+    print(
+        f"python -m skills.eval pointnav --actions mean --sim habitat --dataset {path} --scenes {scenes}"
+    )
     return 0
 
 

@@ -170,7 +170,9 @@ def find_episode_file(
     """
     if choice in (None, SAMPLED):
         if scenes:
-            raise UserError("--scenes needs the episodes in them: give their file as --dataset")
+            raise UserError(
+                "--sim habitat needs episodes in Habitat's scenes: give their file as --dataset"
+            )
         return None, "episodes: sampled on the fly"
     if task not in READERS:
         raise UserError(

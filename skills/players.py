@@ -46,7 +46,7 @@ class PolicyPlayer:
         split: str,
         swapped: bool = False,
         changes: Mapping[str, Any] | None = None,
-        files: Mapping[str, str] | None = None,
+        place: Mapping[str, str] | None = None,
     ) -> None:
         """Load the policy and make the environment in which it was trained, in this split.
 
@@ -57,12 +57,12 @@ class PolicyPlayer:
             swapped: Show the policy another world's images at every step: what it then still
                 achieves, it achieves without looking.
             changes: Numbers of the task that shall not be as in training, by name.
-            files: Dataset and scenes of Habitat for a navigation task, see `NavEnvironments`.
+            place: Simulator, or dataset and scenes of Habitat, that the environments shall have instead.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = environments_of(self.runner.policy.metadata, split)
         task = {**environments.task, **(changes or {})}
-        environments = replace(environments, task=task, **(files or {}))
+        environments = replace(environments, task=task, **(place or {}))
         self.environment: Any = environments(0, 0)
         self.other = None
         if swapped:

@@ -123,6 +123,10 @@ class Simulator(Protocol):
         """
         ...
 
+    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
+        ...
+
     def close(self) -> None:
         """Free what the simulator holds; safe to call twice."""
         ...

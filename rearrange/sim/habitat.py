@@ -201,6 +201,13 @@ class HabitatSimulator:
             world.engine.ask("render", *pose, size, kind)
         return [(i, world.engine.answer()) for i, world in loaded]
 
+    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
+        position, rotation = np.empty(3), np.empty((3, 3))
+        base = self.state.base_pose[i]
+        place_camera(base, fetch.CAMERA_POSITION, self._mount, position, rotation)
+        return position, rotation
+
     def close(self) -> None:
         """End the engines."""
         for world in self._worlds:
@@ -208,14 +215,7 @@ class HabitatSimulator:
                 world.engine.close()
         self._worlds = [None] * self.world_count
 
-    # --- beyond the contract, for video and tests ---------------------------------------------------
-
-    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
-        position, rotation = np.empty(3), np.empty((3, 3))
-        base = self.state.base_pose[i]
-        place_camera(base, fetch.CAMERA_POSITION, self._mount, position, rotation)
-        return position, rotation
+    # --- beyond the contract ------------------------------------------------------------------------
 
     def render_rgb(self, size: int | None = None) -> np.ndarray:
         """Plain colours that the head camera sees [N, H, W, 3] uint8, zeros where no world is loaded."""

@@ -181,6 +181,12 @@ class MujocoSimulator:
                 depth[i] /= np.float32(unit)
         return depth
 
+    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
+        position, rotation = np.empty(3), np.empty((3, 3))
+        place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
+        return position, rotation
+
     def close(self) -> None:
         """Drop worlds and data."""
         self.worlds = [None] * self.world_count
@@ -188,12 +194,6 @@ class MujocoSimulator:
         self._views = [None] * self.world_count
 
     # --- beyond the contract, for video and tests ------------------------------------
-
-    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
-        position, rotation = np.empty(3), np.empty((3, 3))
-        place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
-        return position, rotation
 
     def _camera(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """The lens of a camera of this size, and a scratch image."""

@@ -19,7 +19,7 @@ TIMES = ("wall_seconds", "plan_seconds", "problem_seconds", "planning_seconds", 
 def stage(monkeypatch, stage_factory):
     """Tidy House in a world without physics."""
     stage = stage_factory()
-    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+    monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     return stage
 
 

@@ -130,7 +130,7 @@ def test_observers_are_told_what_is_missing_first(world, calls):
 
 def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
     stage = Stage(FakeWorld(), {"monolithic": ScriptedPolicy(order=(0, 1))})
-    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+    monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     monkeypatch.setattr(command, "skill_sources", lambda words, scenario: {})
     path = tmp_path / "result.json"
     arguments = ["tidy_house", "--workers", "1", "--episodes", "2", "--skills", "monolithic"]
@@ -153,7 +153,7 @@ def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
 
 def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
     stage = Stage(FakeWorld(), {"monolithic": ScriptedPolicy(stops=False)})
-    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+    monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     settings = command.settings_from(command.parse(["tidy_house", "--skills", "monolithic"]))
     execution = command.run_episodes(
         command.replace(settings, episodes=1, executive=ExecutiveSettings(max_steps=7)), workers=1

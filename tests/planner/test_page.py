@@ -21,7 +21,7 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 def result(monkeypatch, stage_factory, tmp_path):
     """Two episodes in a world without physics; the second pick is of a wrong object."""
     stage = stage_factory()
-    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+    monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
 
     def take_another(world, argument):
         world.state.held_object[0] = argument.slot + 1

@@ -19,7 +19,7 @@ from skills.command import run_command
 def stage(monkeypatch, stage_factory):
     """Tidy House in a world without physics."""
     stage = stage_factory()
-    monkeypatch.setattr(scenarios, "open_stage", lambda scenario, split, skills: stage)
+    monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     return stage
 
 

@@ -338,9 +338,13 @@ def check_held_start(make_simulator: MakeSimulator, episodes: Sequence[Episode])
         one_action(grip=1.0, forward=0.05),
         one_action(grip=1.0, turn=0.08),
         one_action(arm, 1.0),
+        one_action(-arm, 1.0, forward=-0.03, turn=0.05),
     ):
         before = snapshot(simulator.state)["object_position"][0, slot]
-        repeat(simulator, action, 6)
+        for _ in range(6):
+            simulator.step(action)
+            moved = object_in_hand(simulator, slot)
+            assert_close(moved, in_hand, 0.04, "the held object in the moving hand")
         repeat(simulator, one_action(grip=1.0), 5)
         state = snapshot(simulator.state)
         assert state["held_object"][0] == slot, "what is held is lost on the way"

@@ -240,7 +240,7 @@ class Engine:
                 self.robot.transformation = now
                 if self.held_object != NOTHING:  # it moves rigidly with the base, as in HAB
                     thing = self.objects[self.held_object]
-                    thing.transformation = now @ before.inverted_rigid() @ thing.transformation
+                    thing.transformation = now @ before.inverted_rigid() @ self._pose_now(thing)
                 before = now
             self.sim.step_world(self.settings["time_step"])
         return self.read()
@@ -294,6 +294,19 @@ class Engine:
 
     # --- reading ------------------------------------------------------------------------------------
 
+    def _pose_now(self, thing: Any) -> Any:
+        """Transformation of a moving object.
+
+        Bullet tells where it was a substep ago; who writes that back undoes every substep.
+        """
+        mn, dt = self.mn, self.settings["time_step"]
+        pose, spin = thing.transformation, thing.angular_velocity * dt
+        turn = mn.Matrix3(pose.rotation())
+        if spin.length() > 1e-9:
+            turned = mn.Quaternion.rotation(mn.Rad(spin.length()), spin.normalized())
+            turn = turned.to_matrix() @ turn
+        return mn.Matrix4.from_(turn, pose.translation + thing.linear_velocity * dt)
+
     def _pose_of(self, thing: Any) -> list[float]:
         position, rotation = thing.translation, thing.rotation
         return [*position, *rotation.vector, rotation.scalar]
@@ -316,7 +329,9 @@ class Engine:
         told += self._contacts()
         for k, thing in enumerate(self.objects.values()):
             if thing.awake:
-                self.poses[k] = self._pose_of(thing)
+                pose = self._pose_now(thing)
+                turn = self.mn.Quaternion.from_matrix(pose.rotation())
+                self.poses[k] = [*pose.translation, *turn.vector, turn.scalar]
         return np.concatenate([told, self.poses.ravel()]).tobytes()
 
     def _contacts(self) -> tuple[float, float, float]:

@@ -46,6 +46,14 @@ class ObjectKind:
     footprint_radius: float
     parts: tuple[ObjectPart, ...]
 
+    @property
+    def longest_side(self) -> float:
+        """Of the box around it, upright [m]."""
+        across = [
+            max(part.size[:2] if part.kind == "box" else part.size[:1]) for part in self.parts
+        ]
+        return 2.0 * max(self.half_height, *across)
+
 
 def _can(
     name: str, mass: float, diameter: float, height: float, color: tuple[float, ...]

@@ -14,6 +14,7 @@ from rearrange.render import GeomTable
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
 from rearrange.scenes.compile import OBJECT_BODIES, build_spec
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION
@@ -34,6 +35,7 @@ class ApartmentModel:
     object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
     object_qvel: int
     object_geoms: list[slice]  # of each slot
+    object_lengths: np.ndarray  # longest side of each slot's bounding box [30], m
     arm_qpos: int
     arm_qvel: int
     joint_qpos: np.ndarray  # qpos of the articulated joints
@@ -69,6 +71,7 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
         object_qvel=int(model.jnt_dofadr[model.body_jntadr[object_body]]),
         object_geoms=[_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
+        object_lengths=np.array([OBJECT_KINDS[kind].longest_side for kind in SLOT_KINDS]),
         arm_qpos=int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
         arm_qvel=int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
         joint_qpos=np.array([joint.qposadr[0] for joint in joints]),

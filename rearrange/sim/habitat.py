@@ -27,6 +27,7 @@ from rearrange.render.camera import FAR, NEAR
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import parked_position
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, PHYSICS_STEP, SimState
 from rearrange.sim.habitat_process import (
     EngineError,
@@ -393,7 +394,9 @@ def engine_scene(episode: Episode) -> dict[str, Any]:
     for slot, pose in sorted(episode.objects.items()):
         position, rotation = to_habitat_pose(pose[:3], pose[3:])
         entry = vars(assets.objects[slot]) | {"position": position, "rotation": rotation}
-        objects.append(entry | {"slot": slot})
+        objects.append(
+            entry | {"slot": slot, "length": OBJECT_KINDS[SLOT_KINDS[slot]].longest_side}
+        )
     held = None
     if episode.held_slot is not None:
         grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp

@@ -149,6 +149,7 @@ class Engine:
 
     def _load_objects(self, objects: list[dict[str, Any]]) -> None:
         self.objects, self.slots = {}, {}
+        self.lengths, self.leaving = {}, NOTHING
         for entry in objects:
             name = f"object_{entry['slot']:02d}"
             template = self._template(name, entry["visual"], entry["collision"], entry["friction"])
@@ -157,6 +158,7 @@ class Engine:
             template.inertia = self.mn.Vector3(*entry["inertia"])
             thing = self._add(name, template, self._pose(entry["position"], entry["rotation"]))
             self.objects[entry["slot"]] = thing
+            self.lengths[entry["slot"]] = entry["length"]
             self.slots[thing.object_id] = entry["slot"]
         self.poses = np.array([self._pose_of(thing) for thing in self.objects.values()])
 
@@ -232,6 +234,11 @@ class Engine:
             self.take_object(which)
         elif what == "handle":
             self.take_handle(which)
+        if self.leaving != NOTHING:
+            # What was let go meets the robot again once it is farther from the hand than it is long, as in HAB
+            away = self.objects[self.leaving].translation - self.cup_node.translation
+            if away.length() > self.lengths[self.leaving]:
+                self._meet_again(self.leaving)
         self.robot.awake = True
         before = self.robot.transformation
         for pose in base:
@@ -261,6 +268,8 @@ class Engine:
         settings.pivot_a, settings.pivot_b = relative.translation, self.mn.Vector3(0.0)
         settings.frame_a = relative.rotation()
         settings.frame_b = self.mn.Matrix3.identity_init()
+        if self.leaving != NOTHING:
+            self._meet_again(self.leaving)
         groups, _ = self._groups()
         thing.override_collision_group(getattr(groups, HELD_GROUP))
         self._hold(settings)
@@ -286,11 +295,14 @@ class Engine:
             return
         self.sim.remove_rigid_constraint(self.constraint)
         if self.held_object != NOTHING:
-            thing = self.objects[self.held_object]
-            groups, _ = self._groups()
-            thing.override_collision_group(groups.Dynamic)
-            thing.awake = True
+            self.leaving = self.held_object
+            self.objects[self.leaving].awake = True
         self.constraint, self.held_object, self.held_handle = None, NOTHING, NOTHING
+
+    def _meet_again(self, slot: int) -> None:
+        groups, _ = self._groups()
+        self.objects[slot].override_collision_group(groups.Dynamic)
+        self.leaving = NOTHING
 
     # --- reading ------------------------------------------------------------------------------------
 

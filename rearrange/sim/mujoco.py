@@ -140,6 +140,7 @@ class MujocoSimulator:
         self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
         self._steps = np.zeros(world_count, int)  # actions since the reset
+        self._leaving = np.full(world_count, NOTHING)  # what was let go and is not away yet
         self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
         self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
         self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
@@ -247,6 +248,7 @@ class MujocoSimulator:
         self.state.base_blocked[i] = False
         self.state.held_object[i] = NOTHING
         self.state.held_handle[i] = NOTHING
+        self._leaving[i] = NOTHING
         place_base(views.base_position, views.base_rotation, *episode.base_pose)
         if episode.held_slot is not None:
             self._put_into_hand(i, world, data, episode.held_slot, episode.grasp)
@@ -274,6 +276,8 @@ class MujocoSimulator:
         if held != NOTHING or handle != NOTHING:
             self._write_grasp(i, world)
         advance = self._advance_at_pace if self.config.stall else self._advance
+        if self._leaving[i] != NOTHING:
+            self._see_whether_it_left(i, world)
         touching = advance(i, world, data, views, held, handle)
         self._steps[i] += 1
         if self._read(i, world, data, views, touching):
@@ -350,13 +354,19 @@ class MujocoSimulator:
         self.state.base_blocked[i] = True
 
     def _step_apartment(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """A substep of everything. What is held does not touch the robot, as in HAB: it is part of it."""
+        """A substep of everything.
+
+        What is held does not touch the robot, as in HAB, nor what was, until it is away from the hand.
+        """
         self._view(i).load_awake = True
-        if self.state.held_object[i] == NOTHING:
+        apart = int(self.state.held_object[i])
+        if apart == NOTHING:
+            apart = int(self._leaving[i])
+        if apart == NOTHING:
             mujoco.mj_step(world.model, data)
             return
         # Worlds share the model.
-        geoms = world.object_geoms[self.state.held_object[i]]
+        geoms = world.object_geoms[apart]
         types, meets = world.model.geom_contype[geoms], world.model.geom_conaffinity[geoms]
         before = types.copy(), meets.copy()
         types[:], meets[:] = 0, meets & ~ROBOT_BIT
@@ -410,10 +420,18 @@ class MujocoSimulator:
     def _release(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         if self.state.held_object[i] != NOTHING:
             data.eq_active[world.weld_rows[self.state.held_object[i]]] = False
+            self._leaving[i] = self.state.held_object[i]
             self.state.held_object[i] = NOTHING
         if self.state.held_handle[i] != NOTHING:
             data.eq_active[world.connect_rows[self.state.held_handle[i]]] = False
             self.state.held_handle[i] = NOTHING
+
+    def _see_whether_it_left(self, i: int, world: ApartmentModel) -> None:
+        """What was let go meets the robot again once it is farther from the hand than it is long, as in HAB."""
+        slot = int(self._leaving[i])
+        away = self.state.object_position[i, slot] - self.state.end_effector_position[i]
+        if self.state.held_object[i] == slot or np.linalg.norm(away) > world.object_lengths[slot]:
+            self._leaving[i] = NOTHING
 
     def _write_grasp(self, i: int, world: ApartmentModel) -> None:
         """Put this world's grasp into the model that it shares with others."""

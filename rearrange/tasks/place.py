@@ -77,7 +77,10 @@ class PlaceConfig:
     still_threshold: float = 0.001
     # [inf] letting go is ignored while the hand is farther than this from the goal [m]: a random policy of
     # standard deviation 1 lets go in its first steps, which ends the episode
-    release_distance: float = 0.3
+    release_distance: float = 0.2
+    # [0] steps for which arm and base keep still before the object is let go, and as many after: what is let
+    # go on the move slides or tips over, and a hand that leaves at once drags it along
+    release_pause: int = 3
     start_distance: float = 2.0  # [2.0] base to goal, horizontal, at most [m]
     start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
@@ -96,6 +99,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]
         memory.was_holding = world.held_object == memory.slot
+        memory.pause = 0
         to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
         memory.previous_distance = _distance(world, to_goal, memory.was_holding)
         memory.previous_position[:] = world.object_position[memory.slot]
@@ -155,17 +159,20 @@ def _observe(states: Any, memories: Any, seen: Any) -> None:
 
 @cached_njit(base, geometry)
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
-    """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal."""
+    """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal; pause for it."""
     config = settings[0]
     for i in range(len(states)):
-        world = states[i]
+        world, memory = states[i], memories[i]
         if world.held_object == NOTHING:
             physical[i, GRIP] = LET_GO
-        elif (
-            geometry.distance(memories[i].goal, world.end_effector_position)
-            > config.release_distance
-        ):
+        elif geometry.distance(memory.goal, world.end_effector_position) > config.release_distance:
             physical[i, GRIP] = HOLD
+        elif physical[i, GRIP] < 0.0 and memory.pause == 0:
+            memory.pause = 2 * config.release_pause
+        if memory.pause > 0:
+            physical[i, :] = 0.0
+            physical[i, GRIP] = HOLD if memory.pause > config.release_pause else LET_GO
+            memory.pause -= 1
         if not config.base_motion:
             keep_base(physical[i])
 
@@ -190,6 +197,7 @@ class Place(FloorTask):
         ("slot", "i8"),  # of the object to place
         ("goal", "f8", 3),  # of its centre
         ("was_holding", "?"),
+        ("pause", "i8"),  # steps for which arm and base still keep still
         ("previous_distance", "f8"),
         ("previous_position", "f8", 3),  # of the object
         *FloorTask.FLOOR_MEMORY,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rearrange.robot import kinematics
-from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, half_height
 from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import ApartmentModel, load_apartment
 from rearrange.sim.conformance_tools import (
@@ -119,31 +119,56 @@ def test_worlds_that_share_a_model_keep_their_own_grasps(pick_episodes):
         )
 
 
+def touched_roles(simulator, place) -> set[int]:
+    """What object 0 would touch with its centre at a place; it is put back afterwards."""
+    world, data = simulator.worlds[0], simulator.data[0]
+    centre = data.qpos[world.object_qpos : world.object_qpos + 3]
+    before = centre.copy()
+    centre[:] = place
+    simulator._step_apartment(0, world, data)
+    centre[:] = before
+    pairs, geoms = data.contact.geom[: data.ncon], world.object_geoms[0]
+    mine = (pairs >= geoms.start) & (pairs < geoms.stop)
+    return {int(world.roles[other]) for other in pairs[mine[:, ::-1]]}
+
+
+def in_the_gripper(simulator):
+    """A place inside the gripper."""
+    world, data = simulator.worlds[0], simulator.data[0]
+    hand = data.xmat[world.gripper_body].reshape(3, 3)[:, 0]
+    return simulator.state.end_effector_position[0] - 0.05 * hand
+
+
 def test_what_is_held_touches_everything_but_the_robot(pick_episodes):
     simulator = MujocoSimulator(1, SMALL)
     simulator.reset([0], [holding(pick_episodes[0])])
-    world, data = simulator.worlds[0], simulator.data[0]
-    geoms = world.object_geoms[0]
-    before = world.model.geom_contype.copy(), world.model.geom_conaffinity.copy()
+    model, geoms = simulator.worlds[0].model, simulator.worlds[0].object_geoms[0]
+    before = model.geom_contype.copy(), model.geom_conaffinity.copy()
     assert before[0][geoms].any()
-
-    def touched_roles(move) -> set[int]:
-        """What the load touches after being moved by so much, and only the load is left there."""
-        data.qpos[world.object_qpos : world.object_qpos + 3] += move
-        simulator._step_apartment(0, world, data)
-        data.qpos[world.object_qpos : world.object_qpos + 3] -= move
-        pairs = data.contact.geom[: data.ncon]
-        mine = (pairs >= geoms.start) & (pairs < geoms.stop)
-        return {int(world.roles[other]) for other in pairs[mine[:, ::-1]]}
-
-    back = -0.1 * data.xmat[world.gripper_body].reshape(3, 3)[:, 0]
-    assert touched_roles(back) == set()  # into the gripper
-    down = np.array((0.0, 0.0, -data.qpos[world.object_qpos + 2]))
-    assert OTHER in touched_roles(down)  # into the floor
-    np.testing.assert_array_equal(world.model.geom_contype, before[0])
-    np.testing.assert_array_equal(world.model.geom_conaffinity, before[1])
+    assert touched_roles(simulator, in_the_gripper(simulator)) == set()
+    on_the_floor = simulator.state.object_position[0, 0] * (1.0, 1.0, 0.0)
+    assert OTHER in touched_roles(simulator, on_the_floor)
+    np.testing.assert_array_equal(model.geom_contype, before[0])
+    np.testing.assert_array_equal(model.geom_conaffinity, before[1])
     simulator.state.held_object[0] = NOTHING  # the same object, not held
-    assert touched_roles(back) & {ROBOT, SUCTION}
+    assert touched_roles(simulator, in_the_gripper(simulator)) & {ROBOT, SUCTION}
+
+
+def test_what_was_let_go_meets_the_robot_again_once_it_is_away(pick_episodes):
+    """As in HAB: farther from the hand than its longest side."""
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [holding(pick_episodes[0])])
+    away = []
+    for _ in range(12):  # it falls
+        simulator.step(one_action(grip=-1.0))
+        state = simulator.state
+        away.append(np.linalg.norm(state.object_position[0, 0] - state.end_effector_position[0]))
+        touched = touched_roles(simulator, in_the_gripper(simulator)) & {ROBOT, SUCTION}
+        # What a step sees of the object is where it was at the end of the one before.
+        assert bool(touched) == (len(away) > 1 and away[-2] > 0.14)
+    assert OBJECT_KINDS[SLOT_KINDS[0]].longest_side == pytest.approx(0.139)
+    assert away[0] < 0.1
+    assert away[-1] > 0.3
 
 
 def test_a_hold_that_slips_too_far_breaks(pick_episodes):

@@ -177,7 +177,7 @@ def test_taking_up_again_is_masked(begin, make_state, expect):
     expect(masked[1, 7], -1.0)
     physical[:, 7] = -0.4
     at_goal = make_state(2, held_object=[3, NOTHING], end_effector_position=[GOAL, GOAL])
-    masked = begin().mask(at_goal, np.asarray(physical))
+    masked = begin(release_pause=0).mask(at_goal, np.asarray(physical))
     assert float(masked[0, 7]) < 0.0  # letting go is allowed
 
 
@@ -187,9 +187,28 @@ def test_letting_go_is_masked_far_from_the_goal(begin, make_state, distance, all
     hands = [(x, y - 0.29, z), (x + 0.2, y, z + 0.25)]
     state = make_state(2, held_object=[SLOT, SLOT], end_effector_position=hands)
     physical = np.asarray(np.full((2, 10), -0.3))
-    masked = begin(release_distance=distance).mask(state, physical)
+    masked = begin(release_distance=distance, release_pause=0).mask(state, physical)
     assert float(masked[0, 7]) < 0.0
     assert (float(masked[1, 7]) < 0.0) is allowed
+
+
+def test_arm_and_base_keep_still_while_it_is_let_go(begin, make_state):
+    """Two steps before the grip opens and two after, whatever the policy does meanwhile."""
+    task = begin(release_pause=2)
+    held = make_state(2, held_object=[SLOT, SLOT], end_effector_position=[GOAL, GOAL])
+    empty = make_state(2, held_object=[NOTHING, NOTHING], end_effector_position=[GOAL, GOAL])
+    moving = np.full((2, 10), 0.5)
+    moving[0, 7] = -0.3  # world 0 lets go, world 1 does not
+    grips = []
+    for step in range(6):
+        masked = task.mask(held if step < 2 else empty, moving.copy())
+        grips.append(float(masked[0, 7]))
+        still = step < 4
+        assert np.array_equal(masked[0, [*range(7), 8, 9]], np.full(9, 0.0 if still else 0.5))
+        moving[0, 7] = 0.9  # what it wants now does not matter
+        if step < 2:
+            assert np.array_equal(masked[1], np.full(10, 0.5))
+    assert [grip >= 0.0 for grip in grips] == [True, True, False, False, False, False]
 
 
 @pytest.mark.parametrize("moves", [True, False])

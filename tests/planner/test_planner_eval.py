@@ -208,6 +208,8 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
             ["tidy_house", "--replan-from", "x"],
             "unknown replan-from 'x': choose one of observed, true",
         ),
+        (["tidy_house", "--sim", "x"], "unknown simulator 'x': choose one of mujoco, habitat"),
+        (["tidy_house", "--sim", "habitat", "--video"], "--video draws MuJoCo's worlds"),
         ([], "the following arguments are required: task"),
     ],
 )

@@ -1,5 +1,6 @@
 """Navigation tasks through the commands that train and evaluate skills."""
 
+import importlib.util
 import json
 import pickle
 
@@ -59,6 +60,33 @@ def test_every_task_has_settings_that_load(task):
     assert environments.task_config() == settings.task
     assert again.task_config() == default_config(task)
     assert again.agent["slide"] is False
+
+
+def test_another_simulator_is_refused_in_one_line(monkeypatch):
+    with pytest.raises(UserError, match="unknown simulator 'moon': choose one of grid, habitat"):
+        make_environments(train.load_settings("pointnav", ["sim=moon"]))
+    for module in ("skills.navigation", "skills.eval"):
+        monkeypatch.setattr(f"{module}.check_installed", lambda: None)
+    with pytest.raises(UserError, match="sim=habitat needs episodes, for example dataset="):
+        make_environments(train.load_settings("pointnav", ["sim=habitat"]))
+    settings = ["sim=habitat", "dataset=d/{split}.json.gz", "split=val"]
+    with pytest.raises(UserError, match=r"there is no d/val\.json.*datasets_download"):
+        make_environments(train.load_settings("pointnav", settings))
+    options = evaluation.parse(["pointnav", "--sim", "habitat"])
+    with pytest.raises(UserError, match=r"--sim habitat needs episodes .* as --dataset"):
+        evaluation.find_file(options)
+    with pytest.raises(VerUserError, match="--policy frontier plays elsewhere"):
+        evaluation.parse(["objectnav", "--sim", "habitat", "--policy", "frontier"])
+
+
+@pytest.mark.skipif(importlib.util.find_spec("habitat_sim") is not None, reason="it is installed")
+def test_habitat_sim_is_named_where_it_is_missing():
+    for ask in (
+        lambda: make_environments(train.load_settings("pointnav", ["sim=habitat"])),
+        lambda: evaluation.parse(["pick", "--sim", "habitat"]),
+    ):
+        with pytest.raises(UserError, match="needs habitat-sim, which is not installed: conda"):
+            ask()
 
 
 def test_senseless_settings_are_refused_in_one_line():

@@ -153,14 +153,14 @@ def mesh_of(
     Raises:
         UserError: The scene, or the config file of its dataset, is not there.
     """
-    found = [_scene_file(fields, "scene_id", value["scene_id"], scenes)]
-    config = value.get("scene_dataset_config") or "default"
-    if config != "default":
-        found.append(_scene_file(fields, "scene_dataset_config", config, scenes))
+    file = _scene_file(fields, "scene_id", value["scene_id"], scenes)
+    dataset = value.get("scene_dataset_config") or "default"
+    if dataset == "default":
+        dataset = ""
+    else:
+        dataset = _scene_file(fields, "scene_dataset_config", dataset, scenes)
     height = fields.numbers("start_position", value["start_position"], ANYWHERE)[1]
-    return SceneMesh(
-        found[0], found[1] if len(found) > 1 else "", start_height=height, goal_height=goal_height
-    )
+    return SceneMesh(file, dataset, start_height=height, goal_height=goal_height)
 
 
 def _scene_file(fields: FieldChecker, field: str, value: Any, scenes: str | Path) -> str:

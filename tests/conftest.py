@@ -1,5 +1,8 @@
 """What all tests share."""
 
+import importlib.util
+
+import pytest
 from hypothesis import settings
 
 # A deadline for an example would be a timed assertion, and fail on a busy machine. The fast suite tries the
@@ -7,3 +10,15 @@ from hypothesis import settings
 settings.register_profile("searching", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(items):
+    """Tests marked habitat need the real habitat-sim; where it is missing they are skipped, with the reason."""
+    if importlib.util.find_spec("habitat_sim") is not None:
+        return
+    missing = pytest.mark.skip(
+        reason="habitat-sim is not installed: docs/habitat.md says how to get it"
+    )
+    for item in items:
+        if item.get_closest_marker("habitat") is not None:
+            item.add_marker(missing)

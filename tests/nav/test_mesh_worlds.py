@@ -1,6 +1,5 @@
 """Navigation in Habitat's scenes on the real habitat-sim; skipped, with the reason, where that is missing."""
 
-import importlib.util
 import math
 import os
 from dataclasses import replace
@@ -23,14 +22,7 @@ from nav.viewpoints import ViewRule, goal_places
 from nav.worlds import AgentWorlds
 from rearrange import UserError
 
-pytestmark = [
-    pytest.mark.habitat,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("habitat_sim") is None,
-        reason="habitat-sim is not installed: docs/habitat.md says how to get it",
-    ),
-]
+pytestmark = [pytest.mark.habitat, pytest.mark.slow]
 NAMES = ("floor24_variation0", "floor26_variation1")
 AGENT = AgentConfig(rgb=True)
 

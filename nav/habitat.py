@@ -154,10 +154,10 @@ def mesh_of(
         UserError: The scene, or the config file of its dataset, is not there.
     """
     file = _scene_file(fields, "scene_id", value["scene_id"], scenes)
-    dataset = value.get("scene_dataset_config") or "default"
-    if dataset == "default":
+    dataset = value.get("scene_dataset_config", "")
+    if dataset in (None, "default"):  # as Habitat says that there is none
         dataset = ""
-    else:
+    if dataset:
         dataset = _scene_file(fields, "scene_dataset_config", dataset, scenes)
     height = fields.numbers("start_position", value["start_position"], ANYWHERE)[1]
     return SceneMesh(file, dataset, start_height=height, goal_height=goal_height)

@@ -212,6 +212,15 @@ def keep_base(physical: Any) -> None:
 
 
 @numba.njit(cache=True)
+def pushed_shut(before: Any, now: Any) -> float:
+    """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
+    shut = 0.0
+    for k in range(len(now)):
+        shut += max(before[k] - now[k], 0.0)
+    return shut
+
+
+@numba.njit(cache=True)
 def feel_force(force: float, memory: Any, config: Any) -> tuple[float, bool]:
     """Accumulate contact force as habitat-lab does: only increases above a noise floor count.
 

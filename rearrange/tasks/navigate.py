@@ -46,6 +46,7 @@ from rearrange.tasks.base import (
     Compiled,
     ForceConfig,
     feel_force,
+    pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sensors import copy_into, gps_compass, polar
@@ -120,15 +121,6 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         copy_into(memories[i].previous_joints, states[i].articulated_joints)
 
 
-@numba.njit(cache=True)
-def _pushed_shut(before: Any, now: Any) -> float:
-    """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
-    shut = 0.0
-    for k in range(len(now)):
-        shut += max(before[k] - now[k], 0.0)
-    return shut
-
-
 @cached_njit(base)
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """The hand keeps what it holds and takes nothing."""
@@ -162,7 +154,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.drop = -config.drop_penalty * dropped
         rewards.stop = -config.wrong_stop_penalty * wrong_stop
         rewards.linger = -config.linger_penalty * (there and not stop)
-        shut = _pushed_shut(memory.previous_joints, world.articulated_joints)
+        shut = pushed_shut(memory.previous_joints, world.articulated_joints)
         rewards.shut = -config.shut_penalty * shut
         rewards.force = force_reward
         rewards.success = config.success_bonus * success

@@ -22,8 +22,9 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, cluttered_scene, sample_arm
+from rearrange.episodes import Episode, Scene, Target, cluttered_scene, sample_arm
 from rearrange.robot import kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
@@ -35,10 +36,11 @@ from rearrange.tasks.base import (
     ForceConfig,
     feel_force,
     keep_base,
+    pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
-from rearrange.tasks.starts import pose_near, random_goal
+from rearrange.tasks.starts import pose_near, pose_with_detour, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
@@ -55,6 +57,8 @@ class PlaceConfig:
     # [0] per metre that the robot carries the object closer, along the floor, to where the arm reaches the
     # goal: in a straight line that may be behind a wall, a table or the fridge's door
     way_scale: float = 0.0
+    # [0] per radian or metre that doors and drawers are pushed shut; see Navigate
+    shut_penalty: float = 0.0
     # [0.15] carrying the object about within this distance of its goal pays nothing; what is let go 0.15 m
     # above a table falls over and rolls [m]
     arrival_distance: float = 0.15
@@ -85,6 +89,9 @@ class PlaceConfig:
     start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
     fridge_share: float = 0.1  # [not stated] of the goals are in the open fridge
+    # [0] of the episodes begin, for training only, where the way along the floor to where the arm reaches the
+    # goal is longest of ten poses, as behind the fridge's open door
+    detour_share: float = 0.0
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
@@ -103,6 +110,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
         memory.previous_distance = _distance(world, to_goal, memory.was_holding)
         memory.previous_position[:] = world.object_position[memory.slot]
+        copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit(base, geometry, kinematics, sensors)
@@ -135,6 +143,9 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
         rewards.settle = -config.settle_scale * moved * (not holding)
         rewards.drop = -config.drop_penalty * lost
+        shut = pushed_shut(memory.previous_joints, world.articulated_joints)
+        rewards.shut = -config.shut_penalty * shut
+        copy_into(memory.previous_joints, world.articulated_joints)
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
         rewards.slack = -config.slack
@@ -191,7 +202,7 @@ class Place(FloorTask):
         "relative_resting_position": 3,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "way", "place", "settle", "drop", "force", "success", "slack")
+    REWARDS = ("distance", "way", "place", "settle", "drop", "shut", "force", "success", "slack")
     FAILURES = ("dropped", "displaced", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("slot", "i8"),  # of the object to place
@@ -200,6 +211,7 @@ class Place(FloorTask):
         ("pause", "i8"),  # steps for which arm and base still keep still
         ("previous_distance", "f8"),
         ("previous_position", "f8", 3),  # of the object
+        ("previous_joints", "f8", len(ARTICULATED_JOINTS)),  # of doors and drawers [rad, m]
         *FloorTask.FLOOR_MEMORY,
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
@@ -216,11 +228,23 @@ class Place(FloorTask):
             target = random_goal(scene, config.fridge_share, rng)
             if target is not None:
                 scene.held_slot = target.slot
-                pose = pose_near(
-                    scene, target.goal, config.start_distance, config.start_yaw_noise, rng
+                return scene.episode(
+                    (target,),
+                    self._sample_pose(scene, target, rng),
+                    sample_arm(rng, config.start_arm_noise),
+                    rng,
                 )
-                return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
         raise RuntimeError(f"place: no room for a goal in {SCENE_ATTEMPTS} scenes")
+
+    def _sample_pose(
+        self, scene: Scene, target: Target, rng: np.random.Generator
+    ) -> tuple[float, float, float]:
+        """The robot near the target's goal and roughly facing it."""
+        distance, yaw_noise = self.config.start_distance, self.config.start_yaw_noise
+        share = self.config.detour_share
+        if share > 0.0 and rng.random() < share:
+            return pose_with_detour(scene, target, distance, yaw_noise, rng)
+        return pose_near(scene, target.goal, distance, yaw_noise, rng)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The object to place and where its centre shall be."""

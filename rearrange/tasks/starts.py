@@ -39,6 +39,7 @@ STANDING_REACH = 0.85
 HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
 WORKSPACE = (1.2, 0.7)  # how far ahead and aside the arm reaches, base frame [m] (habitat-lab)
 ARM_RADIUS, TORSO_RADIUS = 0.13, 0.2  # with some air and the door's own thickness [m]
+DETOUR_ATTEMPTS = 10  # poses of which the one with the longest way is taken
 STANDING_ATTEMPTS = (
     100  # poses that are tried in the shrunk rectangle (habitat-lab), then in all of it
 )
@@ -129,6 +130,20 @@ def pose_near(
         if pose is not None:
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
+
+
+def pose_with_detour(
+    scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
+) -> Pose:
+    """Of ten poses as `pose_near` takes them before a target's goal that from where the way is longest."""
+    point = target.goal[:2]
+    way = way_to_stand(scene.apartment, scene.grid, target.goal_receptacle, point, scene.joints)
+    poses = [
+        pose_near(scene, target.goal, distance, yaw_noise, rng) for _ in range(DETOUR_ATTEMPTS)
+    ]
+    ways = [way.at(x, y) for x, y, _ in poses]
+    # No way: within the open door, which the floor's map does not know
+    return poses[int(np.argmax([w if math.isfinite(w) else -1.0 for w in ways]))]
 
 
 def handle_place(joint: str, value: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import gymnasium
 import numba
@@ -20,7 +20,7 @@ from rearrange.scenes.apartment import Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
-from rearrange.tasks.base import DEPTH_RANGE, STOP, Outcome
+from rearrange.tasks.base import DEPTH_RANGE, STOP, Outcome, Task
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
@@ -107,6 +107,14 @@ def seen_depth(simulator: Simulator, size: int | None = None) -> np.ndarray:
     return simulator.render_depth(size, unit=DEPTH_RANGE)[..., None]
 
 
+class EpisodeSource(Protocol):
+    """Where start states of a task come from instead of our apartments."""
+
+    def sample(self, task: Task, rng: np.random.Generator) -> Episode:
+        """A start state; it may still touch something, then the env asks again."""
+        ...
+
+
 class _Worlds:
     """N worlds of one task: resets, steps, rewards and what is told about an episode."""
 
@@ -118,8 +126,10 @@ class _Worlds:
         simulator: SimulatorConfig | Simulator | None,
         world_count: int,
         starts: RecordedStarts | None,
+        source: EpisodeSource | None = None,
     ) -> None:
         self.split = check_split(split)
+        self.source = source
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split)
@@ -160,7 +170,10 @@ class _Worlds:
             self.simulator.reset([i], [earlier])
             return self.begin(i, earlier)
         for _ in range(START_ATTEMPTS):
-            episode = self.task.sample_episode(self.split, rng)
+            if self.source is None:
+                episode = self.task.sample_episode(self.split, rng)
+            else:
+                episode = self.source.sample(self.task, rng)
             self.simulator.reset([i], [episode])
             if self.state.contact_force[i] == 0.0:
                 return self.begin(i, episode)
@@ -231,6 +244,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         simulator: SimulatorConfig | Simulator | None = None,
         seed: int | None = None,
         starts: RecordedStarts | None = None,
+        source: EpisodeSource | None = None,
     ) -> None:
         """Build the environment.
 
@@ -241,11 +255,12 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             simulator: Settings of the default simulator, or any simulator with one world.
             seed: Seeds episodes until `reset(seed=...)` does.
             starts: Recorded start states that are mixed into those that the task samples.
+            source: Where episodes come from, if not from our apartments.
 
         Raises:
             UserError: Unknown task or split, or recorded starts that cannot be read.
         """
-        self._worlds = _Worlds(task, config, split, simulator, 1, starts)
+        self._worlds = _Worlds(task, config, split, simulator, 1, starts, source)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
         self.state = self._worlds.state
@@ -368,10 +383,11 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         split: str = "train",
         simulator: SimulatorConfig | Simulator | None = None,
         starts: RecordedStarts | None = None,
+        source: EpisodeSource | None = None,
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv."""
         self.num_envs = num_envs
-        self._worlds = _Worlds(task, config, split, simulator, num_envs, starts)
+        self._worlds = _Worlds(task, config, split, simulator, num_envs, starts, source)
         if self._worlds.repeat > 1:
             raise UserError(
                 "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "

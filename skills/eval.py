@@ -30,13 +30,14 @@ from rich.table import Table
 from nav.episode_files import SCENES, SceneEpisodes
 from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.generation import check_split
+from rearrange.sim.habitat_dataset import is_rearrange_dataset
 from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, counted, machine, run_command, short_path, write_json
 from skills.learned import check_metadata
 from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file, find_episode_file
 from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
-from skills.settings import CHECKPOINTS, check_skill, settings_type
+from skills.settings import CHECKPOINTS, check_dataset, check_skill, settings_type
 from skills.statistics import mean_score, wilson
 from skills.train import load_settings
 from skills.workers import play_in_workers
@@ -107,6 +108,8 @@ def place_of(options: Any) -> dict[str, str]:
     """What of a policy's environments shall be otherwise: simulator, or dataset and scenes of Habitat."""
     if options.scenes:
         return {"dataset": str(options.file), "scenes": options.scenes}
+    if options.lab_dataset:
+        return {"sim": HABITAT, "dataset": options.lab_dataset}
     return {"sim": HABITAT} if options.sim == HABITAT else {}
 
 
@@ -243,7 +246,8 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--dataset",
-        help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
+        help="episode file, ours or habitat-lab's, or 'sampled'; default: data/episodes/ where it holds "
+        "enough",
     )
     parser.add_argument(
         "--sim",
@@ -285,6 +289,11 @@ def parse(arguments: Sequence[str]) -> Any:
         check_installed()
     if options.sim != HABITAT or options.skill not in NAVIGATION_NAMES:
         options.scenes = ""
+    options.lab_dataset = ""
+    if options.skill not in NAVIGATION_NAMES and is_rearrange_dataset(options.dataset):
+        if options.sim != HABITAT:
+            raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
+        options.lab_dataset = options.dataset
     if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)
@@ -316,6 +325,9 @@ def find_file(options: Any) -> tuple[Path | None, str]:
     if options.skill in NAVIGATION_NAMES:
         given = options.dataset, options.skill, options.episodes, options.split, options.scenes
         return find_episode_file(*given)
+    if options.lab_dataset:
+        check_dataset(options.lab_dataset, HABITAT, options.skill)
+        return None, f"episodes: drawn from {options.lab_dataset}"
     episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
     return None if episodes is None else episodes.path, line
 
@@ -349,7 +361,7 @@ def main(arguments: Sequence[str]) -> int:
         "split": options.split,
         "episodes": options.episodes,
         "seed": options.seed,
-        "dataset": shown(options.file),
+        "dataset": options.lab_dataset or shown(options.file),
         "policy": options.policy,
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,

@@ -20,7 +20,7 @@ from nav.mesh_worlds import MeshWorlds
 from nav.pointnav import PointNav
 from nav.table import TASKS
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode, load_layout
+from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
@@ -224,7 +224,7 @@ def needs_detour(world: RearrangeEnv) -> bool:
         return False
     share = 1.0 - REACH / distance
     end = (x + share * (goal[0] - x), y + share * (goal[1] - y))
-    grid = load_layout(world.episode.layout, world.episode.variation)[1]
+    grid = floor_of(world.episode)
     return not in_line_of_sight(grid, (x, y), end)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rearrange.env import RearrangeEnv, RearrangeVectorEnv
+from rearrange.env import EpisodeSource, RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
@@ -41,6 +41,10 @@ OWN = (
 )  # settings of its task that a policy keeps: how its actions are meant
 
 
+# What takes place in scenes of a dataset of habitat-lab, too
+DATASET_SKILLS = ("pick", "place", "navigate")
+
+
 @dataclass
 class TrainingSettings:
     """One training run of a skill."""
@@ -53,6 +57,9 @@ class TrainingSettings:
     split: str = "train"  # apartments to train in
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
+    # Episodes of habitat-lab's rearrangement datasets instead of our apartments (sim=habitat; pick, place and
+    # navigate; see docs/habitat.md)
+    dataset: str = ""
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
     stall: bool = False  # [False] the base stops before what its wheels cannot push (mujoco)
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
@@ -105,6 +112,7 @@ class SkillEnvironments:
         randomise: How far the worlds differ from the nominal one; what is left out is off.
         starts: Recorded start states that are mixed in, as plain values.
         sim: Simulator, see rearrange.sim.backends.
+        dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
     """
 
     skill: str
@@ -116,12 +124,14 @@ class SkillEnvironments:
     starts: dict[str, Any] = field(default_factory=dict)
     sim: str = "mujoco"
     stall: bool = False
+    dataset: str = ""
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
         settings.starts.check(settings.skill, split or settings.split)
+        check_dataset(settings.dataset, settings.sim, settings.skill)
         if check_simulator_name(settings.sim) != "mujoco":
             make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
         return cls(
@@ -134,6 +144,7 @@ class SkillEnvironments:
             asdict(settings.starts),
             settings.sim,
             settings.stall,
+            settings.dataset,
         )
 
     @classmethod
@@ -175,16 +186,40 @@ class SkillEnvironments:
         """One environment."""
         return RearrangeEnv(
             self.skill, self.task_config(), self.split, self.make_simulator(1), seed=seed,
-            starts=RecordedStarts(**self.starts),
+            starts=RecordedStarts(**self.starts), source=self.make_source(),
         )  # fmt: skip
+
+    def make_source(self) -> EpisodeSource | None:
+        """Where episodes come from, if not from our apartments."""
+        if not self.dataset:
+            return None
+        from rearrange.sim.habitat_dataset import DatasetEpisodes
+
+        return DatasetEpisodes(self.dataset)
 
     def make_vector(self, count: int, seed: int) -> RearrangeVectorEnv:
         """All environments in one process; `reset` seeds them, so `seed` is not needed."""
         del seed
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts),
+            RecordedStarts(**self.starts), self.make_source(),
         )  # fmt: skip
+
+
+def check_dataset(dataset: str, sim: str, skill: str) -> None:
+    """Raise a UserError where a skill cannot take place in a dataset of habitat-lab."""
+    if not dataset:
+        return
+    if sim != "habitat":
+        raise UserError("dataset= takes episodes of habitat-lab: set sim=habitat, too")
+    if skill not in DATASET_SKILLS:
+        raise UserError(
+            f"{skill} knows our own apartments only: leave dataset= out, or train one of "
+            f"{', '.join(DATASET_SKILLS)}"
+        )
+    from rearrange.sim.habitat_dataset import DatasetEpisodes
+
+    DatasetEpisodes(dataset)
 
 
 Environments = SkillEnvironments | NavEnvironments | HabitatLabEnvironments

@@ -2,11 +2,12 @@
 
 from rearrange.episodes.checking import check_episode
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset, shown
-from rearrange.episodes.episode import Episode, Target
+from rearrange.episodes.episode import Episode, SceneFiles, Target
 from rearrange.episodes.generation import (
     Scene,
     cluttered_scene,
     empty_scene,
+    floor_of,
     load_layout,
     sample_arm,
 )
@@ -18,12 +19,14 @@ __all__ = [
     "FailedStarts",
     "RecordedStarts",
     "Scene",
+    "SceneFiles",
     "Target",
     "check_episode",
     "cluttered_scene",
     "default_path",
     "empty_scene",
     "find_dataset",
+    "floor_of",
     "load_layout",
     "sample_arm",
     "shown",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rearrange.navigation import OccupancyGrid
+
 
 @dataclass(frozen=True)
 class Target:
@@ -25,6 +27,28 @@ class Target:
 
 
 @dataclass(frozen=True)
+class SceneFiles:
+    """A scene of a scene dataset of Habitat, such as ReplicaCAD, in place of an apartment of ours.
+
+    Attributes:
+        scene: File of the scene instance.
+        dataset: File of the scene dataset's config.
+        objects: Object slot -> file of the object's config.
+        joints: Articulated object -> number of a link -> how far its joint is open [rad or m]; else as the
+            scene has it.
+        grid: Its floor, without what is articulated being open.
+        height: Of its floor, in Habitat's world [m]; in ours it is at 0.
+    """
+
+    scene: str
+    dataset: str
+    objects: dict[int, str]
+    joints: dict[str, dict[int, float]]
+    grid: OccupancyGrid = field(compare=False, repr=False)
+    height: float = 0.0
+
+
+@dataclass(frozen=True)
 class Episode:
     """Everything that a simulator needs to set up one world; pure data, the same everywhere.
 
@@ -40,6 +64,7 @@ class Episode:
         held_slot: Object in the gripper at the start, or None.
         grasp: Pose of the held object in the end effector's frame (x, y, z, qw, qx, qy, qz); None: held
             from above, by the middle of its top face.
+        scene: Scene of Habitat in which it takes place, instead of an apartment; None almost always.
         target_joint: Joint that a skill shall open or close (one of ARTICULATED_JOINTS), or None.
         seed: Seeds everything that is random within the episode.
     """
@@ -56,3 +81,4 @@ class Episode:
     target_joint: str | None = None
     seed: int = 0
     grasp: tuple[float, ...] | None = None
+    scene: SceneFiles | None = None

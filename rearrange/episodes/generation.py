@@ -42,6 +42,13 @@ def load_layout(layout: int, variation: int) -> tuple[Apartment, OccupancyGrid]:
     return apartment, OccupancyGrid(apartment)
 
 
+def floor_of(episode: Episode) -> OccupancyGrid:
+    """The floor on which an episode takes place."""
+    if episode.scene is not None:
+        return episode.scene.grid
+    return load_layout(episode.layout, episode.variation)[1]
+
+
 def check_split(split: str) -> str:
     """Return the split or raise a UserError that lists those that exist."""
     if split not in LAYOUTS_OF_SPLIT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -38,6 +39,16 @@ class Building(Protocol):
     def solids(self) -> tuple[Solid, ...]:
         """All static geometry."""
         ...
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A building of which only the floor is known."""
+
+    name: str
+    bounds: tuple[float, float, float, float]
+    rooms: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    solids: tuple[Solid, ...] = ()
 
 
 def footprints_of(building: Building) -> np.ndarray:

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 from scipy import ndimage
 
-from rearrange.navigation.footprints import Building, footprints_of
+from rearrange.navigation.footprints import Building, Floor, footprints_of
 
 CELL_SIZE = 0.05  # [m]
 ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
@@ -53,6 +53,30 @@ class OccupancyGrid:
         self.clearance = _clearance_field(
             shape, self.origin, self.cell, np.array(apartment.bounds), footprints_of(apartment)
         )
+
+    @classmethod
+    def from_floor(
+        cls, name: str, origin: tuple[float, float], free: np.ndarray, cell: float = CELL_SIZE
+    ) -> OccupancyGrid:
+        """The grid of a floor of which only is known which cells are free; exact to about a cell.
+
+        Args:
+            name: For messages.
+            origin: World position of the lower corner of cell [0, 0] (x, y) [m].
+            free: Whether nothing stands in a cell [nx, ny].
+            cell: Cell size [m].
+        """
+        free = np.pad(free, 1)
+        origin = (origin[0] - cell, origin[1] - cell)
+        end = tuple(o + n * cell for o, n in zip(origin, free.shape, strict=True))
+        grid = cls.__new__(cls)
+        grid.apartment, grid.cell, grid.origin = Floor(name, (*origin, *end)), float(cell), origin
+        # From centre to centre; the obstacle begins half a cell before its centre
+        inside, outside = (ndimage.distance_transform_edt(mask) for mask in (free, ~free))
+        grid.clearance = (cell * (inside - outside - 0.5 * np.where(free, 1, -1))).astype(
+            np.float32
+        )
+        return grid
 
     @classmethod
     def from_apartment(cls, apartment: Building, cell: float = CELL_SIZE) -> OccupancyGrid:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.episodes.generation import load_layout
+from rearrange.episodes.generation import floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import ROBOT_RADIUS
 from rearrange.navigation.footprints import HIGHEST
@@ -35,7 +35,12 @@ from rearrange.sim.habitat_process import (
     check_installed,
     render_device,
 )
-from rearrange.sim.habitat_scene import SURFACE_FRICTION, physics_settings, scene_assets
+from rearrange.sim.habitat_scene import (
+    SURFACE_FRICTION,
+    physics_settings,
+    robot_file,
+    scene_assets,
+)
 from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
 from rearrange.sim.mujoco import SimulatorConfig, top_grasp
 
@@ -259,7 +264,7 @@ class HabitatSimulator:
         """Start the engine, if none is running, and let it load the episode."""
         world = self._worlds[i]
         engine = world.engine if world is not None and world.engine.alive else self._start(i)
-        grid = load_layout(episode.layout, episode.variation)[1]
+        grid = floor_of(episode)
         frame = np.array([*grid.origin, grid.cell], dtype=float)
         world = _World(engine, episode, grid.clearance, frame, sorted(episode.objects))
         self._worlds[i] = world
@@ -275,6 +280,7 @@ class HabitatSimulator:
         state.base_blocked[i] = False
         state.held_object[i] = NOTHING if episode.held_slot is None else episode.held_slot
         state.held_handle[i] = NOTHING
+        state.articulated_joints[i], state.handle_position[i] = 0.0, self._parked[0]
         state.object_position[i] = self._parked
         state.object_rotation[i] = (1.0, 0.0, 0.0, 0.0)
         self._read(i, world, world.engine.answer())
@@ -316,7 +322,8 @@ class HabitatSimulator:
             world: It.
             told: See `habitat_engine.Engine.read`.
         """
-        count, doors = kinematics.JOINT_COUNT, len(ARTICULATED_JOINTS)
+        count = kinematics.JOINT_COUNT
+        doors = len(ARTICULATED_JOINTS) if world.episode.scene is None else 0
         values = np.frombuffer(told)
         if not np.isfinite(values).all():
             raise EngineError(f"the Habitat engine of world {i} told of what is not finite")
@@ -331,8 +338,8 @@ class HabitatSimulator:
         c, s = math.cos(yaw), math.sin(yaw)
         dx, dy = position[0] - x, position[1] - y
         state.end_effector_in_base[i] = (c * dx + s * dy, c * dy - s * dx, position[2])
-        state.articulated_joints[i] = joints
-        state.handle_position[i] = from_habitat_position(handles.reshape(-1, 3))
+        state.articulated_joints[i, :doors] = joints
+        state.handle_position[i, :doors] = from_habitat_position(handles.reshape(-1, 3))
         poses = objects.reshape(-1, 7)
         state.object_position[i, world.slots] = from_habitat_position(poses[:, :3])
         state.object_rotation[i, world.slots] = from_habitat_rotation(poses[:, 3:])
@@ -380,6 +387,41 @@ def engine_settings() -> dict[str, Any]:
 
 def engine_scene(episode: Episode) -> dict[str, Any]:
     """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""
+    place = _place_in_dataset(episode) if episode.scene else _our_place(episode)
+    held = None
+    if episode.held_slot is not None:
+        grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp
+        # In the hand's own frame, which is turned with the world: only the order changes.
+        held = (episode.held_slot, np.array(grasp[:3]), np.roll(grasp[3:], -1))
+    x, y, yaw = episode.base_pose
+    return place | {
+        "held": held,
+        "arm": episode.arm_joints,
+        "robot_pose": to_habitat_pose((x, y, 0.0), _heading(yaw)),
+        "robot": {
+            "file": robot_file(),
+            "cup": fetch.SUCTION_GEOM,
+            "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
+            "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
+        },
+    }
+
+
+def _place_in_dataset(episode: Episode) -> dict[str, Any]:
+    """Scene and objects of an episode in a scene of a dataset."""
+    scene = episode.scene
+    assert scene is not None
+    objects = []
+    for slot, pose in sorted(episode.objects.items()):
+        position, rotation = to_habitat_pose(pose[:3], pose[3:])
+        entry = {"slot": slot, "file": scene.objects[slot]}
+        objects.append(entry | {"position": position, "rotation": rotation})
+    files = {name: getattr(scene, name) for name in ("scene", "dataset", "joints", "height")}
+    return {"files": files, "furniture": [], "objects": objects}
+
+
+def _our_place(episode: Episode) -> dict[str, Any]:
+    """Apartment, furniture and objects of an episode in an apartment of ours."""
     assets = scene_assets(episode.layout, episode.variation)
     furniture = [
         {
@@ -397,25 +439,11 @@ def engine_scene(episode: Episode) -> dict[str, Any]:
         objects.append(
             entry | {"slot": slot, "length": OBJECT_KINDS[SLOT_KINDS[slot]].longest_side}
         )
-    held = None
-    if episode.held_slot is not None:
-        grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp
-        # In the hand's own frame, which is turned with the world: only the order changes.
-        held = (episode.held_slot, np.array(grasp[:3]), np.roll(grasp[3:], -1))
-    x, y, yaw = episode.base_pose
     return {
+        "files": None,
         "visual": assets.visual,
         "collision": assets.collision,
         "apartment_pose": to_habitat_pose(np.zeros(3), _heading(0.0)),
         "furniture": furniture,
         "objects": objects,
-        "held": held,
-        "arm": episode.arm_joints,
-        "robot_pose": to_habitat_pose((x, y, 0.0), _heading(yaw)),
-        "robot": {
-            "file": assets.robot,
-            "cup": fetch.SUCTION_GEOM,
-            "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
-            "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
-        },
     }

@@ -19,6 +19,8 @@ NOTHING = -1
 # Within so much of where it is shut a door or drawer keeps so much of its opening speed in a substep: a seal, a
 # damper, and MuJoCo's soft stop take it up [rad or m]
 STOP_WIDTH, STOP_SHARE = 0.02, 0.5
+FURNITURE_HEIGHTS = (0.05, 1.5)  # [m], between which the robot can touch something
+STEP_UP = 0.3  # [m], a mesh of the floor that much higher is that of a table
 
 
 class Engine:
@@ -57,8 +59,9 @@ class Engine:
         A new world for every episode: Bullet's order of contacts depends on what was there before, and
         with it the last bits of the result.
         """
-        self._open()
-        self._load_apartment(scene)
+        self._open(scene["files"])
+        if scene["files"] is None:
+            self._load_apartment(scene)
         self._load_furniture(scene["furniture"])
         self._load_robot(scene["robot"], scene["robot_pose"], scene["arm"])
         self._load_objects(scene["objects"])
@@ -66,7 +69,7 @@ class Engine:
         if scene["held"] is not None:
             slot, position, rotation = scene["held"]
             tip = self.cup_node.transformation
-            self.objects[slot].transformation = tip @ self._pose(position, rotation)
+            self.objects[slot].transformation = tip @ self._relative(position, rotation)
             self.take_object(slot)
         for slot, thing in self.objects.items():
             if slot != self.held_object:
@@ -76,12 +79,13 @@ class Engine:
         self.sim.step_world(self.settings["time_step"])
         return self.read()
 
-    def _open(self) -> None:
-        """Begin an empty world. The renderer and what was read of files stay from the last one."""
+    def _open(self, files: dict[str, Any] | None) -> None:
+        """Begin a world, empty or with a scene of a dataset: the renderer and what was read of files stay."""
         hsim = self.hsim
         self._clear()
         backend = hsim.SimulatorConfiguration()
-        backend.scene_id = "NONE"
+        backend.scene_id = "NONE" if files is None else files["scene"]
+        backend.scene_dataset_config_file = "default" if files is None else files["dataset"]
         backend.enable_physics = True
         backend.physics_config_file = self.settings["physics"]
         backend.gpu_device_id = self.settings["device"]
@@ -95,6 +99,24 @@ class Engine:
             self.sim = hsim.Simulator(configuration)
         else:
             self.sim.reconfigure(configuration)
+        self.pieces, self.floor_height = [], 0.0
+        if files is not None:
+            self.floor_height = files["height"]
+            self._set_joints(files["joints"])
+
+    def _set_joints(self, joints: dict[str, dict[int, float]]) -> None:
+        """Open what is articulated in a scene as far as its episode says."""
+        manager = self.sim.get_articulated_object_manager()
+        for name, values in joints.items():
+            piece = manager.get_object_by_handle(name)
+            if piece is None:
+                there = ", ".join(manager.get_object_handles())
+                raise RuntimeError(f"the scene has no {name}, only {there}")
+            positions = list(piece.joint_positions)
+            for link, value in values.items():
+                positions[piece.get_link_joint_pos_offset(link)] = value
+            piece.joint_positions = positions
+        self.pieces = list(manager.get_objects_by_handle_substring("").values())
 
     def _clear(self) -> None:
         """Remove everything, so that the world before this one frees what it drew."""
@@ -116,6 +138,11 @@ class Engine:
         return spec
 
     def _pose(self, position: Any, rotation: Any) -> Any:
+        """Transformation of a place in the world, whose floor is at 0: position [3] and quaternion xyzw [4]."""
+        x, y, z = position
+        return self._relative((x, y + self.floor_height, z), rotation)
+
+    def _relative(self, position: Any, rotation: Any) -> Any:
         """Transformation of a position [3] and a quaternion xyzw [4]."""
         mn = self.mn
         x, y, z, w = (float(value) for value in rotation)
@@ -134,6 +161,13 @@ class Engine:
         template.compute_COM_from_shape = False
         template.com = self.mn.Vector3(0.0)
         return template
+
+    def _template_of(self, file: str) -> Any:
+        manager = self.sim.get_object_template_manager()
+        numbers = manager.load_configs(file)
+        if not numbers:
+            raise RuntimeError(f"the engine could not read {file}")
+        return manager.get_template_by_id(numbers[0])
 
     def _add(self, name: str, template: Any, pose: Any) -> Any:
         self.sim.get_object_template_manager().register_template(template, name)
@@ -155,13 +189,19 @@ class Engine:
         self.lengths, self.leaving = {}, NOTHING
         for entry in objects:
             name = f"object_{entry['slot']:02d}"
-            template = self._template(name, entry["visual"], entry["collision"], entry["friction"])
-            template.rolling_friction_coefficient = entry["rolling_friction"]
-            template.mass = entry["mass"]
-            template.inertia = self.mn.Vector3(*entry["inertia"])
+            if "file" in entry:
+                template = self._template_of(entry["file"])
+            else:
+                template = self._template(
+                    name, entry["visual"], entry["collision"], entry["friction"]
+                )
+                template.rolling_friction_coefficient = entry["rolling_friction"]
+                template.mass = entry["mass"]
+                template.inertia = self.mn.Vector3(*entry["inertia"])
             thing = self._add(name, template, self._pose(entry["position"], entry["rotation"]))
             self.objects[entry["slot"]] = thing
-            self.lengths[entry["slot"]] = entry["length"]
+            box = thing.root_scene_node.cumulative_bb
+            self.lengths[entry["slot"]] = entry.get("length", max(box.size()))
             self.slots[thing.object_id] = entry["slot"]
         self.poses = np.array([self._pose_of(thing) for thing in self.objects.values()])
 
@@ -181,7 +221,6 @@ class Engine:
         return thing
 
     def _load_furniture(self, furniture: list[dict[str, Any]]) -> None:
-        self.pieces: list[Any] = []
         self.doors: list[tuple[Any, int]] = []  # piece and link of each joint
         self.handle_nodes: list[Any] = []
         self.handle_of: dict[tuple[int, int], int] = {}
@@ -337,8 +376,11 @@ class Engine:
         return mn.Matrix4.from_(turn, pose.translation + thing.linear_velocity * dt)
 
     def _pose_of(self, thing: Any) -> list[float]:
-        position, rotation = thing.translation, thing.rotation
-        return [*position, *rotation.vector, rotation.scalar]
+        return self._told(thing.translation, thing.rotation)
+
+    def _told(self, position: Any, rotation: Any) -> list[float]:
+        x, y, z = position
+        return [x, y - self.floor_height, z, *rotation.vector, rotation.scalar]
 
     def read(self) -> bytes:
         """What there is to know after a step, as float64.
@@ -360,7 +402,7 @@ class Engine:
             if thing.awake:
                 pose = self._pose_now(thing)
                 turn = self.mn.Quaternion.from_matrix(pose.rotation())
-                self.poses[k] = [*pose.translation, *turn.vector, turn.scalar]
+                self.poses[k] = self._told(pose.translation, turn)
         return np.concatenate([told, self.poses.ravel()]).tobytes()
 
     def _contacts(self) -> tuple[float, float, float]:
@@ -416,19 +458,77 @@ class Engine:
             radius: Of a cylinder that shall get through [m].
             height: Of it [m].
         """
-        settings = self.hsim.NavMeshSettings()
-        settings.set_defaults()
-        settings.agent_radius, settings.agent_height = radius, height
-        settings.include_static_objects = True
-        finder = self.hsim.PathFinder()
-        if not self.sim.recompute_navmesh(finder, settings):
-            raise RuntimeError("the apartment has no floor for such a robot")
+        finder = self._navmesh(radius, height)
         path, told = self.hsim.ShortestPath(), []
         path.requested_end = finder.snap_point(goal)
         for start in starts:
             path.requested_start = finder.snap_point(start)
             told.append(float(path.geodesic_distance) if finder.find_path(path) else float("inf"))
         return told
+
+    def _navmesh(self, radius: float, height: float) -> Any:
+        settings = self.hsim.NavMeshSettings()
+        settings.set_defaults()
+        settings.agent_radius, settings.agent_height = radius, height
+        settings.include_static_objects = True
+        finder = self.hsim.PathFinder()
+        if not self.sim.recompute_navmesh(finder, settings):
+            raise RuntimeError("there is no floor for such a robot")
+        return finder
+
+    def floor(
+        self, files: dict[str, Any], below: float, cell: float, radius: float, height: float
+    ) -> Any:
+        """The floor of a scene of a dataset, without where articulated furniture stands.
+
+        Args:
+            files: As for `reset`.
+            below: What lies higher is no floor, but a ceiling e.g. [m].
+            cell: Size of the cells in which it is told [m].
+            radius: Of the robot, whose largest connected floor counts [m].
+            height: Of the robot [m].
+
+        Returns:
+            x and z of the lower corner of the first cell [m]; the floor's height [m]; for each cell whether
+            nothing stands there [x, z] bool.
+        """
+        self._open({**files, "height": 0.0})
+        finder = self._navmesh(radius, height)
+        finder.seed(0)
+        places = [
+            (finder.island_area(island), finder.get_random_navigable_point(island_index=island))
+            for island in range(finder.num_islands)
+        ]
+        places = [(area, place) for area, place in places if place[1] < below]
+        if not places:
+            raise RuntimeError(f"there is no floor below {below:g} m")
+        place = max(places, key=lambda found: found[0])[1]
+        # The mesh is up to 0.2 m above what is stood on
+        ray = self.hsim.geo.Ray(self.mn.Vector3(*place), self.mn.Vector3(0.0, -1.0, 0.0))
+        hits = self.sim.cast_ray(ray, 1.0).hits
+        level = float(min(hits, key=lambda hit: hit.ray_distance).point[1]) if hits else place[1]
+        finder = self._navmesh(0.0, height)
+        (x0, _, z0), (x1, _, z1) = finder.get_bounds()
+        xs, zs = np.arange(x0, x1, cell) + 0.5 * cell, np.arange(z0, z1, cell) + 0.5 * cell
+        free = [[finder.is_navigable([x, level, z], STEP_UP) for z in zs] for x in xs]
+        return float(x0), float(z0), level, np.array(free, bool) & ~self._furnished(xs, zs, level)
+
+    def _furnished(self, xs: np.ndarray, zs: np.ndarray, level: float) -> np.ndarray:
+        """Whether articulated furniture stands there [x, z] bool, as the boxes around it.
+
+        The engine could put it into the navmesh, but dies where it is made of primitives.
+        """
+        heights = level + np.linspace(*FURNITURE_HEIGHTS, 8)
+        points = np.stack(np.meshgrid(xs, heights, zs, indexing="ij"), axis=-1)
+        taken = np.zeros((len(xs), len(zs)), bool)
+        manager = self.sim.get_articulated_object_manager()
+        for piece in manager.get_objects_by_handle_substring("").values():
+            box = piece.root_scene_node.cumulative_bb
+            into = np.array(piece.transformation.inverted_rigid())
+            local = points @ into[:3, :3].T + into[:3, 3]
+            inside = (local >= np.array(box.min)) & (local <= np.array(box.max))
+            taken |= inside.all(axis=-1).any(axis=1)
+        return taken
 
     def versions(self) -> str:
         """Of habitat-sim."""

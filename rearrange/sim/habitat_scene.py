@@ -79,7 +79,6 @@ class SceneAssets:
 
     visual: str
     collision: str
-    robot: str
     objects: tuple[ObjectAsset, ...]  # of each slot
     furniture: tuple[FurnitureAsset, ...]
 
@@ -94,10 +93,16 @@ def scene_assets(layout: int, variation: int) -> SceneAssets:
     return SceneAssets(
         visual=_write(f"{name}_visual.glb", glb(seen, colours)),
         collision=_write(f"{name}_collision.glb", glb(solid)),
-        robot=_write("fetch.urdf", urdf("fetch", robot_links(model)).encode()),
         objects=tuple(kinds[kind] for kind in SLOT_KINDS),
         furniture=tuple(_furniture(model, body) for body in ("fridge", "cabinet")),
     )
+
+
+@functools.lru_cache(maxsize=1)
+def robot_file() -> str:
+    """Write the robot's file, if it is not there yet, and say where it is: the same in every apartment."""
+    model = load_apartment(0, 0).model
+    return _write("fetch.urdf", urdf("fetch", robot_links(model)).encode())
 
 
 def scene_meshes(layout: int, variation: int) -> tuple[list[Mesh], list[Colour], list[Mesh]]:
@@ -344,12 +349,17 @@ def _write(name: str, content: bytes) -> str:
     stem, dot, ending = name.partition(".")
     path = cache_folder() / f"{stem}_{hashlib.sha256(content).hexdigest()[:12]}{dot}{ending}"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
+        write_bytes(path, content)
     return str(path)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
 
 
 def physics_settings() -> str:

@@ -18,7 +18,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.lib.recfunctions import structured_to_unstructured
 
-from rearrange.episodes.episode import Episode
+from rearrange.episodes.episode import Episode, Target
+from rearrange.episodes.generation import Scene
+from rearrange.errors import UserError
 from rearrange.sim.base import SimState
 
 GRIP, BASE, STOP = 7, slice(8, 10), 10  # places in a full action
@@ -149,6 +151,18 @@ class Task:
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A start state; it may still touch something, then the env asks again."""
         raise NotImplementedError
+
+    def begin_in(
+        self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator
+    ) -> Episode | None:
+        """A start state of the task in a scene, with one of these targets; None if the robot fits nowhere.
+
+        Raises:
+            UserError: The task needs more than objects and a floor.
+        """
+        raise UserError(
+            f"{self.name} knows our own apartments only: leave dataset= out, or take pick, place or navigate"
+        )
 
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
         """Begin episodes in these worlds: `state` is already that of the start."""

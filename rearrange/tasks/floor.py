@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rearrange.episodes import Episode, load_layout
+from rearrange.episodes import Episode, floor_of, load_layout
 from rearrange.navigation import DistanceField
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import Outcome, Task
@@ -44,11 +44,15 @@ class FloorTask(Task):
         if not self.asks_for_way():
             return
         for i, episode in zip(world_ids, episodes, strict=True):
-            apartment, grid = load_layout(episode.layout, episode.variation)
             target, carries = episode.targets[0], episode.held_slot is not None
             name = target.goal_receptacle if carries else target.start_receptacle
             x, y, _ = target.goal if carries else target.start
-            self._floors[i] = way_to_stand(apartment, grid, name, (x, y), episode.articulated)
+            apartment = None
+            if episode.scene is None:
+                apartment = load_layout(episode.layout, episode.variation)[0]
+            self._floors[i] = way_to_stand(
+                apartment, floor_of(episode), name, (x, y), episode.articulated
+            )
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
 

@@ -17,10 +17,10 @@ the goal is in reach.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 
 from rearrange import geometry
@@ -213,8 +213,19 @@ class Navigate(FloorTask):
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""
-        config = self.config
         scene, target = self._sample_target(split, rng)
+        return self._begin_far(scene, target, rng)
+
+    def begin_in(
+        self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator
+    ) -> Episode:
+        """Far from one of the targets, or with it in the hand and far from its goal; see Task."""
+        target = targets[int(rng.integers(len(targets)))]
+        scene.held_slot = target.slot if rng.random() < self.config.holding_share else None
+        return self._begin_far(scene, target, rng)
+
+    def _begin_far(self, scene: Scene, target: Target, rng: np.random.Generator) -> Episode:
+        config = self.config
         goal = target.start if scene.held_slot is None else target.goal
         near = config.near_share > 0 and rng.random() < config.near_share
         sample_pose = pose_within if near else pose_away_from

@@ -13,6 +13,7 @@ Success: the right object is held and the hand is within 0.15 m of its resting p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -192,18 +193,28 @@ class Pick(FloorTask):
         inside = rng.random() < config.open_share
         for _ in range(SCENE_ATTEMPTS):
             scene, targets = self._sample_scene(split, inside, rng)
-            for _ in range(START_ATTEMPTS):
-                target = targets[int(rng.integers(len(targets)))]
-                pose = scene.grid.sample_pose_near(
-                    rng, target.start[:2], config.start_distance, config.start_yaw_noise
-                )
-                if pose is not None:
-                    arm = sample_arm(rng, config.start_arm_noise)
-                    return scene.episode((target,), pose, arm, rng)
+            episode = self.begin_in(scene, targets, rng)
+            if episode is not None:
+                return episode
         raise UserError(
             f"task.start_distance={config.start_distance:g} m is too near for the robot to stand by any "
             "object: set it to 0.5 or more"
         )
+
+    def begin_in(
+        self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator
+    ) -> Episode | None:
+        """The robot near one of the targets and roughly facing it; see Task."""
+        config = self.config
+        for _ in range(START_ATTEMPTS):
+            target = targets[int(rng.integers(len(targets)))]
+            pose = scene.grid.sample_pose_near(
+                rng, target.start[:2], config.start_distance, config.start_yaw_noise
+            )
+            if pose is not None:
+                arm = sample_arm(rng, config.start_arm_noise)
+                return scene.episode((target,), pose, arm, rng)
+        return None
 
     @staticmethod
     def _sample_scene(

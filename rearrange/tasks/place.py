@@ -15,6 +15,7 @@ resting place; ends the episode.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -40,7 +41,7 @@ from rearrange.tasks.base import (
 )
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
-from rearrange.tasks.starts import pose_near, pose_with_detour, random_goal
+from rearrange.tasks.starts import pose_near_goal, pose_with_detour, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
@@ -227,24 +228,20 @@ class Place(FloorTask):
             scene = cluttered_scene(split, rng)
             target = random_goal(scene, config.fridge_share, rng)
             if target is not None:
-                scene.held_slot = target.slot
-                return scene.episode(
-                    (target,),
-                    self._sample_pose(scene, target, rng),
-                    sample_arm(rng, config.start_arm_noise),
-                    rng,
-                )
+                return self.begin_in(scene, [target], rng)
         raise RuntimeError(f"place: no room for a goal in {SCENE_ATTEMPTS} scenes")
 
-    def _sample_pose(
-        self, scene: Scene, target: Target, rng: np.random.Generator
-    ) -> tuple[float, float, float]:
-        """The robot near the target's goal and roughly facing it."""
-        distance, yaw_noise = self.config.start_distance, self.config.start_yaw_noise
-        share = self.config.detour_share
-        if share > 0.0 and rng.random() < share:
-            return pose_with_detour(scene, target, distance, yaw_noise, rng)
-        return pose_near(scene, target.goal, distance, yaw_noise, rng)
+    def begin_in(
+        self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator
+    ) -> Episode:
+        """One of the targets in the hand, the robot near its goal and roughly facing that; see Task."""
+        config = self.config
+        target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
+        scene.held_slot = target.slot
+        far = config.detour_share > 0.0 and rng.random() < config.detour_share
+        sample_pose = pose_with_detour if far else pose_near_goal
+        pose = sample_pose(scene, target, config.start_distance, config.start_yaw_noise, rng)
+        return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The object to place and where its centre shall be."""

@@ -117,16 +117,12 @@ def _least(
     return min(poses, key=excess)
 
 
-def pose_near(
-    scene: Scene,
-    point: tuple[float, ...],
-    distance: float,
-    yaw_noise: float,
-    rng: np.random.Generator,
-) -> tuple[float, float, float]:
-    """A pose that faces a point from at most this distance [m], or from a little more if need be."""
+def pose_near_goal(
+    scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
+) -> Pose:
+    """A pose that faces a target's goal from at most this distance [m], or from a little more if need be."""
     while True:
-        pose = scene.grid.sample_pose_near(rng, (point[0], point[1]), distance, yaw_noise)
+        pose = scene.grid.sample_pose_near(rng, target.goal[:2], distance, yaw_noise)
         if pose is not None:
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
@@ -135,11 +131,11 @@ def pose_near(
 def pose_with_detour(
     scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
 ) -> Pose:
-    """Of ten poses as `pose_near` takes them before a target's goal that from where the way is longest."""
-    point = target.goal[:2]
-    way = way_to_stand(scene.apartment, scene.grid, target.goal_receptacle, point, scene.joints)
+    """Of ten poses of `pose_near_goal` that from where the way to stand at the goal is longest."""
+    name, point = target.goal_receptacle, target.goal[:2]
+    way = way_to_stand(scene.apartment, scene.grid, name, point, scene.joints)
     poses = [
-        pose_near(scene, target.goal, distance, yaw_noise, rng) for _ in range(DETOUR_ATTEMPTS)
+        pose_near_goal(scene, target, distance, yaw_noise, rng) for _ in range(DETOUR_ATTEMPTS)
     ]
     ways = [way.at(x, y) for x, y, _ in poses]
     # No way: within the open door, which the floor's map does not know
@@ -157,7 +153,7 @@ def handle_place(joint: str, value: float) -> tuple[float, float]:
 
 
 def way_to_stand(
-    apartment: Apartment,
+    apartment: Apartment | None,
     grid: OccupancyGrid,
     receptacle: str,
     point: tuple[float, float],
@@ -169,13 +165,15 @@ def way_to_stand(
     the open fridge one is as near to the counter beside it. What is inside is reached from before it.
 
     Args:
-        apartment: The apartment.
+        apartment: The apartment; None: a scene of a dataset, where things lie as on open receptacles.
         grid: Its floor.
         receptacle: On or in what the thing is.
         point: Where it is, world x and y [m].
         joints: How far doors and drawers are open.
     """
     angle, doors = joints.get(JOINT_OF[FRIDGE], 0.0), NO_DOORS
+    if apartment is None:
+        return region_field(grid, standing_region(grid, np.asarray(point), STANDING_REACH, doors))
     if angle > 0.0:  # the closed door is on the floor's map already
         doors = door_footprint(apartment.fridge, angle)
         grid = grid.with_obstacles(doors)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import cluttered_scene, empty_scene
+from rearrange.episodes import Target, cluttered_scene, empty_scene
 from rearrange.navigation.footprints import door_footprint
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
@@ -12,8 +12,10 @@ from rearrange.tasks.starts import (
     add_shut_in,
     handle_place,
     pose_away_from,
-    pose_near,
+    pose_near_goal,
+    pose_with_detour,
     pose_within,
+    random_goal,
     standing_before,
     way_to_stand,
 )
@@ -99,12 +101,35 @@ def test_poses_are_within_a_distance_or_as_near_as_was_tried():
     assert max(tried) < 3.0  # the nearest of 50
 
 
+def test_detours_begin_behind_the_open_fridge():
+    rng = np.random.default_rng(0)
+    behind = {pose_near_goal: 0, pose_with_detour: 0}
+    for _ in range(20):
+        target = None
+        while target is None:
+            scene = cluttered_scene("val", rng)
+            target = random_goal(scene, 1.0, rng)
+        frame = scene.apartment.fridge
+        for sample, count in behind.items():
+            x, y, _ = sample(scene, target, 2.0, 0.5, rng)
+            assert math.dist((x, y), target.goal[:2]) <= 2.0
+            assert scene.grid.on_island(x, y)
+            x, y = x - frame.position[0], y - frame.position[1]
+            aside = (
+                math.cos(frame.yaw) * y - math.sin(frame.yaw) * x
+            )  # the door's hinge is that way
+            behind[sample] = count + (aside > 0.3)
+    assert behind[pose_with_detour] >= 15
+    assert behind[pose_near_goal] <= 12
+
+
 def test_poses_are_near_or_as_near_as_it_gets():
     rng = np.random.default_rng(0)
     scene = empty_scene("val", rng)
     x0, y0, x1, y1 = scene.apartment.bounds
     outside = (x1 + 3.0, 0.5 * (y0 + y1))
-    pose = pose_near(scene, outside, 0.5, 0.0, rng)  # ends although nothing is that near
+    target = Target(0, (0.0, 0.0, 0.0), (*outside, 0.8), "sink", "sink")
+    pose = pose_near_goal(scene, target, 0.5, 0.0, rng)  # ends although nothing is that near
     assert 3.0 < math.dist(pose[:2], outside) < x1 - x0 + 3.0
     heading = math.atan2(outside[1] - pose[1], outside[0] - pose[0])
     assert math.remainder(pose[2] - heading, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)

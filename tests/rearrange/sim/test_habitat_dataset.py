@@ -1,0 +1,349 @@
+"""Episodes of habitat-lab's rearrangement datasets: files, scenes as tasks begin in them, and on the engine."""
+
+import copy
+import dataclasses
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.habitat_lab_scene import compose
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import generation, load_layout
+from rearrange.errors import UserError
+from rearrange.navigation import OccupancyGrid
+from rearrange.robot.kinematics import RESTING_ARM
+from rearrange.sim import SimulatorConfig, habitat_dataset
+from rearrange.sim.base import NOTHING
+from rearrange.sim.habitat import HabitatSimulator, rotation_matrix
+from rearrange.sim.habitat_dataset import (
+    DatasetEpisodes,
+    grasp_from_above,
+    is_rearrange_dataset,
+    load_rearrange_episodes,
+    scene_of,
+)
+from rearrange.sim.mujoco import top_grasp
+from rearrange.tasks import make_task
+
+CONFIG = SimulatorConfig(camera_size=64)
+UPRIGHT = [
+    (1, 0, 0),
+    (0, 0, 1),
+    (0, -1, 0),
+]  # of what has z up in its own frame, in Habitat's world
+
+
+def transformation(position, rotation=UPRIGHT):
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rotation, position
+    return matrix.tolist()
+
+
+@pytest.fixture
+def entry(tmp_path):
+    """An episode by hand: two cans and a bowl, of which the second can and the bowl have goals."""
+    (tmp_path / "configs").mkdir()
+    for kind in ("005_tomato_soup_can", "024_bowl"):
+        (tmp_path / "configs" / f"{kind}.object_config.json").write_text("{}")
+    for name in ("room.scene_instance.json", "room.scene_dataset_config.json"):
+        (tmp_path / name).write_text("{}")
+    can = "005_tomato_soup_can.object_config.json"
+    return {
+        "episode_id": "7",
+        "scene_id": str(tmp_path / "room.scene_instance.json"),
+        "scene_dataset_config": str(tmp_path / "room.scene_dataset_config.json"),
+        "additional_obj_config_paths": [str(tmp_path)],
+        "info": {
+            "object_labels": {
+                "024_bowl_:0000": "any_targets|0",
+                "005_tomato_soup_can_:0001": "any_targets|1",
+            }
+        },
+        "ao_states": {"fridge_:0000": {"1": 1.5}},
+        "rigid_objs": [
+            [can, transformation((1.0, 1.2, -2.0))],
+            ["024_bowl.object_config.json", transformation((2.0, 1.3, -2.0))],
+            [can, transformation((3.0, 1.4, -1.0))],
+        ],
+        "targets": {
+            "005_tomato_soup_can_:0001": transformation((1.0, 1.5, -3.0)),
+            "024_bowl_:0000": transformation((2.5, 1.6, -3.5)),
+        },
+    }
+
+
+def write(folder, *entries):
+    path = folder / "episodes.json.gz"
+    with gzip.open(path, "wt") as file:
+        json.dump({"config": None, "episodes": entries}, file)
+    load_rearrange_episodes.cache_clear()
+    habitat_dataset._parsed.cache_clear()
+    return str(path)
+
+
+@pytest.fixture
+def floor(monkeypatch):
+    """An empty floor of 5 by 5 m in our world, at 0.7 m in Habitat's, without an engine."""
+    grid = OccupancyGrid.from_floor("room", (-0.5, -0.5), np.ones((100, 100), bool))
+    asked = []
+    monkeypatch.setattr(
+        habitat_dataset, "scene_floor", lambda *place: asked.append(place) or (grid, 0.7)
+    )
+    return asked
+
+
+def test_an_episode_is_read_as_habitat_lab_names_its_objects(tmp_path, entry):
+    (episode,) = load_rearrange_episodes(write(tmp_path, entry))
+    assert episode.names == (
+        "005_tomato_soup_can_:0000",
+        "024_bowl_:0000",
+        "005_tomato_soup_can_:0001",
+    )
+    # In the order of the labels, not of the file
+    assert [name for name, _ in episode.targets] == [
+        "024_bowl_:0000",
+        "005_tomato_soup_can_:0001",
+    ]
+    assert episode.joints == {"fridge_:0000": {1: 1.5}}
+    assert episode.objects[1][0].endswith("configs/024_bowl.object_config.json")
+
+
+def test_a_scene_is_in_our_frame_with_its_floor_at_zero(tmp_path, entry, floor):
+    (episode,) = load_rearrange_episodes(write(tmp_path, entry))
+    scene, (bowl, can) = scene_of(episode)
+    # Habitat's (x, y, z) is (x, -z, y) here; 0.7 m of height are the floor's
+    np.testing.assert_allclose(bowl.start, (2.0, 2.0, 0.6), atol=1e-12)
+    np.testing.assert_allclose(bowl.goal, (2.5, 3.5, 0.9), atol=1e-12)
+    np.testing.assert_allclose(can.start, (3.0, 1.0, 0.7), atol=1e-12)
+    assert scene.objects[bowl.slot][:3] == bowl.start
+    for pose in scene.objects.values():
+        np.testing.assert_allclose(np.abs(pose[3:]), (1, 0, 0, 0), atol=1e-9)
+    assert len(scene.objects) == 3
+    assert floor == [(entry["scene_id"], entry["scene_dataset_config"], 2)]
+
+
+def test_objects_have_slots_of_their_kind_and_strangers_any(tmp_path, entry, floor):
+    (tmp_path / "configs" / "lamp.object_config.json").write_text("{}")
+    entry["rigid_objs"] += [["lamp.object_config.json", transformation((1, 1, -1))]] * 2
+    (episode,) = load_rearrange_episodes(write(tmp_path, entry))
+    scene, _ = scene_of(episode)
+    kinds = [
+        (habitat_dataset.kind_of(file), habitat_dataset.SLOT_KINDS[slot])
+        for slot, file in scene.files.objects.items()
+    ]
+    assert len(kinds) == 5
+    assert all(kind == slot for kind, slot in kinds if kind != "lamp")
+
+
+@pytest.mark.parametrize("task", ["pick", "place", "navigate"])
+def test_tasks_begin_there_as_in_our_apartments(task, tmp_path, entry, floor):
+    source = DatasetEpisodes(write(tmp_path, entry))
+    made, rng = make_task(task), np.random.default_rng(0)
+    for _ in range(20):
+        episode = source.sample(made, rng)
+        (target,) = episode.targets
+        place = np.array(target.goal if episode.held_slot is not None else target.start)
+        away = np.linalg.norm(place[:2] - episode.base_pose[:2])
+        assert episode.scene.grid.on_island(*episode.base_pose[:2])
+        assert episode.episode_id == "7"
+        if task == "place":
+            assert episode.held_slot == target.slot
+            assert away <= made.config.start_distance + 0.1
+        if task == "pick":
+            assert episode.held_slot is None
+            assert away <= made.config.start_distance
+
+
+def test_what_asks_for_more_than_objects_is_refused(tmp_path, entry, floor):
+    source = DatasetEpisodes(write(tmp_path, entry))
+    with pytest.raises(UserError, match="open_fridge knows our own apartments only"):
+        source.sample(make_task("open_fridge"), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rigid_objs": None}, "TypeError.*expected habitat-lab's RearrangeEpisode"),
+        ({"scene_id": "nowhere.json"}, "there is no nowhere.json: get it with"),
+        ({"targets": {}}, "targets: there are none"),
+        ({"targets": {"cup_:0000": transformation((0, 0, 0))}}, "there is no cup_:0000 among"),
+        ({"rigid_objs": [["cup.object_config.json", []]]}, "there is no cup.object_config.json in"),
+        ({"targets": {"024_bowl_:0000": [[math.nan] * 4] * 4}}, "not finite 4 x 4"),
+    ],
+)
+def test_a_broken_episode_is_named_with_what_is_wrong(tmp_path, entry, change, told):
+    path = write(tmp_path, entry, {**copy.deepcopy(entry), **change})
+    with pytest.raises(UserError, match=told) as caught:
+        load_rearrange_episodes(path)
+    assert str(caught.value).startswith(f"{path}, episode 1: ")
+
+
+def test_too_many_objects_are_refused(tmp_path, entry):
+    entry["rigid_objs"] *= 11
+    with pytest.raises(UserError, match="33 objects: there may be 30 at most"):
+        load_rearrange_episodes(write(tmp_path, entry))
+
+
+def test_a_missing_file_says_how_to_get_it(tmp_path):
+    with pytest.raises(UserError, match="datasets_download --uids replica_cad_dataset"):
+        load_rearrange_episodes(str(tmp_path / "none.json.gz"))
+
+
+def test_our_own_files_are_told_apart(tmp_path, entry):
+    assert is_rearrange_dataset(write(tmp_path, entry))
+    assert not is_rearrange_dataset("sampled")
+    ours = tmp_path / "ours.json"
+    ours.write_text('{"episodes": [{"objects": []}]}')
+    assert not is_rearrange_dataset(ours)
+
+
+def test_a_grasp_from_above_is_by_the_top_as_it_stands():
+    slot = 3
+    kind = habitat_dataset.SLOT_KINDS[slot]
+    upright = grasp_from_above(f"{kind}.object_config.json", (0, 0, 0, 1, 0, 0, 0))
+    np.testing.assert_allclose(upright[:3], top_grasp(slot)[:3])
+    for grasp in (upright, top_grasp(slot)):
+        # Its z axis looks against the hand's x axis
+        np.testing.assert_allclose(
+            rotation_matrix(np.array(grasp[3:]))[:, 2], (-1, 0, 0), atol=1e-9
+        )
+    # An object whose y axis is up, as in YCB's configs, stands after a quarter turn about x
+    half = math.sqrt(0.5)
+    lying = grasp_from_above(f"{kind}.object_config.json", (0, 0, 0, half, half, 0, 0))
+    np.testing.assert_allclose(rotation_matrix(np.array(lying[3:]))[:, 1], (-1, 0, 0), atol=1e-9)
+    with pytest.raises(UserError, match="no lamp can be held at the start"):
+        grasp_from_above("lamp.object_config.json", (0, 0, 0, 1, 0, 0, 0))
+
+
+# --- on the engine ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def composed(tmp_path, monkeypatch):
+    """One of our apartments as a scene dataset with two episodes, and the same episodes as ours."""
+    monkeypatch.setattr(generation, "VARIATION_COUNT", 1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    task, rng = make_task("pick"), np.random.default_rng(0)
+    episodes = [task.sample_episode("val", rng)]
+    while len(episodes) < 2:
+        episode = task.sample_episode("val", rng)
+        if episode.layout == episodes[0].layout:
+            episodes.append(episode)
+    compose(tmp_path, episodes)
+    load_rearrange_episodes.cache_clear()
+    habitat_dataset._parsed.cache_clear()
+    habitat_dataset.scene_floor.cache_clear()
+    return tmp_path, episodes
+
+
+@pytest.mark.habitat
+@pytest.mark.slow
+def test_a_scene_of_a_dataset_is_the_apartment_it_was_made_of(composed):
+    folder, (ours, _) = composed
+    episode = load_rearrange_episodes(str(folder / "episodes.json.gz"))[0]
+    scene, targets = scene_of(episode)
+    exact, rng = load_layout(ours.layout, ours.variation)[1], np.random.default_rng(0)
+    places = [exact.sample_pose(rng)[:2] for _ in range(300)]
+    off = [scene.grid.clearance_at(*place) - exact.clearance_at(*place) for place in places]
+    print(f"clearance: {np.percentile(off, [0, 5, 50, 95, 100]).round(3)} m")
+    assert np.median(np.abs(off)) < 0.05
+    assert np.abs(off).max() < 0.15
+    # Not where one of the two floors would clamp the base
+    pose = next(
+        pose
+        for pose in (scene.grid.sample_pose(rng) for _ in range(500))
+        if scene.grid.clearance_at(*pose[:2]) > 0.55
+    )
+    ours = dataclasses.replace(ours, base_pose=pose)
+    theirs = scene.episode(tuple(targets), pose, ours.arm_joints, rng)
+    simulators = [HabitatSimulator(1, CONFIG) for _ in range(2)]
+    for simulator, start in zip(simulators, (ours, theirs), strict=True):
+        simulator.reset([0], [start])
+        for _ in range(40):
+            action = np.zeros((1, 10))
+            action[0, :7], action[0, 7] = 0.01, 1.0
+            action[0, 8:] = 0.004, 0.02
+            simulator.step(action)
+    (a, b) = (simulator.state for simulator in simulators)
+    np.testing.assert_allclose(b.base_pose, a.base_pose, atol=1e-9)
+    np.testing.assert_allclose(b.end_effector_position, a.end_effector_position, atol=1e-3)
+    poses = [
+        np.array(sorted(state.object_position[0, sorted(start.objects)].round(6).tolist()))
+        for state, start in ((a, ours), (b, theirs))
+    ]
+    assert np.abs(poses[0] - poses[1]).max() < 2e-3
+    depths = [simulator.render_depth()[0] for simulator in simulators]
+    assert np.mean(np.abs(depths[0] - depths[1]) < 0.02) > 0.99
+    for simulator in simulators:
+        simulator.close()
+
+
+@pytest.mark.habitat
+@pytest.mark.slow
+def test_a_floor_at_another_height_is_at_zero_here(composed):
+    folder, _ = composed
+    path, lift = folder / "episodes.json.gz", 1.3
+    grid = scene_of(load_rearrange_episodes(str(path))[0])[0].grid
+    pose = grid.sample_pose(np.random.default_rng(0))
+    low_tip, low_depth = held_and_seen(path, pose)
+    lifted = folder / "scenes" / "apartment.scene_instance.json"
+    scene = json.loads(lifted.read_text())
+    scene["stage_instance"]["translation"] = [0.0, lift, 0.0]
+    for piece in scene["articulated_object_instances"]:
+        piece["translation"][1] += lift
+    lifted.write_text(json.dumps(scene))
+    with gzip.open(path) as file:
+        content = json.load(file)
+    for entry in content["episodes"]:
+        for matrix in [m for _, m in entry["rigid_objs"]] + list(entry["targets"].values()):
+            matrix[1][3] += lift
+    write(folder, *content["episodes"])
+    assert scene_of(load_rearrange_episodes(str(path))[0])[0].files.height == pytest.approx(
+        1.3, abs=0.01
+    )
+    tip, depth = held_and_seen(path, pose)
+    np.testing.assert_allclose(tip, low_tip, atol=1e-3)
+    assert np.mean(np.abs(depth - low_depth) < 0.02) > 0.99
+
+
+def held_and_seen(path, pose):
+    """Where the hand is that has held the first target for a second, and the depth image."""
+    scene, targets = scene_of(load_rearrange_episodes(str(path))[0])
+    scene.held_slot = targets[0].slot
+    start = scene.episode(tuple(targets), pose, RESTING_ARM, np.random.default_rng(0))
+    simulator = HabitatSimulator(1, CONFIG)
+    simulator.reset([0], [start])
+    action = np.zeros((1, 10))
+    action[0, 7] = 1.0
+    for _ in range(30):
+        simulator.step(action)
+    state = simulator.state
+    assert state.held_object[0] == targets[0].slot
+    hand = state.end_effector_position[0].copy()
+    assert np.linalg.norm(state.object_position[0, targets[0].slot] - hand) < 0.15
+    depth = simulator.render_depth()[0]
+    simulator.close()
+    return hand, depth
+
+
+@pytest.mark.habitat
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["pick", "place", "navigate"])
+def test_tasks_run_in_a_dataset(task, composed):
+    folder, _ = composed
+    source = DatasetEpisodes(str(folder / "episodes.json.gz"))
+    env = RearrangeEnv(task, simulator=HabitatSimulator(1, CONFIG), source=source, seed=0)
+    rng, over = np.random.default_rng(0), True
+    for _ in range(200):
+        if over:
+            env.reset()
+            assert (env.state.held_object[0] != NOTHING) == (env.episode.held_slot is not None)
+        action = rng.uniform(-1.0, 1.0, env.action_space.shape).astype(np.float32)
+        observation, reward, terminated, truncated, _ = env.step(action)
+        assert np.isfinite(reward)
+        assert all(env.observation_space[key].contains(observation[key]) for key in observation)
+        over = terminated or truncated
+    env.close()

@@ -41,10 +41,6 @@ OWN = (
 )  # settings of its task that a policy keeps: how its actions are meant
 
 
-# What takes place in scenes of a dataset of habitat-lab, too
-DATASET_SKILLS = ("pick", "place", "navigate")
-
-
 @dataclass
 class TrainingSettings:
     """One training run of a skill."""
@@ -57,8 +53,8 @@ class TrainingSettings:
     split: str = "train"  # apartments to train in
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
-    # Episodes of habitat-lab's rearrangement datasets instead of our apartments (sim=habitat; pick, place and
-    # navigate; see docs/habitat.md)
+    # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts, which
+    # are there (sim=habitat; the seven skills; see docs/habitat.md)
     dataset: str = ""
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
     stall: bool = False  # [False] the base stops before what its wheels cannot push (mujoco)
@@ -134,6 +130,9 @@ class SkillEnvironments:
         check_dataset(settings.dataset, settings.sim, settings.skill)
         if check_simulator_name(settings.sim) != "mujoco":
             make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
+        starts = asdict(settings.starts)
+        if settings.dataset:  # what was recorded took place in our apartments
+            starts["paths"] = []
         return cls(
             settings.skill,
             asdict(settings.task),
@@ -141,7 +140,7 @@ class SkillEnvironments:
             settings.camera_size,
             settings.slide,
             asdict(settings.randomise),
-            asdict(settings.starts),
+            starts,
             settings.sim,
             settings.stall,
             settings.dataset,
@@ -212,10 +211,9 @@ def check_dataset(dataset: str, sim: str, skill: str) -> None:
         return
     if sim != "habitat":
         raise UserError("dataset= takes episodes of habitat-lab: set sim=habitat, too")
-    if skill not in DATASET_SKILLS:
+    if skill in HOUSEHOLD_NAMES:
         raise UserError(
-            f"{skill} knows our own apartments only: leave dataset= out, or train one of "
-            f"{', '.join(DATASET_SKILLS)}"
+            f"{skill} knows our own apartments only: leave dataset= out, or take a skill"
         )
     from rearrange.sim.habitat_dataset import DatasetEpisodes
 

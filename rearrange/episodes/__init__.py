@@ -2,8 +2,9 @@
 
 from rearrange.episodes.checking import check_episode
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset, shown
-from rearrange.episodes.episode import Episode, SceneFiles, Target
+from rearrange.episodes.episode import Episode, SceneFiles, SceneHandle, Target
 from rearrange.episodes.generation import (
+    HandleWay,
     Scene,
     cluttered_scene,
     empty_scene,
@@ -17,9 +18,11 @@ __all__ = [
     "Episode",
     "EpisodeSet",
     "FailedStarts",
+    "HandleWay",
     "RecordedStarts",
     "Scene",
     "SceneFiles",
+    "SceneHandle",
     "Target",
     "check_episode",
     "cluttered_scene",

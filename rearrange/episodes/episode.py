@@ -27,6 +27,21 @@ class Target:
 
 
 @dataclass(frozen=True)
+class SceneHandle:
+    """A handle in a scene of Habitat (a marker of habitat-lab).
+
+    Attributes:
+        furniture: Articulated object.
+        link: Its link, by name.
+        offset: Of the handle in the link's frame [m].
+    """
+
+    furniture: str
+    link: str
+    offset: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class SceneFiles:
     """A scene of a scene dataset of Habitat, such as ReplicaCAD, in place of an apartment of ours.
 
@@ -36,6 +51,7 @@ class SceneFiles:
         objects: Object slot -> file of the object's config.
         joints: Articulated object -> number of a link -> how far its joint is open [rad or m]; else as the
             scene has it.
+        handles: One of ARTICULATED_JOINTS -> what has its part there.
         grid: Its floor, without what is articulated being open.
         height: Of its floor, in Habitat's world [m]; in ours it is at 0.
     """
@@ -44,6 +60,7 @@ class SceneFiles:
     dataset: str
     objects: dict[int, str]
     joints: dict[str, dict[int, float]]
+    handles: dict[str, SceneHandle]
     grid: OccupancyGrid = field(compare=False, repr=False)
     height: float = 0.0
 

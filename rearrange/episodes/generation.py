@@ -56,6 +56,28 @@ def check_split(split: str) -> str:
     return split
 
 
+@dataclass(frozen=True)
+class HandleWay:
+    """Where a handle goes when its joint opens, in a frame in which the robot stands ahead of it.
+
+    Attributes:
+        position: Of the frame's origin, world x and y [m].
+        yaw: Of the frame [rad].
+        values: Of the joint, rising [rad or m].
+        places: Of the handle then, in the frame [m].
+    """
+
+    position: tuple[float, float]
+    yaw: float
+    values: tuple[float, ...]
+    places: tuple[tuple[float, float], ...]
+
+    def at(self, value: float) -> tuple[float, float]:
+        """Place of the handle in the frame [m]."""
+        x, y = (float(np.interp(value, self.values, axis)) for axis in np.transpose(self.places))
+        return x, y
+
+
 @dataclass
 class Scene:
     """An apartment with objects in it; the start of an episode.
@@ -68,6 +90,7 @@ class Scene:
         places: Occupied discs on surfaces, goals included.
         joints: Articulated joint -> its value, 0 where absent; drawers carry what is in them.
         held_slot: Object that the robot holds, or None.
+        handle_ways: In a scene of a dataset: articulated joint -> where its handle goes.
     """
 
     apartment: Apartment
@@ -77,6 +100,7 @@ class Scene:
     places: list[Place] = field(default_factory=list)
     joints: dict[str, float] = field(default_factory=dict)
     held_slot: int | None = None
+    handle_ways: dict[str, HandleWay] = field(default_factory=dict)
 
     def position(self, slot: int) -> tuple[float, float, float]:
         """Centre of an object [m]."""

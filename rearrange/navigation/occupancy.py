@@ -68,11 +68,13 @@ class OccupancyGrid:
         """
         free = np.pad(free, 1)
         origin = (origin[0] - cell, origin[1] - cell)
-        end = tuple(o + n * cell for o, n in zip(origin, free.shape, strict=True))
+        end = (origin[0] + free.shape[0] * cell, origin[1] + free.shape[1] * cell)
         grid = cls.__new__(cls)
         grid.apartment, grid.cell, grid.origin = Floor(name, (*origin, *end)), float(cell), origin
         # From centre to centre; the obstacle begins half a cell before its centre
-        inside, outside = (ndimage.distance_transform_edt(mask) for mask in (free, ~free))
+        inside, outside = (
+            np.asarray(ndimage.distance_transform_edt(mask)) for mask in (free, ~free)
+        )
         grid.clearance = (cell * (inside - outside - 0.5 * np.where(free, 1, -1))).astype(
             np.float32
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,9 @@ from rearrange.sim.habitat_scene import (
 from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
 from rearrange.sim.mujoco import SimulatorConfig, top_grasp
 
+# Nearer than this to a handle the cup takes it where it touches its link [m]; from farther away the grasp would
+# break at once, as it does in habitat-lab
+HANDLE_REACH = 0.15
 _HALF = math.sqrt(0.5)
 # Habitat from ours: a quarter turn about x, as a matrix and as a quaternion wxyz.
 _TURN = np.array([(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)])
@@ -135,7 +138,10 @@ class _World:
     episode: Episode
     floor: np.ndarray  # clearance of the floor's cells
     floor_frame: np.ndarray
-    slots: list[int] = field(default_factory=list)
+    slots: list[int]
+    handles: list[
+        int
+    ]  # joints, among ARTICULATED_JOINTS, whose handles the engine tells of, in its order
 
 
 class HabitatSimulator:
@@ -266,7 +272,8 @@ class HabitatSimulator:
         engine = world.engine if world is not None and world.engine.alive else self._start(i)
         grid = floor_of(episode)
         frame = np.array([*grid.origin, grid.cell], dtype=float)
-        world = _World(engine, episode, grid.clearance, frame, sorted(episode.objects))
+        slots, handles = sorted(episode.objects), handles_of(episode)
+        world = _World(engine, episode, grid.clearance, frame, slots, handles)
         self._worlds[i] = world
         engine.ask("reset", engine_scene(episode))
 
@@ -304,7 +311,7 @@ class HabitatSimulator:
             grip = ("object", int(state.held_object[i]))
         elif change == TAKE:
             state.held_handle[i] = state.touched_handle[i]
-            grip = ("handle", int(state.held_handle[i]))
+            grip = ("handle", world.handles.index(int(state.held_handle[i])))
         world.engine.ask("step", self._control.tolist(), base_poses(motion), grip)
 
     def _let_go(self, i: int, world: _World) -> None:
@@ -322,8 +329,7 @@ class HabitatSimulator:
             world: It.
             told: See `habitat_engine.Engine.read`.
         """
-        count = kinematics.JOINT_COUNT
-        doors = len(ARTICULATED_JOINTS) if world.episode.scene is None else 0
+        count, doors = kinematics.JOINT_COUNT, len(world.handles)
         values = np.frombuffer(told)
         if not np.isfinite(values).all():
             raise EngineError(f"the Habitat engine of world {i} told of what is not finite")
@@ -338,12 +344,13 @@ class HabitatSimulator:
         c, s = math.cos(yaw), math.sin(yaw)
         dx, dy = position[0] - x, position[1] - y
         state.end_effector_in_base[i] = (c * dx + s * dy, c * dy - s * dx, position[2])
-        state.articulated_joints[i, :doors] = joints
-        state.handle_position[i, :doors] = from_habitat_position(handles.reshape(-1, 3))
+        state.articulated_joints[i, world.handles] = joints
+        state.handle_position[i, world.handles] = from_habitat_position(handles.reshape(-1, 3))
         poses = objects.reshape(-1, 7)
         state.object_position[i, world.slots] = from_habitat_position(poses[:, :3])
         state.object_rotation[i, world.slots] = from_habitat_rotation(poses[:, 3:])
-        state.touched_object[i], state.touched_handle[i] = int(touch[0]), int(touch[1])
+        state.touched_object[i] = int(touch[0])
+        state.touched_handle[i] = NOTHING if touch[1] == NOTHING else world.handles[int(touch[1])]
         state.contact_force[i] = touch[2]
         state.hold_violated[i] = False
         held, handle = int(state.held_object[i]), int(state.held_handle[i])
@@ -407,6 +414,12 @@ def engine_scene(episode: Episode) -> dict[str, Any]:
     }
 
 
+def handles_of(episode: Episode) -> list[int]:
+    """Joints, among ARTICULATED_JOINTS, of whose handles the engine tells, in its order."""
+    there = ARTICULATED_JOINTS if episode.scene is None else episode.scene.handles
+    return [k for k, joint in enumerate(ARTICULATED_JOINTS) if joint in there]
+
+
 def _place_in_dataset(episode: Episode) -> dict[str, Any]:
     """Scene and objects of an episode in a scene of a dataset."""
     scene = episode.scene
@@ -417,7 +430,13 @@ def _place_in_dataset(episode: Episode) -> dict[str, Any]:
         entry = {"slot": slot, "file": scene.objects[slot]}
         objects.append(entry | {"position": position, "rotation": rotation})
     files = {name: getattr(scene, name) for name in ("scene", "dataset", "joints", "height")}
-    return {"files": files, "furniture": [], "objects": objects}
+    handles = []
+    for k in handles_of(episode):
+        joint = ARTICULATED_JOINTS[k]
+        place = scene.handles[joint]
+        value = episode.articulated.get(joint)
+        handles.append(asdict(place) | {"value": value, "reach": HANDLE_REACH})
+    return {"files": files, "furniture": [], "handles": handles, "objects": objects}
 
 
 def _our_place(episode: Episode) -> dict[str, Any]:
@@ -445,5 +464,6 @@ def _our_place(episode: Episode) -> dict[str, Any]:
         "collision": assets.collision,
         "apartment_pose": to_habitat_pose(np.zeros(3), _heading(0.0)),
         "furniture": furniture,
+        "handles": [],
         "objects": objects,
     }

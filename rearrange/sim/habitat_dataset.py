@@ -14,13 +14,14 @@ import io
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rearrange.episodes import Episode, Scene, SceneFiles, Target
+from rearrange.episodes import Episode, HandleWay, Scene, SceneFiles, SceneHandle, Target
 from rearrange.errors import UserError
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.navigation.footprints import HIGHEST
@@ -44,6 +45,15 @@ DOWNLOAD = (
     "get it with python -m habitat_sim.utils.datasets_download --uids replica_cad_dataset ycb "
     "rearrange_dataset_v2 --data-path data"
 )
+# Markers of habitat-lab, and the joints of ours for what they are on; its skills are trained on marker 5
+JOINT_OF_MARKER = {
+    "fridge_push_point": "fridge_door",
+    "cab_push_point_5": "drawer_right_top",
+    "cab_push_point_7": "drawer_left_top",
+    "cab_push_point_6": "drawer_middle",
+    "cab_push_point_4": "drawer_bottom",
+}
+SURVEY = Path(__file__).with_name("habitat_survey.py")
 SCENE_ATTEMPTS = 50  # episodes of the file that are tried until the robot fits near a target
 
 
@@ -59,6 +69,7 @@ class FileEpisode:
         names: Of the objects, as `targets` call them.
         targets: Name of an object and the transformation where it shall go [4, 4], in the task's order.
         joints: As of `SceneFiles`.
+        handles: Likewise.
     """
 
     episode_id: str
@@ -68,6 +79,7 @@ class FileEpisode:
     names: tuple[str, ...]
     targets: tuple[tuple[str, np.ndarray], ...]
     joints: dict[str, dict[int, float]]
+    handles: dict[str, SceneHandle]
 
 
 def is_rearrange_dataset(path: str | Path) -> bool:
@@ -148,7 +160,18 @@ def _file_episode(entry: dict[str, Any]) -> FileEpisode:
         tuple(names),
         tuple((name, _matrix(transformation)) for name, transformation in targets),
         joints,
+        _handles(entry.get("markers", [])),
     )
+
+
+def _handles(markers: list[dict[str, Any]]) -> dict[str, SceneHandle]:
+    handles = {}
+    for marker in markers:
+        joint, place = JOINT_OF_MARKER.get(marker["name"]), marker["params"]
+        if joint is not None:
+            x, y, z = (float(part) for part in place["offset"])
+            handles[joint] = SceneHandle(str(place["object"]), str(place["link"]), (x, y, z))
+    return handles
 
 
 def _there(path: str) -> str:
@@ -185,35 +208,71 @@ def scene_floor(scene: str, dataset: str, below: float) -> tuple[OccupancyGrid, 
     lowest object does, is no floor. An engine takes some seconds for it, once for each scene: the
     result is kept in the user's cache folder.
     """
-    described = [Path(file).read_bytes() for file in (scene, dataset)]
-    described += [
-        str(Path(scene).resolve()).encode(),
-        repr((CELL_SIZE, ROBOT_RADIUS, below)).encode(),
-    ]
-    name = hashlib.sha256(b"|".join(described)).hexdigest()[:16]
-    kept = cache_folder() / f"floor_{name}.npz"
-    if not kept.exists():
-        content = io.BytesIO()
-        np.savez_compressed(content, **_told_floor(scene, dataset, below))
-        write_bytes(kept, content.getvalue())
-    with np.load(kept, allow_pickle=False) as floor:
-        grid = OccupancyGrid.from_floor(scene, tuple(floor["origin"].tolist()), floor["free"])
-        return grid, float(floor["height"])
 
-
-def _told_floor(scene: str, dataset: str, below: float) -> dict[str, Any]:
-    """Origin x and y [m], free cells [nx, ny] and height [m] of a scene's floor, by an engine of its own."""
-    check_installed()
-    engine = EngineProcess(engine_settings(), scene)
-    try:
-        files = {"scene": scene, "dataset": dataset, "joints": {}}
-        engine.ask("floor", files, below, CELL_SIZE, ROBOT_RADIUS, HIGHEST)
+    def told(engine: EngineProcess) -> dict[str, Any]:
+        engine.ask("floor", below, CELL_SIZE, ROBOT_RADIUS, HIGHEST)
         x, z, height, free = engine.answer()
-    finally:
-        engine.close()
-    # Habitat's z is our -y: the last row is the first
-    origin = (x, -(z + free.shape[1] * CELL_SIZE))
-    return {"origin": origin, "free": free[:, ::-1], "height": height}
+        # Habitat's z is our -y: the last row is the first
+        origin = (x, -(z + free.shape[1] * CELL_SIZE))
+        return {"origin": origin, "free": free[:, ::-1], "height": height}
+
+    asked = (CELL_SIZE, ROBOT_RADIUS, HIGHEST, below)
+    floor = _surveyed(scene, dataset, "floor", asked, told)
+    grid = OccupancyGrid.from_floor(scene, tuple(floor["origin"].tolist()), floor["free"])
+    return grid, float(floor["height"])
+
+
+@functools.lru_cache(maxsize=256)
+def scene_handles(
+    scene: str, dataset: str, handles: tuple[tuple[str, SceneHandle], ...]
+) -> dict[str, HandleWay]:
+    """Where handles of a scene go when they are opened, told and kept as its floor is."""
+    if not handles:
+        return {}
+
+    def told(engine: EngineProcess) -> dict[str, Any]:
+        engine.ask("handles", [(place.furniture, place.link, place.offset) for _, place in handles])
+        ways = engine.answer()
+        return {key: [way[key] for way in ways] for key in ("origin", "axis", "values", "places")}
+
+    found = _surveyed(scene, dataset, "handles", handles, told)
+    ways = {}
+    for k, (joint, _) in enumerate(handles):
+        x, y, _ = from_habitat_position(found["origin"][k]).tolist()
+        ahead = from_habitat_position(found["axis"][k])
+        yaw = math.atan2(ahead[1], ahead[0])
+        c, s = math.cos(yaw), math.sin(yaw)
+        places = from_habitat_position(found["places"][k])[:, :2] - (x, y)
+        inside = [(float(c * u + s * v), float(c * v - s * u)) for u, v in places]
+        ways[joint] = HandleWay((x, y), yaw, tuple(found["values"][k].tolist()), tuple(inside))
+    return ways
+
+
+def _surveyed(
+    scene: str,
+    dataset: str,
+    what: str,
+    asked: tuple[Any, ...],
+    tell: Callable[[EngineProcess], dict[str, Any]],
+) -> dict[str, np.ndarray]:
+    """What is kept of a scene, or else what an engine of its own tells, which then is kept."""
+    described = [Path(file).read_bytes() for file in (scene, dataset)]
+    described += [str(Path(scene).resolve()).encode(), repr(asked).encode()]
+    name = hashlib.sha256(b"|".join(described)).hexdigest()[:16]
+    kept = cache_folder() / f"{what}_{name}.npz"
+    if not kept.exists():
+        check_installed()
+        engine = EngineProcess(
+            engine_settings() | {"scene": scene, "dataset": dataset}, scene, SURVEY
+        )
+        try:
+            content = io.BytesIO()
+            np.savez_compressed(content, **tell(engine))
+        finally:
+            engine.close()
+        write_bytes(kept, content.getvalue())
+    with np.load(kept, allow_pickle=False) as found:
+        return dict(found)
 
 
 class _FileScene(Scene):
@@ -221,8 +280,10 @@ class _FileScene(Scene):
 
     apartment: Apartment | None
 
-    def __init__(self, files: SceneFiles, episode_id: str) -> None:
-        self.files, self.episode_id = files, episode_id
+    def __init__(
+        self, files: SceneFiles, episode_id: str, handle_ways: dict[str, HandleWay]
+    ) -> None:
+        self.files, self.episode_id, self.handle_ways = files, episode_id, handle_ways
         self.apartment, self.grid = None, files.grid
         self.objects, self.joints, self.held_slot = {}, {}, None
 
@@ -236,7 +297,6 @@ class _FileScene(Scene):
         target_joint: str | None = None,
     ) -> Episode:
         """See Scene."""
-        del target_joint
         held, grasp = self.held_slot, None
         if held is not None:
             grasp = grasp_from_above(self.files.objects[held], self.objects[held])
@@ -248,7 +308,9 @@ class _FileScene(Scene):
             targets=targets,
             base_pose=base_pose,
             arm_joints=arm_joints,
+            articulated=self.joints,
             held_slot=held,
+            target_joint=target_joint,
             seed=int(rng.integers(2**31)),
             grasp=grasp,
             scene=self.files,
@@ -311,16 +373,18 @@ def scene_of(episode: FileEpisode) -> tuple[Scene, list[Target]]:
     grid, height = scene_floor(episode.scene, episode.dataset, math.ceil(lowest))
     slots = _slots([kind_of(file) for file, _ in episode.objects])
     files = {slot: file for slot, (file, _) in zip(slots, episode.objects, strict=True)}
-    joints = episode.joints
-    place = SceneFiles(episode.scene, episode.dataset, files, joints, grid, height)
-    scene = _FileScene(place, episode.episode_id)
+    joints, handles = episode.joints, episode.handles
+    place = SceneFiles(episode.scene, episode.dataset, files, joints, handles, grid, height)
+    ways = scene_handles(episode.scene, episode.dataset, tuple(handles.items()))
+    scene = _FileScene(place, episode.episode_id, ways)
     for slot, (_, matrix) in zip(slots, episode.objects, strict=True):
         scene.objects[slot] = _our_pose(matrix, height)
     slot_of = dict(zip(episode.names, slots, strict=True))
     targets = []
     for name, matrix in episode.targets:
-        start, goal = scene.objects[slot_of[name]][:3], _our_pose(matrix, height)[:3]
-        targets.append(Target(slot_of[name], start, goal, "", ""))
+        slot = slot_of[name]
+        x, y, z = _our_pose(matrix, height)[:3]
+        targets.append(Target(slot, scene.position(slot), (x, y, z), "", ""))
     return scene, targets
 
 

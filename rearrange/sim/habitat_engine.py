@@ -7,7 +7,7 @@ quaternions xyzw, in a world whose y axis is up.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,36 @@ NOTHING = -1
 # Within so much of where it is shut a door or drawer keeps so much of its opening speed in a substep: a seal, a
 # damper, and MuJoCo's soft stop take it up [rad or m]
 STOP_WIDTH, STOP_SHARE = 0.02, 0.5
-FURNITURE_HEIGHTS = (0.05, 1.5)  # [m], between which the robot can touch something
-STEP_UP = 0.3  # [m], a mesh of the floor that much higher is that of a table
+
+
+class Handle(NamedTuple):
+    """A handle of a drawer or door.
+
+    Attributes:
+        piece: The articulated object.
+        joint: Link that its joint moves.
+        link: Link that is touched.
+        node: Of that link.
+        offset: Of the handle in that link's frame, m.
+        reach: The cup takes it where it touches the link no farther away than this [m].
+    """
+
+    piece: Any
+    joint: int
+    link: int
+    node: Any
+    offset: Any
+    reach: float = float("inf")
+
+    @property
+    def place(self) -> Any:
+        """Where it is in the engine's world, m."""
+        return self.node.transformation.transform_point(self.offset)
+
+    @property
+    def row(self) -> int:
+        """Of its joint among those of the piece."""
+        return self.piece.get_link_joint_pos_offset(self.joint)
 
 
 class Engine:
@@ -62,7 +90,9 @@ class Engine:
         self._open(scene["files"])
         if scene["files"] is None:
             self._load_apartment(scene)
+        self.handles: list[Handle] = []
         self._load_furniture(scene["furniture"])
+        self._find_handles(scene["handles"])
         self._load_robot(scene["robot"], scene["robot_pose"], scene["arm"])
         self._load_objects(scene["objects"])
         self.constraint, self.held_object, self.held_handle = None, NOTHING, NOTHING
@@ -221,21 +251,32 @@ class Engine:
         return thing
 
     def _load_furniture(self, furniture: list[dict[str, Any]]) -> None:
-        self.doors: list[tuple[Any, int]] = []  # piece and link of each joint
-        self.handle_nodes: list[Any] = []
-        self.handle_of: dict[tuple[int, int], int] = {}
         for entry in furniture:
             piece = self._articulated(entry["file"], self._pose(*entry["pose"]))
             self.pieces.append(piece)
-            values = list(piece.joint_positions)
             for joint, value in zip(entry["joints"], entry["values"], strict=True):
-                link = piece.get_link_id_from_name(joint)
-                handle = piece.get_link_id_from_name(f"handle_{joint}")
-                self.handle_of[piece.object_id, handle] = len(self.doors)
-                self.doors.append((piece, link))
-                self.handle_nodes.append(piece.get_link_scene_node(handle))
-                values[piece.get_link_joint_pos_offset(link)] = value
-            piece.joint_positions = values
+                link = piece.get_link_id_from_name(f"handle_{joint}")
+                node = piece.get_link_scene_node(link)
+                door = piece.get_link_id_from_name(joint)
+                self.handles.append(Handle(piece, door, link, node, self.mn.Vector3(0.0)))
+                self._open_joint(self.handles[-1], value)
+
+    def _find_handles(self, markers: list[dict[str, Any]]) -> None:
+        """Handles of what the scene of a dataset has, anywhere on a link."""
+        manager = self.sim.get_articulated_object_manager()
+        for marker in markers:
+            piece = manager.get_object_by_handle(marker["furniture"])
+            link = piece.get_link_id_from_name(marker["link"])
+            node, offset = piece.get_link_scene_node(link), self.mn.Vector3(*marker["offset"])
+            self.handles.append(Handle(piece, link, link, node, offset, marker["reach"]))
+            if marker["value"] is not None:
+                self._open_joint(self.handles[-1], marker["value"])
+        self.handle_of = {(h.piece.object_id, h.link): k for k, h in enumerate(self.handles)}
+
+    def _open_joint(self, handle: Handle, value: float) -> None:
+        values = list(handle.piece.joint_positions)
+        values[handle.row] = value
+        handle.piece.joint_positions = values
 
     def _load_robot(self, entry: dict[str, Any], pose: Any, arm: Any) -> None:
         robot = self.robot = self._articulated(entry["file"], self._pose(*pose))
@@ -333,15 +374,14 @@ class Engine:
 
     def take_handle(self, number: int) -> None:
         """Join the cup and a handle by a ball joint at the tip."""
-        piece, _ = self.doors[number]
-        link = next(link for (_, link), n in self.handle_of.items() if n == number)
-        tip, handle = self.cup_node.transformation, self.handle_nodes[number].transformation
+        handle, tip = self.handles[number], self.cup_node.transformation
         settings = self.hsim.physics.RigidConstraintSettings()
         settings.constraint_type = self.hsim.physics.RigidConstraintType.PointToPoint
-        settings.object_id_b, settings.link_id_b = piece.object_id, link
+        settings.object_id_b, settings.link_id_b = handle.piece.object_id, handle.link
         settings.pivot_a = self.mn.Vector3(0.0)
-        settings.pivot_b = handle.inverted_rigid().transform_point(tip.translation)
-        piece.awake = True
+        into = handle.node.transformation.inverted_rigid()
+        settings.pivot_b = into.transform_point(tip.translation)
+        handle.piece.awake = True
         self._hold(settings)
         self.held_handle = number
 
@@ -385,18 +425,16 @@ class Engine:
     def read(self) -> bytes:
         """What there is to know after a step, as float64.
 
-        Arm joints [7], their velocities [7], tip [7], door joints [5], handles [5, 3], touched object,
-        touched handle, force [N], and poses of the objects in the order of their loading [O, 7].
+        Arm joints [7], their velocities [7], tip [7], joints of the handles [K], handles [K, 3], touched
+        object, touched handle, force [N], and poses of the objects in the order of their loading [O, 7].
         """
         joints, velocities = self.robot.joint_positions, self.robot.joint_velocities
         told = [joints[row] for row in self.arm_rows] + [velocities[row] for row in self.arm_rows]
         told += self._pose_of(self.cup_node)
-        told += [
-            piece.joint_positions[piece.get_link_joint_pos_offset(link)]
-            for piece, link in self.doors
-        ]
-        for node in self.handle_nodes:
-            told += node.translation
+        told += [handle.piece.joint_positions[handle.row] for handle in self.handles]
+        for handle in self.handles:
+            x, y, z = handle.place
+            told += [x, y - self.floor_height, z]
         told += self._contacts()
         for k, thing in enumerate(self.objects.values()):
             if thing.awake:
@@ -424,11 +462,15 @@ class Engine:
                 slot = self.slots.get(second, NOTHING)
                 if slot != NOTHING and distance < deepest_object:
                     deepest_object, touched_object = distance, slot
-                if handle != NOTHING and distance < deepest_handle:
+                if handle != NOTHING and distance < deepest_handle and self._in_reach(handle):
                     deepest_handle, touched_handle = distance, handle
             if handle == NOTHING or handle != self.held_handle:
                 force = max(force, point.normal_force)
         return touched_object, touched_handle, force
+
+    def _in_reach(self, number: int) -> bool:
+        handle = self.handles[number]
+        return (handle.place - self.cup_node.translation).length() < handle.reach
 
     def render(self, position: Any, rotation: Any, size: int, kind: str = "depth") -> bytes:
         """What is seen from there: depth [size, size] float32, m, 0 where nothing is; or colours [.., 4] uint8.
@@ -458,15 +500,6 @@ class Engine:
             radius: Of a cylinder that shall get through [m].
             height: Of it [m].
         """
-        finder = self._navmesh(radius, height)
-        path, told = self.hsim.ShortestPath(), []
-        path.requested_end = finder.snap_point(goal)
-        for start in starts:
-            path.requested_start = finder.snap_point(start)
-            told.append(float(path.geodesic_distance) if finder.find_path(path) else float("inf"))
-        return told
-
-    def _navmesh(self, radius: float, height: float) -> Any:
         settings = self.hsim.NavMeshSettings()
         settings.set_defaults()
         settings.agent_radius, settings.agent_height = radius, height
@@ -474,61 +507,12 @@ class Engine:
         finder = self.hsim.PathFinder()
         if not self.sim.recompute_navmesh(finder, settings):
             raise RuntimeError("there is no floor for such a robot")
-        return finder
-
-    def floor(
-        self, files: dict[str, Any], below: float, cell: float, radius: float, height: float
-    ) -> Any:
-        """The floor of a scene of a dataset, without where articulated furniture stands.
-
-        Args:
-            files: As for `reset`.
-            below: What lies higher is no floor, but a ceiling e.g. [m].
-            cell: Size of the cells in which it is told [m].
-            radius: Of the robot, whose largest connected floor counts [m].
-            height: Of the robot [m].
-
-        Returns:
-            x and z of the lower corner of the first cell [m]; the floor's height [m]; for each cell whether
-            nothing stands there [x, z] bool.
-        """
-        self._open({**files, "height": 0.0})
-        finder = self._navmesh(radius, height)
-        finder.seed(0)
-        places = [
-            (finder.island_area(island), finder.get_random_navigable_point(island_index=island))
-            for island in range(finder.num_islands)
-        ]
-        places = [(area, place) for area, place in places if place[1] < below]
-        if not places:
-            raise RuntimeError(f"there is no floor below {below:g} m")
-        place = max(places, key=lambda found: found[0])[1]
-        # The mesh is up to 0.2 m above what is stood on
-        ray = self.hsim.geo.Ray(self.mn.Vector3(*place), self.mn.Vector3(0.0, -1.0, 0.0))
-        hits = self.sim.cast_ray(ray, 1.0).hits
-        level = float(min(hits, key=lambda hit: hit.ray_distance).point[1]) if hits else place[1]
-        finder = self._navmesh(0.0, height)
-        (x0, _, z0), (x1, _, z1) = finder.get_bounds()
-        xs, zs = np.arange(x0, x1, cell) + 0.5 * cell, np.arange(z0, z1, cell) + 0.5 * cell
-        free = [[finder.is_navigable([x, level, z], STEP_UP) for z in zs] for x in xs]
-        return float(x0), float(z0), level, np.array(free, bool) & ~self._furnished(xs, zs, level)
-
-    def _furnished(self, xs: np.ndarray, zs: np.ndarray, level: float) -> np.ndarray:
-        """Whether articulated furniture stands there [x, z] bool, as the boxes around it.
-
-        The engine could put it into the navmesh, but dies where it is made of primitives.
-        """
-        heights = level + np.linspace(*FURNITURE_HEIGHTS, 8)
-        points = np.stack(np.meshgrid(xs, heights, zs, indexing="ij"), axis=-1)
-        taken = np.zeros((len(xs), len(zs)), bool)
-        manager = self.sim.get_articulated_object_manager()
-        for piece in manager.get_objects_by_handle_substring("").values():
-            box = piece.root_scene_node.cumulative_bb
-            into = np.array(piece.transformation.inverted_rigid())
-            local = points @ into[:3, :3].T + into[:3, 3]
-            inside = (local >= np.array(box.min)) & (local <= np.array(box.max))
-            taken |= inside.all(axis=-1).any(axis=1)
-        return taken
+        path, told = self.hsim.ShortestPath(), []
+        path.requested_end = finder.snap_point(goal)
+        for start in starts:
+            path.requested_start = finder.snap_point(start)
+            told.append(float(path.geodesic_distance) if finder.find_path(path) else float("inf"))
+        return told
 
     def versions(self) -> str:
         """Of habitat-sim."""

@@ -161,7 +161,7 @@ class Task:
             UserError: The task needs more than objects and a floor.
         """
         raise UserError(
-            f"{self.name} knows our own apartments only: leave dataset= out, or take pick, place or navigate"
+            f"{self.name} knows our own apartments only: leave dataset= out, or take a skill"
         )
 
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:

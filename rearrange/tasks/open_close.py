@@ -17,6 +17,7 @@ is ignored until the joint has been there or the hand away from its resting plac
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -24,7 +25,8 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, Scene, empty_scene, sample_arm
+from rearrange.episodes import Episode, Scene, Target, empty_scene, sample_arm
+from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
@@ -260,28 +262,44 @@ class OpenClose(Task):
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment and the robot before the drawers or the fridge."""
-        config = self.config
         for _ in range(SCENE_ATTEMPTS):
             scene = empty_scene(split, rng)
-            low, high = config.start_joint_low, config.start_joint_high
-            scene.joints = {self.joint: float(rng.uniform(low, high))}
-            pose = self._sample_pose(scene, rng)
+            pose = self._open_and_stand(scene, rng)
             if pose is not None:
                 target = add_shut_in(scene, self.receptacle, rng)
-                arm = sample_arm(rng, config.start_arm_noise)
+                arm = sample_arm(rng, self.config.start_arm_noise)
                 return scene.episode((target,), pose, arm, rng, target_joint=self.joint)
         raise RuntimeError(f"{self.name}: no room for the robot in {SCENE_ATTEMPTS} apartments")
+
+    def begin_in(
+        self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator
+    ) -> Episode | None:
+        """The robot before the part, as far open as the task has it; the targets stay as they are; see Task.
+
+        Raises:
+            UserError: The scene has no such part.
+        """
+        if self.joint not in scene.handle_ways:
+            there = ", ".join(scene.handle_ways) or "none"
+            raise UserError(f"{self.name}: its episode has no marker of {self.joint}, only {there}")
+        pose = self._open_and_stand(scene, rng)
+        if pose is None:
+            return None
+        arm = sample_arm(rng, self.config.start_arm_noise)
+        return scene.episode((targets[0],), pose, arm, rng, target_joint=self.joint)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The joint to open or close."""
         memory["index"] = ARTICULATED_JOINTS.index(episode.target_joint or self.joint)
         memory["opens"] = self.opens
 
-    def _sample_pose(
+    def _open_and_stand(
         self, scene: Scene, rng: np.random.Generator
     ) -> tuple[float, float, float] | None:
-        """A free pose in the start rectangle, or None."""
+        """Open the part as far as it shall be at the start; a free pose in the start rectangle, or None."""
         config = self.config
+        opened = float(rng.uniform(config.start_joint_low, config.start_joint_high))
+        scene.joints = {self.joint: opened}
         middle = 0.5 * (config.start_x_low + config.start_x_high)
         half = (0.5 * (config.start_x_high - config.start_x_low), config.start_y)
         return standing_before(

@@ -213,9 +213,15 @@ def standing_before(
         (x, y, yaw), or None if nothing was free.
     """
     door = joint == "fridge_door"
-    frame = scene.apartment.fridge if door else scene.apartment.cabinet
     value = scene.joints.get(joint, 0.0)
-    handle = handle_place(joint, value)
+    if (
+        scene.apartment is None
+    ):  # of a dataset, where the simulator has to tell whether the robot fits
+        frame, door_angle = scene.handle_ways[joint], None
+        handle = frame.at(value)
+    else:
+        frame = scene.apartment.fridge if door else scene.apartment.cabinet
+        handle, door_angle = handle_place(joint, value), value if door else None
     faced = (0.0, 0.0) if door else handle
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     for attempt in range(2 * STANDING_ATTEMPTS):
@@ -226,7 +232,7 @@ def standing_before(
         x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
         if (
             _within_workspace((u, v, heading), handle)
-            and not (door and _meets_door((u, v, heading), value))
+            and not (door_angle is not None and _meets_door((u, v, heading), door_angle))
             and scene.grid.on_island(x, y)
         ):
             return x, y, math.remainder(heading + frame.yaw, 2 * math.pi)

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.habitat_lab_scene import compose
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import generation, load_layout
+from rearrange.episodes import HandleWay, generation, load_layout
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid
 from rearrange.robot.kinematics import RESTING_ARM
@@ -29,6 +29,13 @@ from rearrange.sim.mujoco import top_grasp
 from rearrange.tasks import make_task
 
 CONFIG = SimulatorConfig(camera_size=64)
+# A fridge at (3, 2) that looks along y, with its hinge in the origin, and a drawer at (1, 1) that looks along x
+ANGLES = np.linspace(0.0, 2.0, 17)
+ARC = tuple((0.6 * math.sin(angle), -0.6 * math.cos(angle)) for angle in ANGLES)
+WAYS = {
+    "fridge_door": HandleWay((3.0, 2.0), math.pi / 2, tuple(ANGLES), ARC),
+    "drawer_right_top": HandleWay((1.0, 1.0), 0.0, (0.0, 0.5), ((0.3, 0.0), (0.8, 0.0))),
+}
 UPRIGHT = [
     (1, 0, 0),
     (0, 0, 1),
@@ -40,6 +47,11 @@ def transformation(position, rotation=UPRIGHT):
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = rotation, position
     return matrix.tolist()
+
+
+def marker(name, piece, link, offset):
+    place = {"object": piece, "link": link, "offset": list(offset)}
+    return {"name": name, "type": "articulated_object", "params": place}
 
 
 @pytest.fixture
@@ -63,6 +75,11 @@ def entry(tmp_path):
             }
         },
         "ao_states": {"fridge_:0000": {"1": 1.5}},
+        "markers": [
+            marker("cab_push_point_5", "kitchen_:0000", "drawer3", (0.3, 0.0, 0.0)),
+            marker("fridge_push_point", "fridge_:0000", "top_door", (0.1, -0.62, 0.2)),
+            marker("another", "door_:0000", "door", (0.0, 0.0, 0.0)),
+        ],
         "rigid_objs": [
             [can, transformation((1.0, 1.2, -2.0))],
             ["024_bowl.object_config.json", transformation((2.0, 1.3, -2.0))],
@@ -92,6 +109,7 @@ def floor(monkeypatch):
     monkeypatch.setattr(
         habitat_dataset, "scene_floor", lambda *place: asked.append(place) or (grid, 0.7)
     )
+    monkeypatch.setattr(habitat_dataset, "scene_handles", lambda *place: WAYS)
     return asked
 
 
@@ -157,10 +175,48 @@ def test_tasks_begin_there_as_in_our_apartments(task, tmp_path, entry, floor):
             assert away <= made.config.start_distance
 
 
-def test_what_asks_for_more_than_objects_is_refused(tmp_path, entry, floor):
+def test_markers_are_handles_of_our_joints(tmp_path, entry):
+    (episode,) = load_rearrange_episodes(write(tmp_path, entry))
+    assert set(episode.handles) == {"drawer_right_top", "fridge_door"}
+    assert episode.handles["fridge_door"].link == "top_door"
+    assert episode.handles["fridge_door"].furniture == "fridge_:0000"
+    assert episode.handles["drawer_right_top"].offset == (0.3, 0.0, 0.0)
+
+
+def test_a_handle_is_on_its_way():
+    assert WAYS["drawer_right_top"].at(0.2) == pytest.approx((0.5, 0.0))
+    at = WAYS["fridge_door"].at(1.3)
+    assert at == pytest.approx((0.6 * math.sin(1.3), -0.6 * math.cos(1.3)), abs=0.002)
+
+
+@pytest.mark.parametrize("name", ["open_cab", "close_cab", "open_fridge", "close_fridge"])
+def test_the_robot_begins_before_what_it_shall_open_or_close(name, tmp_path, entry, floor):
+    source, task = DatasetEpisodes(write(tmp_path, entry)), make_task(name)
+    config, rng = task.config, np.random.default_rng(0)
+    for _ in range(20):
+        episode = source.sample(task, rng)
+        (joint, value), (x, y, yaw) = *episode.articulated.items(), episode.base_pose
+        assert joint == episode.target_joint == task.joint
+        assert config.start_joint_low <= value <= config.start_joint_high
+        # The fridge looks along y, the drawer along x, and its front is 0.3 m from its origin
+        ahead, aside = (y - 2.0, x - 3.0) if "fridge" in name else (x - 1.3 - value, y - 1.0)
+        assert config.start_x_low <= ahead <= config.start_x_high
+        assert abs(aside) <= config.start_y
+        faced = -math.pi / 2 if "fridge" in name else math.pi
+        assert math.cos(yaw - faced) > 0.0
+
+
+def test_a_part_without_a_marker_is_missed(tmp_path, entry, floor, monkeypatch):
     source = DatasetEpisodes(write(tmp_path, entry))
-    with pytest.raises(UserError, match="open_fridge knows our own apartments only"):
+    monkeypatch.setattr(habitat_dataset, "scene_handles", lambda *place: {})
+    with pytest.raises(UserError, match=r"open_fridge: .* no marker of fridge_door, only none"):
         source.sample(make_task("open_fridge"), np.random.default_rng(0))
+
+
+def test_what_knows_our_apartments_only_is_refused(tmp_path, entry, floor):
+    source = DatasetEpisodes(write(tmp_path, entry))
+    with pytest.raises(UserError, match="tidy_house knows our own apartments only"):
+        source.sample(make_task("tidy_house"), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -171,6 +227,7 @@ def test_what_asks_for_more_than_objects_is_refused(tmp_path, entry, floor):
         ({"targets": {}}, "targets: there are none"),
         ({"targets": {"cup_:0000": transformation((0, 0, 0))}}, "there is no cup_:0000 among"),
         ({"rigid_objs": [["cup.object_config.json", []]]}, "there is no cup.object_config.json in"),
+        ({"markers": [{"name": "fridge_push_point"}]}, "KeyError: 'params'"),
         ({"targets": {"024_bowl_:0000": [[math.nan] * 4] * 4}}, "not finite 4 x 4"),
     ],
 )
@@ -331,7 +388,7 @@ def held_and_seen(path, pose):
 
 @pytest.mark.habitat
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["pick", "place", "navigate"])
+@pytest.mark.parametrize("task", ["pick", "place", "navigate", "open_fridge", "close_fridge"])
 def test_tasks_run_in_a_dataset(task, composed):
     folder, _ = composed
     source = DatasetEpisodes(str(folder / "episodes.json.gz"))

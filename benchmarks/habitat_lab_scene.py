@@ -24,7 +24,16 @@ from rearrange.sim.habitat import (
     to_habitat_position,
     to_habitat_rotation,
 )
-from rearrange.sim.habitat_scene import glb, robot_links, scene_assets, scene_meshes
+from rearrange.sim.habitat_dataset import JOINT_OF_MARKER
+from rearrange.sim.habitat_scene import (
+    FURNITURE,
+    FurnitureAsset,
+    furniture_asset,
+    glb,
+    robot_links,
+    scene_assets,
+    scene_meshes,
+)
 from rearrange.sim.habitat_urdf import Link, urdf
 
 HEAD = (0.053125, 0.0, 0.603)  # pan joint in the torso's frame [m], and the tilt joint after it
@@ -101,19 +110,24 @@ def compose(folder: Path, episodes: list[Episode]) -> list[str]:
             | {"join_collision_meshes": False, "requires_lighting": False},
         )
     (folder / "robot" / "fetch.urdf").write_text(urdf("fetch", fetch_for_habitat_lab(model)))
-    _write(folder / "scenes" / "apartment.scene_instance.json", _scene_instance(assets.furniture))
+    furniture = [furniture_asset(model, root, handles_apart=False) for root in FURNITURE]
+    _write(folder / "scenes" / "apartment.scene_instance.json", _scene_instance(furniture))
     dataset = folder / "composed.scene_dataset_config.json"
     _write(
         dataset,
         {
             "stages": {"paths": {".json": ["stages"]}},
             "objects": {"paths": {".json": ["objects"]}},
-            "articulated_objects": {"paths": {".urdf": [piece.file for piece in assets.furniture]}},
+            "articulated_objects": {"paths": {".urdf": [piece.file for piece in furniture]}},
             "scene_instances": {"paths": {".json": ["scenes"]}},
         },
     )
     file = folder / "episodes.json.gz"
-    entries = [_episode(k, episode, dataset, folder) for k, episode in enumerate(episodes)]
+    markers = [marker for piece in furniture for marker in _markers(model, piece)]
+    entries = [
+        _episode(k, episode, dataset, folder) | {"markers": markers}
+        for k, episode in enumerate(episodes)
+    ]
     with gzip.open(file, "wt") as stream:
         json.dump({"config": None, "episodes": entries}, stream)
     main = "habitat.simulator.agents.main_agent"
@@ -153,6 +167,22 @@ def _scene_instance(furniture: Any) -> dict[str, Any]:
     }
 
 
+def _markers(model: mujoco.MjModel, piece: FurnitureAsset) -> list[dict[str, Any]]:
+    """The handles of a piece of furniture as markers of habitat-lab."""
+    markers = []
+    for name, joint in JOINT_OF_MARKER.items():
+        if joint not in piece.joints:
+            continue
+        # The engine's frame of a link is where its mass is
+        offset = model.geom(f"handle_{joint}").pos - model.body(joint).ipos
+        place = {"object": f"{Path(piece.file).stem}_:0000", "link": joint}
+        markers.append(
+            {"name": name, "type": "articulated_object"}
+            | {"params": place | {"offset": offset.tolist()}}
+        )
+    return markers
+
+
 def _episode(number: int, episode: Episode, dataset: Path, folder: Path) -> dict[str, Any]:
     """An episode of ours as one of habitat-lab's rearrangement data set."""
     objects, names, counts = [], {}, dict.fromkeys(OBJECT_KINDS, 0)
@@ -164,8 +194,6 @@ def _episode(number: int, episode: Episode, dataset: Path, folder: Path) -> dict
         counts[kind] += 1
     goals = {names[t.slot]: _transform(t.goal, (1, 0, 0, 0)) for t in episode.targets}
     labels = {names[t.slot]: f"any_targets|{k}" for k, t in enumerate(episode.targets)}
-    fridge = Path(scene_assets(episode.layout, episode.variation).furniture[0].file).stem
-    marker = {"offset": [0.0, 0.0, 0.0], "link": "handle_fridge_door", "object": f"{fridge}_:0000"}
     return {
         "episode_id": str(number),
         "scene_id": str(folder / "scenes" / "apartment.scene_instance.json"),
@@ -177,7 +205,6 @@ def _episode(number: int, episode: Episode, dataset: Path, folder: Path) -> dict
         "ao_states": {},
         "rigid_objs": objects,
         "targets": goals,
-        "markers": [{"name": "fridge_push_point", "type": "articulated_object", "params": marker}],
         "target_receptacles": [],
         "goal_receptacles": [],
         "name_to_receptacle": {},

@@ -35,6 +35,7 @@ from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import PHYSICS_STEP
 from rearrange.sim.habitat_urdf import Link, body_link, urdf
 
+FURNITURE = ("fridge", "cabinet")  # what opens, in the order of ARTICULATED_JOINTS
 SEGMENTS = 24  # sides of a cylinder
 GROUND = (60.0, 60.0, 1.0)  # [m], a box with its top at z = 0 instead of an infinite plane
 _TRIANGLES_OF_A_BOX = np.array(
@@ -94,7 +95,7 @@ def scene_assets(layout: int, variation: int) -> SceneAssets:
         visual=_write(f"{name}_visual.glb", glb(seen, colours)),
         collision=_write(f"{name}_collision.glb", glb(solid)),
         objects=tuple(kinds[kind] for kind in SLOT_KINDS),
-        furniture=tuple(_furniture(model, body) for body in ("fridge", "cabinet")),
+        furniture=tuple(furniture_asset(model, body) for body in FURNITURE),
     )
 
 
@@ -167,8 +168,11 @@ def robot_links(model: mujoco.MjModel) -> list[Link]:
     return links
 
 
-def _furniture(model: mujoco.MjModel, root: str) -> FurnitureAsset:
-    """The doors or drawers of a piece of furniture; its carcass belongs to the apartment."""
+def furniture_asset(model: mujoco.MjModel, root: str, handles_apart: bool = True) -> FurnitureAsset:
+    """The doors or drawers of a piece of furniture, one of FURNITURE; its carcass belongs to the apartment.
+
+    With `handles_apart` each handle is a link of its own, by which it is known; else it is of the door's.
+    """
     links, joints = [Link("base")], []
     body = model.body(root).id
     for name in ARTICULATED_JOINTS:
@@ -183,17 +187,18 @@ def _furniture(model: mujoco.MjModel, root: str) -> FurnitureAsset:
             body_link(
                 model, part, "base", "revolute" if hinge else "prismatic",
                 tuple(model.jnt_axis[joint]), tuple(model.jnt_range[joint]),
-                [g for g in _geoms(model, part) if g != handle], brake=brake,
+                [g for g in _geoms(model, part) if g != handle or not handles_apart], brake=brake,
                 group=ARTICULATED_GROUP,
             )
         )  # fmt: skip
-        links.append(
-            body_link(
-                model, part, name, "fixed", geoms=[handle], name=f"handle_{name}",
-                offset=(0.0, 0.0, 0.0), mass=0.1, center=tuple(model.geom_pos[handle]),
-                group=ARTICULATED_GROUP,
-            )
-        )  # fmt: skip
+        if handles_apart:
+            links.append(
+                body_link(
+                    model, part, name, "fixed", geoms=[handle], name=f"handle_{name}",
+                    offset=(0.0, 0.0, 0.0), mass=0.1, center=tuple(model.geom_pos[handle]),
+                    group=ARTICULATED_GROUP,
+                )
+            )  # fmt: skip
         joints.append(name)
     text = urdf(root, links)
     file = _write(f"{root}.urdf", text.encode())

@@ -19,7 +19,7 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig, check_simulator, conformance, habitat
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
-from rearrange.sim.conformance_tools import in_the_open, one_action, repeat, snapshot
+from rearrange.sim.conformance_tools import in_the_open, one_action, snapshot
 from rearrange.sim.habitat import HabitatSimulator
 from rearrange.tasks import make_task
 

@@ -117,7 +117,6 @@ def _checked_episode(path: str, number: int, entry: Any) -> FileEpisode:
         ) from None
 
 
-@functools.lru_cache(maxsize=2)
 def _parsed(path: str) -> dict[str, Any]:
     if not Path(path).is_file():
         raise UserError(f"there is no {path}: {DOWNLOAD}")

@@ -149,3 +149,33 @@ def test_worlds_side_by_side_are_those_that_stand_alone():
         assert rewards[index] == reward
         for key, value in alone.items():
             np.testing.assert_array_equal(after[key][index], value)
+
+
+@pytest.fixture
+def lab_file(tmp_path):
+    """Stands for a file of habitat-lab: what is asked of it before anything is read."""
+    path = tmp_path / "lab.json"
+    path.write_text('{"episodes": [{"rigid_objs": []}]}')
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("skill", "settings", "told"),
+    [
+        ("pick", [], "set sim=habitat, too"),
+        ("tidy_house", ["sim=habitat"], "tidy_house knows our own apartments only"),
+        ("pick", ["sim=habitat"], "episode 0: KeyError: 'additional_obj_config_paths'"),
+    ],
+)
+def test_a_dataset_that_cannot_be_is_refused(lab_file, skill, settings, told):
+    chosen = load_settings(skill, [f"dataset={lab_file}", *settings])
+    with pytest.raises(UserError, match=told):
+        SkillEnvironments.from_settings(chosen)
+
+
+def test_recorded_starts_are_left_out_of_a_dataset(monkeypatch):
+    monkeypatch.setattr("skills.settings.check_dataset", lambda *given: None)
+    settings = load_settings("pick", ["dataset=lab.json", "starts.failed_share=0.3"])
+    assert settings.starts.paths
+    starts = SkillEnvironments.from_settings(settings).starts
+    assert (starts["paths"], starts["failed_share"]) == ([], 0.3)

@@ -101,7 +101,6 @@ def write(folder, *entries):
     with gzip.open(path, "wt") as file:
         json.dump({"config": None, "episodes": entries}, file)
     load_rearrange_episodes.cache_clear()
-    habitat_dataset._parsed.cache_clear()
     return str(path)
 
 
@@ -295,7 +294,6 @@ def composed(tmp_path, monkeypatch):
             episodes.append(episode)
     compose(tmp_path, episodes)
     load_rearrange_episodes.cache_clear()
-    habitat_dataset._parsed.cache_clear()
     habitat_dataset.scene_floor.cache_clear()
     habitat_dataset.scene_handles.cache_clear()
     return tmp_path, episodes

@@ -19,7 +19,7 @@ from rearrange.robot.kinematics import RESTING_ARM
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig, habitat_dataset
 from rearrange.sim.base import NOTHING
-from rearrange.sim.habitat import HabitatSimulator, rotation_matrix
+from rearrange.sim.habitat import HabitatSimulator, rotation_matrix, to_habitat_position
 from rearrange.sim.habitat_dataset import (
     JOINT_OF_MARKER,
     DatasetEpisodes,
@@ -28,6 +28,7 @@ from rearrange.sim.habitat_dataset import (
     load_rearrange_episodes,
     scene_of,
 )
+from rearrange.sim.habitat_scene import glb, scene_meshes
 from rearrange.sim.mujoco import top_grasp
 from rearrange.tasks import make_task
 from rearrange.tasks.starts import handle_place
@@ -399,14 +400,17 @@ def test_a_fridge_of_a_dataset_opens_by_its_handle(composed):
 @pytest.mark.habitat
 @pytest.mark.slow
 def test_a_floor_at_another_height_is_at_zero_here(composed):
-    folder, _ = composed
+    folder, (ours, _) = composed
     path, lift = folder / "episodes.json.gz", 1.3
     grid = scene_of(load_rearrange_episodes(str(path))[0])[0].grid
     pose = grid.sample_pose(np.random.default_rng(0))
     low_tip, low_depth = held_and_seen(path, pose)
     lifted = folder / "scenes" / "apartment.scene_instance.json"
     scene = json.loads(lifted.read_text())
-    scene["stage_instance"]["translation"] = [0.0, lift, 0.0]
+    seen, _, solid = scene_meshes(ours.layout, ours.variation)
+    for name, meshes in (("visual", seen), ("collision", solid)):
+        higher = [(to_habitat_position(np.add(p, (0.0, 0.0, lift))), f) for p, f in meshes]
+        (folder / "stages" / f"{name}.glb").write_bytes(glb(higher))
     for piece in scene["articulated_object_instances"]:
         piece["translation"][1] += lift
     lifted.write_text(json.dumps(scene))

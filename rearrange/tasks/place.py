@@ -91,7 +91,7 @@ class PlaceConfig:
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
     fridge_share: float = 0.1  # [not stated] of the goals are in the open fridge
     # [0] of the episodes begin, for training only, where the way along the floor to where the arm reaches the
-    # goal is longest of ten poses, as behind the fridge's open door
+    # goal is longest of ten poses, as behind the fridge's open door, or somewhere on that way
     detour_share: float = 0.0
     base_motion: bool = True  # [True] False keeps the base where it is
 

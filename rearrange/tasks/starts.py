@@ -13,6 +13,7 @@ from rearrange.navigation import (
     DistanceField,
     OccupancyGrid,
     region_field,
+    shortest_path,
     standing_region,
 )
 from rearrange.navigation.footprints import door_footprint
@@ -131,7 +132,11 @@ def pose_near_goal(
 def pose_with_detour(
     scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
 ) -> Pose:
-    """Of ten poses of `pose_near_goal` that from where the way to stand at the goal is longest."""
+    """Of ten poses of `pose_near_goal` that from where the way to stand at the goal is longest.
+
+    Half of them are somewhere on that way instead and head along it, so that what leads around an obstacle is
+    met before it has been learned.
+    """
     name, point = target.goal_receptacle, target.goal[:2]
     way = way_to_stand(scene.apartment, scene.grid, name, point, scene.joints)
     poses = [
@@ -139,7 +144,28 @@ def pose_with_detour(
     ]
     ways = [way.at(x, y) for x, y, _ in poses]
     # No way: within the open door, which the floor's map does not know
-    return poses[int(np.argmax([w if math.isfinite(w) else -1.0 for w in ways]))]
+    start = poses[int(np.argmax([w if math.isfinite(w) else -1.0 for w in ways]))]
+    return start if rng.random() < 0.5 else _pose_along(way, start, yaw_noise, rng)
+
+
+def _pose_along(
+    way: DistanceField, start: Pose, yaw_noise: float, rng: np.random.Generator
+) -> Pose:
+    """A pose on the shortest path from a start, roughly heading along it; the start where there is none."""
+    path = shortest_path(way, start[:2])
+    if len(path) < 2:
+        return start
+    legs = np.diff(path, axis=0)
+    ends = np.cumsum(np.linalg.norm(legs, axis=1))
+    gone = float(rng.uniform(0.0, ends[-1]))
+    k = int(ends.searchsorted(gone))
+    share = (ends[k] - gone) / max(float(np.linalg.norm(legs[k])), 1e-9)
+    x, y = path[k + 1] - share * legs[k]
+    return (
+        float(x),
+        float(y),
+        math.atan2(legs[k][1], legs[k][0]) + float(rng.normal(0.0, yaw_noise)),
+    )
 
 
 def handle_place(joint: str, value: float) -> tuple[float, float]:

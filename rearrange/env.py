@@ -177,9 +177,10 @@ class _Worlds:
             self.simulator.reset([i], [episode])
             if self.state.contact_force[i] == 0.0:
                 return self.begin(i, episode)
-        raise RuntimeError(
+        told = (
             f"{self.task.name}: the robot touched something in all of {START_ATTEMPTS} start states"
         )
+        raise RuntimeError(told) if self.source is None else UserError(told)
 
     def begin(self, i: int, episode: Episode) -> None:
         """Start counting in world i, which the simulator has just reset."""

@@ -29,8 +29,9 @@ from rich.table import Table
 
 from nav.episode_files import SCENES, SceneEpisodes
 from rearrange.episodes import EpisodeSet, find_dataset, shown
+from rearrange.episodes.dataset import SAMPLED
 from rearrange.episodes.generation import check_split
-from rearrange.sim.habitat_dataset import is_rearrange_dataset
+from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, counted, machine, run_command, short_path, write_json
@@ -184,7 +185,7 @@ def _interval(value: dict[str, float]) -> str:
 def show(record: dict[str, Any]) -> None:
     """Print the record as a table."""
     who = f"{record['actions']} actions" if record["policy"] == LEARNED else record["policy"]
-    played = counted(record["episodes"], f"{record['split']} episode")
+    played = counted(record["episodes"], f"{record['split']} episode".strip())
     policy = f"; policy: {short_path(record['checkpoint'])}" if record["policy"] == LEARNED else ""
     table = Table(
         title=f"{record['skill']} ({who}) on {played}",
@@ -290,10 +291,13 @@ def parse(arguments: Sequence[str]) -> Any:
     if options.sim != HABITAT or options.skill not in NAVIGATION_NAMES:
         options.scenes = ""
     options.lab_dataset = ""
-    if options.skill not in NAVIGATION_NAMES and is_rearrange_dataset(options.dataset):
-        if options.sim != HABITAT:
-            raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
-        options.lab_dataset = options.dataset
+    if options.skill not in NAVIGATION_NAMES and options.dataset not in (None, SAMPLED):
+        if options.sim == HABITAT and not Path(options.dataset).is_file():
+            raise UserError(f"there is no {options.dataset}: if it is of habitat-lab, {DOWNLOAD}")
+        if is_rearrange_dataset(options.dataset):
+            if options.sim != HABITAT:
+                raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
+            options.lab_dataset = options.dataset
     if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
     check_split(options.split)
@@ -358,7 +362,7 @@ def main(arguments: Sequence[str]) -> int:
     seconds = time.perf_counter() - started
     record = {
         "skill": options.skill,
-        "split": options.split,
+        "split": "" if options.lab_dataset else options.split,
         "episodes": options.episodes,
         "seed": options.seed,
         "dataset": options.lab_dataset or shown(options.file),

@@ -6,7 +6,7 @@ Imports no torch: environment workers unpickle `SkillEnvironments` from here.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field, make_dataclass
+from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
+from rearrange.sim.habitat_dataset import DatasetEpisodes
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import HOUSEHOLD_NAMES, default_config
@@ -126,13 +127,13 @@ class SkillEnvironments:
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
-        settings.starts.check(settings.skill, split or settings.split)
         check_dataset(settings.dataset, settings.sim, settings.skill)
+        starts = settings.starts
+        if settings.dataset:  # what was recorded took place in our apartments
+            starts = replace(starts, paths=[])
+        starts.check(settings.skill, split or settings.split)
         if check_simulator_name(settings.sim) != "mujoco":
             make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
-        starts = asdict(settings.starts)
-        if settings.dataset:  # what was recorded took place in our apartments
-            starts["paths"] = []
         return cls(
             settings.skill,
             asdict(settings.task),
@@ -140,7 +141,7 @@ class SkillEnvironments:
             settings.camera_size,
             settings.slide,
             asdict(settings.randomise),
-            starts,
+            asdict(starts),
             settings.sim,
             settings.stall,
             settings.dataset,
@@ -192,8 +193,6 @@ class SkillEnvironments:
         """Where episodes come from, if not from our apartments."""
         if not self.dataset:
             return None
-        from rearrange.sim.habitat_dataset import DatasetEpisodes
-
         return DatasetEpisodes(self.dataset)
 
     def make_vector(self, count: int, seed: int) -> RearrangeVectorEnv:
@@ -215,8 +214,6 @@ def check_dataset(dataset: str, sim: str, skill: str) -> None:
         raise UserError(
             f"{skill} knows our own apartments only: leave dataset= out, or take a skill"
         )
-    from rearrange.sim.habitat_dataset import DatasetEpisodes
-
     DatasetEpisodes(dataset)
 
 

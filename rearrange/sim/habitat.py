@@ -42,7 +42,7 @@ from rearrange.sim.habitat_scene import (
     scene_assets,
 )
 from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
-from rearrange.sim.mujoco import SimulatorConfig, top_grasp
+from rearrange.sim.mujoco import SUCTION_GAP, SimulatorConfig, top_grasp
 
 # Nearer than this to a handle the cup takes it where it touches its link [m]; from farther away the grasp would
 # break at once, as it does in habitat-lab
@@ -65,6 +65,20 @@ def to_habitat_position(position: Any) -> np.ndarray:
 def from_habitat_position(position: Any) -> np.ndarray:
     """Points of Habitat's world [..., 3] in ours, m: (x, y, z) becomes (x, -z, y)."""
     return np.asarray(position, float) @ _TURN
+
+
+def from_habitat_cells(
+    corner: Any, cells: np.ndarray, size: float
+) -> tuple[tuple[float, float], np.ndarray]:
+    """Cells of a floor of Habitat's world [nx, nz] in ours: origin [2], m, and cells [nx, ny].
+
+    Args:
+        corner: x and z of the lower corner of the first cell [m].
+        cells: Anything of each.
+        size: Of a cell [m].
+    """
+    x, z = (float(part) for part in corner)
+    return (x, -(z + cells.shape[1] * size)), cells[:, ::-1]  # its z is our -y
 
 
 def to_habitat_rotation(rotation: Any) -> np.ndarray:
@@ -395,11 +409,13 @@ def engine_settings() -> dict[str, Any]:
 def engine_scene(episode: Episode) -> dict[str, Any]:
     """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""
     place = _place_in_dataset(episode) if episode.scene else _our_place(episode)
-    held = None
+    held, grasp = None, episode.grasp
     if episode.held_slot is not None:
-        grasp = top_grasp(episode.held_slot) if episode.grasp is None else episode.grasp
+        if grasp is None and episode.scene is None:
+            grasp = top_grasp(episode.held_slot)
         # In the hand's own frame, which is turned with the world: only the order changes.
-        held = (episode.held_slot, np.array(grasp[:3]), np.roll(grasp[3:], -1))
+        pose = None if grasp is None else (np.array(grasp[:3]), np.roll(grasp[3:], -1))
+        held = {"slot": episode.held_slot, "pose": pose, "gap": SUCTION_GAP}
     x, y, yaw = episode.base_pose
     return place | {
         "held": held,

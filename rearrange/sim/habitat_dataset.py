@@ -17,28 +17,27 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from rearrange.episodes import Episode, HandleWay, Scene, SceneFiles, SceneHandle, Target
 from rearrange.errors import UserError
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
-from rearrange.navigation.footprints import HIGHEST
+from rearrange.navigation.footprints import HIGHEST, LOWEST
 from rearrange.navigation.occupancy import CELL_SIZE
 from rearrange.scenes.apartment import Apartment
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 from rearrange.sim.habitat import (
     engine_settings,
+    from_habitat_cells,
     from_habitat_position,
     from_habitat_rotation,
     quaternion_of,
-    rotation_matrix,
 )
 from rearrange.sim.habitat_process import EngineProcess, check_installed
 from rearrange.sim.habitat_scene import cache_folder, write_bytes
-from rearrange.sim.mujoco import SUCTION_GAP
 from rearrange.tasks.base import Task
 
 DOWNLOAD = (
@@ -53,21 +52,23 @@ JOINT_OF_MARKER = {
     "cab_push_point_6": "drawer_middle",
     "cab_push_point_4": "drawer_bottom",
 }
+MESH_ABOVE = 0.25  # [m], at most so much above the floor is its mesh
 SURVEY = Path(__file__).with_name("habitat_survey.py")
 SCENE_ATTEMPTS = 50  # episodes of the file that are tried until the robot fits near a target
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FileEpisode:
-    """An episode as its file has it, poses in Habitat's world.
+    """An episode as its file has it, transformations in Habitat's world.
 
     Attributes:
-        episode_id: The file's.
+        episode_id: Its number in the file: habitat-lab's own ids are not unique.
         scene: File of the scene instance.
         dataset: File of the scene dataset's config.
-        objects: Files of the objects' configs and their transformations [4, 4].
-        names: Of the objects, as `targets` call them.
-        targets: Name of an object and the transformation where it shall go [4, 4], in the task's order.
+        files: Of the objects' configs [O].
+        poses: Of the objects [O, 4, 4].
+        moved: Which objects shall be moved [T].
+        goals: Where they shall go [T, 4, 4].
         joints: As of `SceneFiles`.
         handles: Likewise.
     """
@@ -75,9 +76,10 @@ class FileEpisode:
     episode_id: str
     scene: str
     dataset: str
-    objects: tuple[tuple[str, np.ndarray], ...]
-    names: tuple[str, ...]
-    targets: tuple[tuple[str, np.ndarray], ...]
+    files: tuple[str, ...]
+    poses: np.ndarray
+    moved: tuple[int, ...]
+    goals: np.ndarray
     joints: dict[str, dict[int, float]]
     handles: dict[str, SceneHandle]
 
@@ -106,7 +108,7 @@ def load_rearrange_episodes(path: str) -> tuple[FileEpisode, ...]:
 
 def _checked_episode(path: str, number: int, entry: Any) -> FileEpisode:
     try:
-        return _file_episode(entry)
+        return _file_episode(number, entry)
     except UserError as error:
         raise UserError(f"{path}, episode {number}: {error}") from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -131,34 +133,34 @@ def _parsed(path: str) -> dict[str, Any]:
     return content
 
 
-def _file_episode(entry: dict[str, Any]) -> FileEpisode:
-    folders = entry["additional_obj_config_paths"]
-    objects, names, counts = [], [], Counter()
-    for name, transformation in entry["rigid_objs"]:
-        objects.append((_object_file(name, folders), _matrix(transformation)))
-        stem = name.partition(".")[0]
-        names.append(f"{stem}_:{counts[stem]:04d}")
-        counts[stem] += 1
-    if len(objects) > OBJECT_SLOT_COUNT:
-        raise UserError(f"{len(objects)} objects: there may be {OBJECT_SLOT_COUNT} at most")
-    labels = entry.get("info", {}).get("object_labels", {})
-    targets = sorted(entry["targets"].items(), key=lambda item: str(labels.get(item[0], "")))
-    unknown = [name for name, _ in targets if name not in names]
+def _file_episode(number: int, entry: dict[str, Any]) -> FileEpisode:
+    folders = tuple(entry["additional_obj_config_paths"])
+    configs = [name for name, _ in entry["rigid_objs"]]
+    names, counts = [], Counter()
+    for config in configs:
+        kind = kind_of(config)
+        names.append(f"{kind}_:{counts[kind]:04d}")
+        counts[kind] += 1
+    targets = entry["targets"]
+    unknown = [name for name in targets if name not in names]
     if unknown or not targets:
         missing = f"there is no {unknown[0]}" if unknown else "there are none"
         raise UserError(f"targets: {missing} among the objects {', '.join(names)}")
-    joints = {
-        name: {int(link): float(value) for link, value in links.items()}
-        for name, links in entry["ao_states"].items()
-    }
+    moved = [names.index(name) for name in targets]
+    # Clutter for which there is no slot is left out
+    kept = [*moved, *(k for k in range(len(names)) if k not in moved)][:OBJECT_SLOT_COUNT]
     return FileEpisode(
-        str(entry["episode_id"]),
+        str(number),
         _there(entry["scene_id"]),
         _there(entry["scene_dataset_config"]),
-        tuple(objects),
-        tuple(names),
-        tuple((name, _matrix(transformation)) for name, transformation in targets),
-        joints,
+        tuple(_found(configs[k], folders) for k in kept),
+        _matrices([entry["rigid_objs"][k][1] for k in kept]),
+        tuple(range(len(moved))),
+        _matrices(list(targets.values())),
+        {
+            name: {int(link): float(value) for link, value in links.items()}
+            for name, links in entry["ao_states"].items()
+        },
         _handles(entry.get("markers", [])),
     )
 
@@ -188,15 +190,11 @@ def _found(name: str, folders: tuple[str, ...]) -> str:
     raise UserError(f"there is no {name} in {', '.join(folders) or 'no folder'}: {DOWNLOAD}")
 
 
-def _object_file(name: str, folders: list[str]) -> str:
-    return _found(name, tuple(folders))
-
-
-def _matrix(transformation: Any) -> np.ndarray:
-    matrix = np.array(transformation, float)
-    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
-        raise ValueError(f"a transformation of shape {matrix.shape}, not finite 4 x 4")
-    return matrix
+def _matrices(transformations: list[Any]) -> np.ndarray:
+    matrices = np.array(transformations, float)
+    if matrices.shape[1:] != (4, 4) or not np.isfinite(matrices).all():
+        raise ValueError("a transformation is not finite, 4 x 4")
+    return matrices
 
 
 @functools.lru_cache(maxsize=256)
@@ -206,18 +204,22 @@ def scene_floor(scene: str, dataset: str, below: float) -> tuple[OccupancyGrid, 
     What is articulated is as the scene has it; what lies higher than `below` in Habitat's world [m], as the
     lowest object does, is no floor. An engine takes some seconds for it, once for each scene: the
     result is kept in the user's cache folder.
+
+    Raises:
+        UserError: The robot fits nowhere.
     """
 
     def told(engine: EngineProcess) -> dict[str, Any]:
-        engine.ask("floor", below, CELL_SIZE, ROBOT_RADIUS, HIGHEST)
+        engine.ask("floor", below, CELL_SIZE, ROBOT_RADIUS, (LOWEST, HIGHEST))
         x, z, height, free = engine.answer()
-        # Habitat's z is our -y: the last row is the first
-        origin = (x, -(z + free.shape[1] * CELL_SIZE))
-        return {"origin": origin, "free": free[:, ::-1], "height": height}
+        return {"corner": (x, z), "free": free, "height": height}
 
-    asked = (CELL_SIZE, ROBOT_RADIUS, HIGHEST, below)
+    asked = (CELL_SIZE, ROBOT_RADIUS, LOWEST, HIGHEST, below)
     floor = _surveyed(scene, dataset, "floor", asked, told)
-    grid = OccupancyGrid.from_floor(scene, tuple(floor["origin"].tolist()), floor["free"])
+    origin, free = from_habitat_cells(floor["corner"], floor["free"], CELL_SIZE)
+    grid = OccupancyGrid.from_floor(scene, origin, free)
+    if not grid.island.any():
+        raise UserError(f"{scene} has no floor on which the robot fits")
     return grid, float(floor["height"])
 
 
@@ -226,8 +228,6 @@ def scene_handles(
     scene: str, dataset: str, handles: tuple[tuple[str, SceneHandle], ...]
 ) -> dict[str, HandleWay]:
     """Where handles of a scene go when they are opened, told and kept as its floor is."""
-    if not handles:
-        return {}
 
     def told(engine: EngineProcess) -> dict[str, Any]:
         engine.ask("handles", [(place.furniture, place.link, place.offset) for _, place in handles])
@@ -256,7 +256,7 @@ def _surveyed(
 ) -> dict[str, np.ndarray]:
     """What is kept of a scene, or else what an engine of its own tells, which then is kept."""
     described = [Path(file).read_bytes() for file in (scene, dataset)]
-    described += [str(Path(scene).resolve()).encode(), repr(asked).encode()]
+    described += [SURVEY.read_bytes(), str(Path(scene).resolve()).encode(), repr(asked).encode()]
     name = hashlib.sha256(b"|".join(described)).hexdigest()[:16]
     kept = cache_folder() / f"{what}_{name}.npz"
     if not kept.exists():
@@ -279,12 +279,19 @@ class _FileScene(Scene):
 
     apartment: Apartment | None
 
-    def __init__(
-        self, files: SceneFiles, episode_id: str, handle_ways: dict[str, HandleWay]
-    ) -> None:
-        self.files, self.episode_id, self.handle_ways = files, episode_id, handle_ways
-        self.apartment, self.grid = None, files.grid
-        self.objects, self.joints, self.held_slot = {}, {}, None
+    def __init__(self, files: SceneFiles, episode_id: str) -> None:
+        super().__init__(cast(Apartment, None), files.grid)
+        self.files, self.episode_id = files, episode_id
+
+    @property
+    def handle_ways(self) -> dict[str, HandleWay]:
+        """See Scene; the engine is asked where a task needs them."""
+        handles = tuple(self.files.handles.items())
+        return scene_handles(self.files.scene, self.files.dataset, handles) if handles else {}
+
+    @handle_ways.setter
+    def handle_ways(self, ways: dict[str, HandleWay]) -> None:
+        """Of an apartment only; here the files tell."""
 
     def episode(
         self,
@@ -296,9 +303,6 @@ class _FileScene(Scene):
         target_joint: str | None = None,
     ) -> Episode:
         """See Scene."""
-        held, grasp = self.held_slot, None
-        if held is not None:
-            grasp = grasp_from_above(self.files.objects[held], self.objects[held])
         return Episode(
             episode_id=episode_id or self.episode_id,
             layout=-1,
@@ -308,10 +312,9 @@ class _FileScene(Scene):
             base_pose=base_pose,
             arm_joints=arm_joints,
             articulated=self.joints,
-            held_slot=held,
+            held_slot=self.held_slot,
             target_joint=target_joint,
             seed=int(rng.integers(2**31)),
-            grasp=grasp,
             scene=self.files,
         )
 
@@ -319,31 +322,6 @@ class _FileScene(Scene):
 def kind_of(file: str) -> str:
     """The kind of object that a config file describes: its name without endings."""
     return Path(file).name.partition(".")[0]
-
-
-def grasp_from_above(file: str, pose: tuple[float, ...]) -> tuple[float, ...]:
-    """Pose of an object under the suction tip, by its top face where it stands, in the hand's frame [7].
-
-    Args:
-        file: The object's config.
-        pose: As it stands, z up: position [m] and quaternion wxyz.
-
-    Raises:
-        UserError: Of an object of that kind is not known how tall it is.
-    """
-    kind = kind_of(file)
-    if kind not in OBJECT_KINDS:
-        raise UserError(
-            f"no {kind} can be held at the start: known are {', '.join(sorted(OBJECT_KINDS))}"
-        )
-    up = rotation_matrix(np.array(pose[3:]))[2]  # the world's z in the object's frame
-    # The hand's x axis points out of it: the object's top looks against it
-    side = np.eye(3)[np.abs(up).argmin()]
-    side -= up * (side @ up)
-    side /= np.linalg.norm(side)
-    hand_from_object = np.stack([-up, side, np.cross(-up, side)])
-    gap = OBJECT_KINDS[kind].half_height + SUCTION_GAP
-    return (gap, 0.0, 0.0, *quaternion_of(hand_from_object).tolist())
 
 
 class DatasetEpisodes:
@@ -367,23 +345,20 @@ class DatasetEpisodes:
 
 def scene_of(episode: FileEpisode) -> tuple[Scene, list[Target]]:
     """A scene as tasks begin in it, in our frame with its floor at 0, and what is to be moved there."""
-    lowest = min(float(matrix[1, 3]) for _, matrix in episode.objects)
-    # Other episodes of the scene share its floor: a coarse bound makes them share the work, too
-    grid, height = scene_floor(episode.scene, episode.dataset, math.ceil(lowest))
-    slots = _slots([kind_of(file) for file, _ in episode.objects])
-    files = {slot: file for slot, (file, _) in zip(slots, episode.objects, strict=True)}
+    # Other episodes of the scene share its floor: by a coarse bound, above the mesh, they share the work, too
+    below = math.ceil(float(episode.poses[:, 1, 3].min()) + MESH_ABOVE)
+    grid, height = scene_floor(episode.scene, episode.dataset, below)
+    slots = _slots([kind_of(file) for file in episode.files])
+    files = dict(zip(slots, episode.files, strict=True))
     joints, handles = episode.joints, episode.handles
     place = SceneFiles(episode.scene, episode.dataset, files, joints, handles, grid, height)
-    ways = scene_handles(episode.scene, episode.dataset, tuple(handles.items()))
-    scene = _FileScene(place, episode.episode_id, ways)
-    for slot, (_, matrix) in zip(slots, episode.objects, strict=True):
+    scene = _FileScene(place, episode.episode_id)
+    for slot, matrix in zip(slots, episode.poses, strict=True):
         scene.objects[slot] = _our_pose(matrix, height)
-    slot_of = dict(zip(episode.names, slots, strict=True))
     targets = []
-    for name, matrix in episode.targets:
-        slot = slot_of[name]
+    for k, matrix in zip(episode.moved, episode.goals, strict=True):
         x, y, z = _our_pose(matrix, height)[:3]
-        targets.append(Target(slot, scene.position(slot), (x, y, z), "", ""))
+        targets.append(Target(slots[k], scene.position(slots[k]), (x, y, z), "", ""))
     return scene, targets
 
 
@@ -403,5 +378,4 @@ def _our_pose(matrix: np.ndarray, height: float) -> tuple[float, ...]:
     """Position [m] and quaternion wxyz in our world of a transformation in Habitat's."""
     x, y, z = from_habitat_position(matrix[:3, 3]).tolist()
     rotation = from_habitat_rotation(np.roll(quaternion_of(matrix[:3, :3]), -1))
-    assert math.isfinite(x + y + z)
     return (x, y, z - height, *rotation.tolist())

@@ -97,9 +97,12 @@ class Engine:
         self._load_objects(scene["objects"])
         self.constraint, self.held_object, self.held_handle = None, NOTHING, NOTHING
         if scene["held"] is not None:
-            slot, position, rotation = scene["held"]
-            tip = self.cup_node.transformation
-            self.objects[slot].transformation = tip @ self._relative(position, rotation)
+            slot, pose = scene["held"]["slot"], scene["held"]["pose"]
+            thing, tip = self.objects[slot], self.cup_node.transformation
+            held = (
+                self._below(thing, scene["held"]["gap"]) if pose is None else self._relative(*pose)
+            )
+            thing.transformation = tip @ held
             self.take_object(slot)
         for slot, thing in self.objects.items():
             if slot != self.held_object:
@@ -136,17 +139,22 @@ class Engine:
 
     def _set_joints(self, joints: dict[str, dict[int, float]]) -> None:
         """Open what is articulated in a scene as far as its episode says."""
-        manager = self.sim.get_articulated_object_manager()
         for name, values in joints.items():
-            piece = manager.get_object_by_handle(name)
-            if piece is None:
-                there = ", ".join(manager.get_object_handles())
-                raise RuntimeError(f"the scene has no {name}, only {there}")
+            piece = self._furniture(name)
             positions = list(piece.joint_positions)
             for link, value in values.items():
                 positions[piece.get_link_joint_pos_offset(link)] = value
             piece.joint_positions = positions
+        manager = self.sim.get_articulated_object_manager()
         self.pieces = list(manager.get_objects_by_handle_substring("").values())
+
+    def _furniture(self, name: str) -> Any:
+        manager = self.sim.get_articulated_object_manager()
+        piece = manager.get_object_by_handle(name)
+        if piece is None:
+            there = ", ".join(manager.get_object_handles())
+            raise RuntimeError(f"the scene has no {name}, only {there}")
+        return piece
 
     def _clear(self) -> None:
         """Remove everything, so that the world before this one frees what it drew."""
@@ -178,6 +186,26 @@ class Engine:
         x, y, z, w = (float(value) for value in rotation)
         turn = mn.Quaternion(mn.Vector3(x, y, z), w)
         return mn.Matrix4.from_(turn.to_matrix(), mn.Vector3(*(float(p) for p in position)))
+
+    def _below(self, thing: Any, gap: float) -> Any:
+        """Pose in the hand's frame of a thing held from above, by the middle of its top as it stands.
+
+        Args:
+            thing: The object.
+            gap: Between cup and top [m].
+        """
+        box = thing.root_scene_node.cumulative_bb
+        middle, half = np.array(box.center()), 0.5 * np.array(box.size())
+        up = np.array(thing.rotation.inverted().transform_vector(self.mn.Vector3.y_axis()))
+        # The hand's x axis points out of it: the top looks against it
+        side = np.eye(3)[np.abs(up).argmin()]
+        side -= up * (side @ up)
+        side /= np.linalg.norm(side)
+        turn = np.stack([-up, side, np.cross(-up, side)])
+        top = up @ middle + np.abs(up) @ half
+        x, y, z = (top + gap, *-(turn[1:] @ middle))
+        columns = [self.mn.Vector3(*column) for column in turn.T]
+        return self.mn.Matrix4.from_(self.mn.Matrix3(*columns), self.mn.Vector3(x, y, z))
 
     def _template(self, name: str, visual: str, collision: str, friction: float) -> Any:
         template = self.hsim.attributes.ObjectAttributes()
@@ -263,9 +291,8 @@ class Engine:
 
     def _find_handles(self, markers: list[dict[str, Any]]) -> None:
         """Handles of what the scene of a dataset has, anywhere on a link."""
-        manager = self.sim.get_articulated_object_manager()
         for marker in markers:
-            piece = manager.get_object_by_handle(marker["furniture"])
+            piece = self._furniture(marker["furniture"])
             link = piece.get_link_id_from_name(marker["link"])
             node, offset = piece.get_link_scene_node(link), self.mn.Vector3(*marker["offset"])
             self.handles.append(Handle(piece, link, link, node, offset, marker["reach"]))
@@ -342,7 +369,11 @@ class Engine:
             if not piece.awake:
                 continue
             positions, velocities = piece.joint_positions, piece.joint_velocities
-            shut = [v > 0.0 and q < STOP_WIDTH for q, v in zip(positions, velocities, strict=True)]
+            # What opens the other way has its stop at the other end
+            shut = [
+                v > 0.0 and -STOP_WIDTH < q < STOP_WIDTH
+                for q, v in zip(positions, velocities, strict=True)
+            ]
             if any(shut) and self.held_handle == NOTHING:
                 piece.joint_velocities = [
                     STOP_SHARE * v if at_stop else v
@@ -508,9 +539,10 @@ class Engine:
         if not self.sim.recompute_navmesh(finder, settings):
             raise RuntimeError("there is no floor for such a robot")
         path, told = self.hsim.ShortestPath(), []
-        path.requested_end = finder.snap_point(goal)
+        up = np.array((0.0, self.floor_height, 0.0))
+        path.requested_end = finder.snap_point(goal + up)
         for start in starts:
-            path.requested_start = finder.snap_point(start)
+            path.requested_start = finder.snap_point(start + up)
             told.append(float(path.geodesic_distance) if finder.find_path(path) else float("inf"))
         return told
 

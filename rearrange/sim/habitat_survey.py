@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-FURNITURE_HEIGHTS = (0.05, 1.5)  # [m], between which the robot can touch something
-STEP_UP = 0.3  # [m], a mesh of the floor that much higher is that of a table
+CLIMB = 0.05  # [m], what is higher is no floor; the mesh may be as much above what is stood on
+STEP_UP = 3 * CLIMB  # [m], a mesh of the floor that much higher is that of something else
+LEVELS = 64  # places where the floor's height is looked up
 HANDLE_PLACES = 17  # along the way of a handle
 
 
@@ -53,8 +54,12 @@ class Engine:
         link = piece.get_link_id_from_name(link_name)
         row, node = piece.get_link_joint_pos_offset(link), piece.get_link_scene_node(link)
         turns = piece.get_link_joint_type(link) == self.hsim.physics.JointType.Revolute
-        before = list(piece.joint_positions)
-        values = np.linspace(0.0, float(piece.joint_position_limits[1][row]), HANDLE_PLACES)
+        widest = float(piece.joint_position_limits[1][row])
+        if not 0.0 < widest < 10.0:
+            raise RuntimeError(
+                f"{link_name} of {name} opens from 0 to {widest:g}, not to so many m or rad"
+            )
+        before, values = list(piece.joint_positions), np.linspace(0.0, widest, HANDLE_PLACES)
         places = []
         for value in values:
             piece.joint_positions = [*before[:row], float(value), *before[row + 1 :]]
@@ -68,55 +73,67 @@ class Engine:
             "places": places,
         }
 
-    def floor(self, below: float, cell: float, radius: float, height: float) -> Any:
+    def floor(self, below: float, cell: float, radius: float, heights: tuple[float, float]) -> Any:
         """The floor of the scene, without where articulated furniture stands.
 
         Args:
             below: What lies higher is no floor, but a ceiling e.g. [m].
             cell: Size of the cells in which it is told [m].
             radius: Of the robot, whose largest connected floor counts [m].
-            height: Of the robot [m].
+            heights: Above the floor, between which the robot can touch something [m].
 
         Returns:
             x and z of the lower corner of the first cell [m]; the floor's height [m]; for each cell whether
             nothing stands there [x, z] bool.
         """
-        finder = self._navmesh(radius, height)
-        finder.seed(0)
-        places = [
-            (finder.island_area(island), finder.get_random_navigable_point(island_index=island))
-            for island in range(finder.num_islands)
-        ]
-        places = [(area, place) for area, place in places if place[1] < below]
-        if not places:
-            raise RuntimeError(f"there is no floor below {below:g} m")
-        place = max(places, key=lambda found: found[0])[1]
-        # The mesh is up to 0.2 m above what is stood on
-        ray = self.hsim.geo.Ray(self.mn.Vector3(*place), self.mn.Vector3(0.0, -1.0, 0.0))
-        hits = self.sim.cast_ray(ray, 1.0).hits
-        level = float(min(hits, key=lambda hit: hit.ray_distance).point[1]) if hits else place[1]
-        finder = self._navmesh(0.0, height)
+        level = self._level(self._navmesh(radius, heights[1]), below)
+        finder = self._navmesh(0.0, heights[1])
         (x0, _, z0), (x1, _, z1) = finder.get_bounds()
         xs, zs = np.arange(x0, x1, cell) + 0.5 * cell, np.arange(z0, z1, cell) + 0.5 * cell
         free = [[finder.is_navigable([x, level, z], STEP_UP) for z in zs] for x in xs]
-        return float(x0), float(z0), level, np.array(free, bool) & ~self._furnished(xs, zs, level)
+        return (
+            float(x0),
+            float(z0),
+            level,
+            np.array(free, bool) & ~self._furnished(xs, zs, level + np.linspace(*heights, 8)),
+        )
+
+    def _level(self, finder: Any, below: float) -> float:
+        """Height of the largest connected floor: its median, as rugs and steps are higher [m]."""
+        finder.seed(0)
+        islands = [
+            (finder.island_area(island), island)
+            for island in range(finder.num_islands)
+            if finder.get_random_navigable_point(island_index=island)[1] < below
+        ]
+        if not islands:
+            raise RuntimeError(f"there is no floor below {below:g} m")
+        _, island = max(islands)
+        levels = []
+        for _ in range(LEVELS):
+            place = finder.get_random_navigable_point(island_index=island)
+            ray = self.hsim.geo.Ray(self.mn.Vector3(*place), self.mn.Vector3(0.0, -1.0, 0.0))
+            hits = self.sim.cast_ray(ray, 1.0).hits
+            nearest = min((hit.ray_distance for hit in hits), default=0.0)
+            levels.append(float(place[1]) - nearest)
+        return float(np.median(levels))
 
     def _navmesh(self, radius: float, height: float) -> Any:
         settings = self.hsim.NavMeshSettings()
         settings.set_defaults()
         settings.agent_radius, settings.agent_height = radius, height
+        settings.cell_height = settings.agent_max_climb = CLIMB
         settings.include_static_objects = True
         finder = self.hsim.PathFinder()
         if not self.sim.recompute_navmesh(finder, settings):
             raise RuntimeError("there is no floor for such a robot")
         return finder
 
-    def _furnished(self, xs: np.ndarray, zs: np.ndarray, level: float) -> np.ndarray:
-        """Whether articulated furniture stands there [x, z] bool, as the boxes around it.
+    def _furnished(self, xs: np.ndarray, zs: np.ndarray, heights: np.ndarray) -> np.ndarray:
+        """Whether articulated furniture is there at one of the heights [x, z] bool, as the boxes around it.
 
         The engine could put it into the navmesh, but dies where it is made of primitives.
         """
-        heights = level + np.linspace(*FURNITURE_HEIGHTS, 8)
         points = np.stack(np.meshgrid(xs, heights, zs, indexing="ij"), axis=-1)
         taken = np.zeros((len(xs), len(zs)), bool)
         for piece in self.furniture.get_objects_by_handle_substring("").values():

@@ -9,6 +9,7 @@ import numpy as np
 
 from rearrange.episodes import Scene, Target
 from rearrange.episodes.generation import GOAL_GAP
+from rearrange.errors import UserError
 from rearrange.navigation import (
     DistanceField,
     OccupancyGrid,
@@ -40,6 +41,7 @@ STANDING_REACH = 0.85
 HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
 WORKSPACE = (1.2, 0.7)  # how far ahead and aside the arm reaches, base frame [m] (habitat-lab)
 ARM_RADIUS, TORSO_RADIUS = 0.13, 0.2  # with some air and the door's own thickness [m]
+FARTHEST = 30.0  # [m], where looking for a place for the robot ends
 DETOUR_ATTEMPTS = 10  # poses of which the one with the longest way is taken
 STANDING_ATTEMPTS = (
     100  # poses that are tried in the shrunk rectangle (habitat-lab), then in all of it
@@ -121,12 +123,17 @@ def _least(
 def pose_near_goal(
     scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
 ) -> Pose:
-    """A pose that faces a target's goal from at most this distance [m], or from a little more if need be."""
-    while True:
+    """A pose that faces a target's goal from at most this distance [m], or from a little more if need be.
+
+    Raises:
+        UserError: The robot fits nowhere.
+    """
+    while distance < FARTHEST:
         pose = scene.grid.sample_pose_near(rng, target.goal[:2], distance, yaw_noise)
         if pose is not None:
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
+    raise UserError(f"{scene.grid.apartment.name} has no place for the robot")
 
 
 def pose_with_detour(
@@ -161,11 +168,8 @@ def _pose_along(
     k = int(ends.searchsorted(gone))
     share = (ends[k] - gone) / max(float(np.linalg.norm(legs[k])), 1e-9)
     x, y = path[k + 1] - share * legs[k]
-    return (
-        float(x),
-        float(y),
-        math.atan2(legs[k][1], legs[k][0]) + float(rng.normal(0.0, yaw_noise)),
-    )
+    heading = math.atan2(legs[k][1], legs[k][0]) + float(rng.normal(0.0, yaw_noise))
+    return float(x), float(y), math.remainder(heading, 2 * math.pi)
 
 
 def handle_place(joint: str, value: float) -> tuple[float, float]:

@@ -90,7 +90,6 @@ class Scene:
         places: Occupied discs on surfaces, goals included.
         joints: Articulated joint -> its value, 0 where absent; drawers carry what is in them.
         held_slot: Object that the robot holds, or None.
-        handle_ways: In a scene of a dataset: articulated joint -> where its handle goes.
     """
 
     apartment: Apartment
@@ -100,7 +99,11 @@ class Scene:
     places: list[Place] = field(default_factory=list)
     joints: dict[str, float] = field(default_factory=dict)
     held_slot: int | None = None
-    handle_ways: dict[str, HandleWay] = field(default_factory=dict)
+
+    @property
+    def handle_ways(self) -> dict[str, HandleWay]:
+        """Articulated joint -> where its handle goes, in a scene of a dataset; in an apartment that is known."""
+        return {}
 
     def position(self, slot: int) -> tuple[float, float, float]:
         """Centre of an object [m]."""

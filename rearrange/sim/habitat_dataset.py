@@ -289,10 +289,6 @@ class _FileScene(Scene):
         handles = tuple(self.files.handles.items())
         return scene_handles(self.files.scene, self.files.dataset, handles) if handles else {}
 
-    @handle_ways.setter
-    def handle_ways(self, ways: dict[str, HandleWay]) -> None:
-        """Of an apartment only; here the files tell."""
-
     def episode(
         self,
         targets: tuple[Target, ...],

@@ -102,7 +102,7 @@ class Scene:
 
     @property
     def handle_ways(self) -> dict[str, HandleWay]:
-        """Articulated joint -> where its handle goes, in a scene of a dataset; in an apartment that is known."""
+        """Joint -> where its handle goes, in a scene of a dataset; of an apartment that is known anyway."""
         return {}
 
     def position(self, slot: int) -> tuple[float, float, float]:

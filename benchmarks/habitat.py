@@ -44,6 +44,7 @@ from skills.habitat_lab import PREFIX, config_of
 
 SIZE = 128  # pixels
 BLOCK = 50  # steps in one turn
+WARM_UP = 200  # steps of each that are not measured
 LAB_TASK = f"{PREFIX}RearrangePickTask-v0"
 LAB_EPISODES = 8
 OURS = (f"camera_size={SIZE}", *FEW_APARTMENTS)
@@ -167,6 +168,9 @@ def serve(name: str, seed: int, folder: Path, connection: Connection) -> None:
     """Take turns: times of so many steps, resets left out, and the memory they need."""
     make, sim = CONTESTANTS[name]
     contestant = make(sim, seed, folder)
+    for _ in range(WARM_UP):  # some of it compiles when it is first used
+        if contestant.step():
+            contestant.reset()
     connection.send(None)
     while count := asked(connection):
         times: list[float] = []

@@ -153,9 +153,8 @@ class _World:
     floor: np.ndarray  # clearance of the floor's cells
     floor_frame: np.ndarray
     slots: list[int]
-    handles: list[
-        int
-    ]  # joints, among ARTICULATED_JOINTS, whose handles the engine tells of, in its order
+    # Joints, among ARTICULATED_JOINTS, of whose handles the engine tells, in its order
+    handles: list[int]
 
 
 class HabitatSimulator:

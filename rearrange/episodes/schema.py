@@ -10,6 +10,7 @@ from typing import Any
 
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.fields import FieldChecker, Limits, Range
+from rearrange.errors import UserError
 from rearrange.robot.kinematics import JOINT_LIMITS
 from rearrange.scenes.apartment import (
     ARTICULATED_JOINTS,
@@ -114,7 +115,16 @@ def decode_apartment(value: Any, fields: FieldChecker, split: str) -> ApartmentR
 
 
 def encode_episode(episode: Episode) -> dict[str, Any]:
-    """An episode as JSON values, positions and angles rounded."""
+    """An episode as JSON values, positions and angles rounded.
+
+    Raises:
+        UserError: It takes place in a scene of a dataset, which has files of its own.
+    """
+    if episode.scene is not None:
+        place = episode.scene.scene
+        raise UserError(
+            f"an episode takes place in {place}: only those in our apartments are saved"
+        )
     optional = {}
     if episode.grasp is not None:
         optional["grasp"] = _short(episode.grasp[:3]) + _short(episode.grasp[3:], QUATERNION_DIGITS)

@@ -8,7 +8,7 @@ import pytest
 
 from rearrange.episodes import dataset
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset
-from rearrange.episodes.episode import Episode
+from rearrange.episodes.episode import Episode, SceneFiles
 from rearrange.errors import UserError
 
 
@@ -33,7 +33,7 @@ def test_what_is_saved_comes_back_rounded(episode_set, saved):
 
 def test_every_field_of_an_episode_is_written(episode_set, saved, raw, tmp_path):
     names = {field.name for field in dataclasses.fields(Episode)}
-    assert set(raw["episodes"][0]) == names - {"grasp"}  # which only a few have
+    assert set(raw["episodes"][0]) == names - {"grasp", "scene"}  # which only a few have
     full = dataclasses.replace(
         episode_set.episodes[0],
         articulated={"fridge_door": 1.5, "drawer_right_top": 0.45},
@@ -47,6 +47,14 @@ def test_every_field_of_an_episode_is_written(episode_set, saved, raw, tmp_path)
     assert found.articulated == full.articulated
     assert (found.held_slot, found.target_joint) == (3, "fridge_door")
     assert found.grasp == full.grasp
+
+
+def test_an_episode_in_a_scene_of_a_dataset_is_not_written(episode_set, tmp_path):
+    scene = SceneFiles("room.json", "rooms.json", {}, {}, {}, grid=None)
+    elsewhere = dataclasses.replace(episode_set.episodes[0], scene=scene)
+    with pytest.raises(UserError, match=r"takes place in room.json: only those in our apartments"):
+        dataclasses.replace(episode_set, episodes=(elsewhere,)).save(tmp_path / "set.json.gz")
+    assert not list(tmp_path.glob("set*"))
 
 
 def test_the_same_episodes_give_the_same_bytes(saved, tmp_path):

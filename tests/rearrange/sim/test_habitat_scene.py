@@ -18,6 +18,7 @@ from rearrange.sim.habitat_scene import (
     cache_folder,
     glb,
     physics_settings,
+    robot_file,
     scene_assets,
     scene_meshes,
 )
@@ -27,6 +28,7 @@ from rearrange.sim.habitat_urdf import Link, Shape, urdf
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    robot_file.cache_clear()
     scene_assets.cache_clear()
     yield
     scene_assets.cache_clear()
@@ -157,7 +159,7 @@ def tip_of(file, joints):
 def test_the_robots_file_has_the_arms_kinematics(seed):
     angles = np.random.default_rng(seed).uniform(-1.0, 1.0, kinematics.JOINT_COUNT)
     joints = dict(zip(kinematics.JOINT_NAMES, angles, strict=True))
-    position, rotation = tip_of(scene_assets(3, 0).robot, joints)
+    position, rotation = tip_of(robot_file(), joints)
     expected = kinematics.forward(angles)
     assert position == pytest.approx(expected[0], abs=1e-6)
     assert rotation == pytest.approx(expected[1], abs=1e-6)
@@ -183,7 +185,9 @@ def test_files_are_named_after_what_they_hold():
     scene_assets.cache_clear()
     assert scene_assets(3, 0).collision == first.collision
     assert scene_assets(3, 1).collision != first.collision
-    assert scene_assets(3, 1).robot == first.robot
+    robot = robot_file()
+    robot_file.cache_clear()
+    assert robot_file() == robot
     assert physics_settings().endswith(".physics_config.json")
     assert {path.suffix for path in cache_folder().iterdir()} == {".glb", ".urdf", ".json"}
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -105,6 +106,11 @@ class Scene:
         """Joint -> where its handle goes, in a scene of a dataset; of an apartment that is known anyway."""
         return {}
 
+    def _where(self, episode_id: str) -> dict[str, Any]:
+        """Fields of an episode that say which it is and where it takes place."""
+        layout, variation = self.apartment.layout, self.apartment.variation
+        return {"episode_id": episode_id, "layout": layout, "variation": variation}
+
     def position(self, slot: int) -> tuple[float, float, float]:
         """Centre of an object [m]."""
         x, y, z = self.objects[slot][:3]
@@ -187,9 +193,7 @@ class Scene:
     ) -> Episode:
         """The episode that starts in this scene."""
         return Episode(
-            episode_id=episode_id,
-            layout=self.apartment.layout,
-            variation=self.apartment.variation,
+            **self._where(episode_id),
             objects=self.objects,
             targets=targets,
             base_pose=base_pose,

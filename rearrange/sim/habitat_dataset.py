@@ -289,30 +289,9 @@ class _FileScene(Scene):
         handles = tuple(self.files.handles.items())
         return scene_handles(self.files.scene, self.files.dataset, handles) if handles else {}
 
-    def episode(
-        self,
-        targets: tuple[Target, ...],
-        base_pose: tuple[float, float, float],
-        arm_joints: tuple[float, ...],
-        rng: np.random.Generator,
-        episode_id: str = "",
-        target_joint: str | None = None,
-    ) -> Episode:
-        """See Scene."""
-        return Episode(
-            episode_id=episode_id or self.episode_id,
-            layout=-1,
-            variation=-1,
-            objects=self.objects,
-            targets=targets,
-            base_pose=base_pose,
-            arm_joints=arm_joints,
-            articulated=self.joints,
-            held_slot=self.held_slot,
-            target_joint=target_joint,
-            seed=int(rng.integers(2**31)),
-            scene=self.files,
-        )
+    def _where(self, episode_id: str) -> dict[str, Any]:
+        where = {"layout": -1, "variation": -1, "scene": self.files}
+        return where | {"episode_id": episode_id or self.episode_id}
 
 
 def kind_of(file: str) -> str:

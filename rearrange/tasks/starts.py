@@ -202,12 +202,10 @@ def way_to_stand(
         joints: How far doors and drawers are open.
     """
     angle, doors = joints.get(JOINT_OF[FRIDGE], 0.0), NO_DOORS
-    if apartment is None:
-        return region_field(grid, standing_region(grid, np.asarray(point), STANDING_REACH, doors))
-    if angle > 0.0:  # the closed door is on the floor's map already
+    if apartment is not None and angle > 0.0:  # the closed door is on the floor's map already
         doors = door_footprint(apartment.fridge, angle)
         grid = grid.with_obstacles(doors)
-    if receptacle not in JOINT_OF:
+    if apartment is None or receptacle not in JOINT_OF:
         return region_field(grid, standing_region(grid, np.asarray(point), STANDING_REACH, doors))
     if receptacle == FRIDGE:
         frame, (u, v) = apartment.fridge, BEFORE_OPEN_FRIDGE if angle > 0.0 else BEFORE_FRIDGE
@@ -244,9 +242,8 @@ def standing_before(
     """
     door = joint == "fridge_door"
     value = scene.joints.get(joint, 0.0)
-    if (
-        scene.apartment is None
-    ):  # of a dataset, where the simulator has to tell whether the robot fits
+    if scene.apartment is None:
+        # Of a dataset: there the simulator has to tell whether the robot meets the door
         frame, door_angle = scene.handle_ways[joint], None
         handle = frame.at(value)
     else:

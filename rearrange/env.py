@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
@@ -21,6 +23,7 @@ from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.base import DEPTH_RANGE, STOP, Outcome, Task
+from rearrange.tasks.fitness import draw
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
@@ -111,7 +114,7 @@ class EpisodeSource(Protocol):
     """Where start states of a task come from instead of our apartments."""
 
     def sample(self, task: Task, rng: np.random.Generator) -> Episode:
-        """A start state; it may still touch something, then the env asks again."""
+        """A start state; where it is not fit, the env asks again."""
         ...
 
 
@@ -169,18 +172,19 @@ class _Worlds:
         if earlier is not None:
             self.simulator.reset([i], [earlier])
             return self.begin(i, earlier)
-        for _ in range(START_ATTEMPTS):
-            if self.source is None:
-                episode = self.task.sample_episode(self.split, rng)
-            else:
-                episode = self.source.sample(self.task, rng)
-            self.simulator.reset([i], [episode])
-            if self.state.contact_force[i] == 0.0:
-                return self.begin(i, episode)
-        told = (
-            f"{self.task.name}: the robot touched something in all of {START_ATTEMPTS} start states"
-        )
+        sample = partial(self._sample, rng)
+        episode = draw(sample, self.simulator, i, START_ATTEMPTS, rejected := Counter())
+        if episode is not None:
+            return self.begin(i, episode)
+        reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
+        told = f"{self.task.name}: none of {START_ATTEMPTS} start states was fit: {reasons}"
         raise RuntimeError(told) if self.source is None else UserError(told)
+
+    def _sample(self, rng: np.random.Generator) -> Episode:
+        """A start state, fit or not."""
+        if self.source is None:
+            return self.task.sample_episode(self.split, rng)
+        return self.source.sample(self.task, rng)
 
     def begin(self, i: int, episode: Episode) -> None:
         """Start counting in world i, which the simulator has just reset."""

@@ -1,6 +1,6 @@
 """`python -m rearrange.episodes`: makes and checks episode files.
 
-generate TASK   settle episodes in the simulator and write data/episodes/TASK/SPLIT.json.gz
+generate TASK   make episodes and write data/episodes/TASK/SPLIT.json.gz
 check PATH      read a file, check every field, and say what it holds
 """
 

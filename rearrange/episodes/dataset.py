@@ -1,6 +1,6 @@
 """Episode files: `data/episodes/<task>/<split>.json.gz`, read, checked and written.
 
-A file says which apartments its poses were settled in. Whether they are still the same is checked when
+A file says which apartments its poses belong to. Whether they are still the same is checked when
 an episode of theirs is asked for, since furnishing an apartment takes half a second.
 """
 
@@ -57,7 +57,7 @@ class EpisodeSet:
         split: "train", "val" or "test".
         seed: Seed from which they were generated.
         generator: Command that made the file.
-        apartments: (layout, variation) -> the apartment in which poses were settled.
+        apartments: (layout, variation) -> the apartment to which poses belong.
         episodes: What stands in the file. Take single ones with `episode`, which checks that their
             apartment is still the same.
         path: The file, or None.
@@ -112,7 +112,7 @@ class EpisodeSet:
 
         Raises:
             IndexError: There are not that many.
-            UserError: The apartment is no longer the one in which the episode was settled.
+            UserError: The apartment is no longer the one in which the episode was made.
         """
         if not 0 <= index < len(self):
             raise IndexError(f"episode {index} of {len(self)} in {self.path or 'this set'}")

@@ -21,6 +21,7 @@ from rearrange.scenes.apartment import (
     Apartment,
     Receptacle,
 )
+from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 
@@ -148,7 +149,7 @@ class Scene:
     def find_place(
         self, slot: int, receptacle: str, gap: float, rng: np.random.Generator, attempts: int = 12
     ) -> tuple[float, float, float] | None:
-        """A free upright position of the object's centre on a receptacle, which is then taken."""
+        """A free upright position of the object's centre, at rest on a receptacle; it is then taken."""
         kind = OBJECT_KINDS[SLOT_KINDS[slot]]
         surface = self.apartment.receptacles[receptacle]
         radius = kind.footprint_radius
@@ -173,7 +174,7 @@ class Scene:
                     break
             else:
                 self.places.append((x, y, radius, z))
-                return x, y, z + kind.half_height
+                return x, y, z + kind.half_height - REST_DEPTH
         return None
 
     def _drawn_out(self, surface: Receptacle) -> tuple[float, float]:

@@ -1,24 +1,41 @@
-"""Makes whole episode files, in as many processes as asked for; the file does not depend on how many."""
+"""Makes whole episode files, in as many processes as asked for; the file does not depend on how many.
+
+Not imported by `rearrange.episodes`, since tasks and simulators import that.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rearrange.episodes.dataset import EpisodeSet, dump, write_file
-from rearrange.episodes.schema import ApartmentRecord, encode_episode
-from rearrange.episodes.settling import EpisodeFactory, apartment_record
+from rearrange.episodes.episode import Episode
+from rearrange.episodes.fields import FieldChecker
+from rearrange.episodes.generation import check_split, load_layout
+from rearrange.episodes.schema import (
+    ApartmentRecord,
+    decode_episode,
+    encode_episode,
+    record_of,
+)
+from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
+from rearrange.tasks import make_task
+from rearrange.tasks.fitness import draw
 
 CHUNK = 10  # episodes per message
+MOST_ATTEMPTS = 1000  # samples per episode
 
 
 @dataclass(frozen=True)
@@ -65,6 +82,54 @@ class Batch:
         self.lines |= other.lines
         self.apartments |= other.apartments
         self.rejected += other.rejected
+
+
+class EpisodeFactory:
+    """Makes the episodes of one task and split as files hold them; owns one world."""
+
+    def __init__(self, task: str, split: str, seed: int) -> None:
+        """Build task and simulator; UserError for an unknown task or split."""
+        self.split = check_split(split)
+        self.seed = seed
+        self._task = make_task(task)
+        self._key = zlib.crc32(f"{task}/{split}".encode())
+        self._simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))
+
+    def make(self, index: int) -> tuple[Episode, Counter[str]]:
+        """Episode number `index` of the file, and why samples before it were rejected.
+
+        Depends on task, split, seed and index alone: not on who makes which episodes.
+
+        Raises:
+            RuntimeError: No sample was fit.
+        """
+        rng = np.random.default_rng([self.seed, self._key, index])
+        rejected: Counter[str] = Counter()
+
+        def sample() -> Episode:
+            sampled = self._task.sample_episode(self.split, rng)
+            return _rounded(replace(sampled, episode_id=f"{self.split}/{index}"), self.split)
+
+        episode = draw(sample, self._simulator, 0, MOST_ATTEMPTS, rejected)
+        if episode is None:
+            reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
+            raise RuntimeError(
+                f"{self._task.name}: none of {MOST_ATTEMPTS} samples was fit for episode {index}: "
+                f"{reasons}"
+            )
+        return episode, rejected
+
+
+def apartment_record(layout: int, variation: int) -> ApartmentRecord:
+    """What a file remembers of an apartment."""
+    return record_of(load_layout(layout, variation)[0])
+
+
+def _rounded(episode: Episode, split: str) -> Episode:
+    """The episode as it comes back from a file; this also checks every field."""
+    key = episode.layout, episode.variation
+    sizes = {key: apartment_record(*key).size}
+    return decode_episode(encode_episode(episode), FieldChecker("generated"), split, sizes)
 
 
 def produce(order: Order, workers: int) -> Iterator[Batch]:

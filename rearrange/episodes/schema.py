@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rearrange.episodes.episode import Episode, Target
@@ -23,7 +24,8 @@ from rearrange.scenes.apartment import (
 from rearrange.scenes.compile import DRAWER_RANGE, FRIDGE_DOOR_RANGE
 from rearrange.scenes.objects import SLOT_KINDS
 
-DIGITS = 4  # positions and angles are rounded to 0.1 mm and 0.1 mrad
+DIGITS = 5  # positions and angles are rounded to 0.01 mm: what stands 0.1 mm higher touches nothing
+FINGERPRINT_DIGITS = 4  # likewise the geometry of an apartment in its fingerprint
 QUATERNION_DIGITS = 3  # so that an object's edge moves by less than 0.1 mm
 EPISODE_FIELDS = (
     "episode_id",
@@ -79,14 +81,15 @@ class ApartmentRecord:
 
 def record_of(apartment: Apartment) -> ApartmentRecord:
     """What an episode file remembers of an apartment."""
-    parts: list[Any] = [_rounded(apartment.bounds), SLOT_KINDS]
-    parts += [_rounded((*p.position, p.yaw)) for p in (apartment.fridge, apartment.cabinet)]
+    shape = partial(_rounded, digits=FINGERPRINT_DIGITS)
+    parts: list[Any] = [shape(apartment.bounds), SLOT_KINDS]
+    parts += [shape((*p.position, p.yaw)) for p in (apartment.fridge, apartment.cabinet)]
     for name in sorted(apartment.receptacles):
         place = apartment.receptacles[name]
-        parts.append((name, _rounded((*place.position, *place.half_extents, place.yaw))))
+        parts.append((name, shape((*place.position, *place.half_extents, place.yaw))))
     for solid in apartment.solids:
         if solid.collides:
-            parts.append((solid.kind, _rounded((*solid.position, *solid.size, solid.yaw))))
+            parts.append((solid.kind, shape((*solid.position, *solid.size, solid.yaw))))
     fingerprint = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
     size = (apartment.bounds[2], apartment.bounds[3])
     return ApartmentRecord(apartment.layout, apartment.variation, size, fingerprint)
@@ -97,7 +100,7 @@ def encode_apartment(record: ApartmentRecord) -> dict[str, Any]:
     return {
         "layout": record.layout,
         "variation": record.variation,
-        "size": list(_rounded(record.size)),
+        "size": list(_rounded(record.size, FINGERPRINT_DIGITS)),
         "fingerprint": record.fingerprint,
     }
 

@@ -309,5 +309,5 @@ def test_numbers_are_short_and_without_negative_zeros(raw, saved):
     assert "-0," not in text
     assert ".0," not in text
     assert len(text.splitlines()) == 4  # a line per episode
-    assert all(len(str(abs(x)).split(".")[-1]) <= 4 for x in raw["episodes"][0]["arm_joints"])
+    assert all(len(str(abs(x)).split(".")[-1]) <= 5 for x in raw["episodes"][0]["arm_joints"])
     assert json.loads(text) == raw

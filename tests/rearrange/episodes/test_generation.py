@@ -9,6 +9,7 @@ from rearrange.episodes import cluttered_scene, generation, sample_arm
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, OPEN_RECEPTACLES
+from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.tasks import Pick, TidyHouse
 
@@ -61,7 +62,7 @@ def test_objects_stand_upright_on_their_receptacles(scenes):
     for scene in scenes:
         for slot, (x, y, z, *quaternion) in scene.objects.items():
             surface = scene.apartment.receptacles[scene.receptacle_of[slot]]
-            assert z == pytest.approx(surface.position[2] + kind_of(slot).half_height)
+            assert z == pytest.approx(surface.position[2] + kind_of(slot).half_height - REST_DEPTH)
             c, s = math.cos(surface.yaw), math.sin(surface.yaw)
             dx, dy = x - surface.position[0], y - surface.position[1]
             inside = np.array([abs(c * dx + s * dy), abs(c * dy - s * dx)])
@@ -90,7 +91,9 @@ def test_goals_are_apart_from_objects_and_from_each_other():
         surfaces = generation.load_layout(episode.layout, 0)[0].receptacles
         for k, (slot, goal) in enumerate(goals):
             surface = surfaces[episode.targets[k].goal_receptacle]
-            assert goal[2] == pytest.approx(surface.position[2] + kind_of(slot).half_height)
+            assert goal[2] == pytest.approx(
+                surface.position[2] + kind_of(slot).half_height - REST_DEPTH
+            )
             for other, where in [*things, *goals[:k]]:
                 radii = kind_of(slot).footprint_radius + kind_of(other).footprint_radius
                 gap = math.dist(goal[:2], where[:2]) - radii

@@ -1,0 +1,96 @@
+"""Which sampled starts are used: the robot touches nothing, and all that it has to do is within reach.
+
+Episodes that are sampled and those in files come from `draw`, so both have the same distribution.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from rearrange.episodes.episode import Episode
+from rearrange.episodes.generation import load_layout
+from rearrange.navigation.occupancy import ROBOT_RADIUS
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.sim.base import SimState, Simulator
+
+REACH = (0.45, 0.95)  # horizontal distance from the base at which the arm can work [m]
+_GAP = 1e-3  # by which rounding may bring the base nearer to obstacles [m]
+
+Point = tuple[float, float]
+
+
+def draw(
+    sample: Callable[[], Episode],
+    simulator: Simulator,
+    world: int,
+    attempts: int,
+    rejected: Counter[str] | None = None,
+) -> Episode | None:
+    """Load the first fit one of some samples into a world.
+
+    Args:
+        sample: Makes an episode.
+        simulator: Where it is loaded.
+        world: Index of the world.
+        attempts: Samples to try.
+        rejected: Reason -> how many samples it cost, added to.
+
+    Returns:
+        The episode, or None if no sample was fit.
+    """
+    for _ in range(attempts):
+        episode = sample()
+        simulator.reset([world], [episode])
+        reason = unfit(episode, simulator.state, world)
+        if reason is None:
+            return episode
+        if rejected is not None:
+            rejected[reason] += 1
+    return None
+
+
+def unfit(episode: Episode, state: SimState, world: int) -> str | None:
+    """Why an episode that was just loaded into a world should not be played, or None."""
+    if state.contact_force[world] != 0.0:
+        return "robot touches something"
+    if episode.scene is not None:  # of a dataset: whatever it asks for is taken as given
+        return None
+    key = episode.layout, episode.variation
+    grid = load_layout(*key)[1]
+    x, y, _ = episode.base_pose
+    if not grid.is_free(x, y, ROBOT_RADIUS - _GAP) or not grid.island[grid.cell_of(x, y)]:
+        return "robot off the connected floor"
+    for what, point in _work_points(episode, state.handle_position[world]):
+        if not can_stand_near(*key, point):
+            return f"{what} out of reach"
+    return None
+
+
+def can_stand_near(layout: int, variation: int, point: Point) -> bool:
+    """Whether the connected floor has a place for the base within the arm's reach of a point [m]."""
+    offsets = _floor(layout, variation) - np.asarray(point)
+    distances = np.hypot(offsets[:, 0], offsets[:, 1])
+    return bool(((distances >= REACH[0]) & (distances <= REACH[1])).any())
+
+
+@lru_cache(maxsize=256)
+def _floor(layout: int, variation: int) -> np.ndarray:
+    """Centres of the connected cells where the robot fits [K, 2], m."""
+    grid = load_layout(layout, variation)[1]
+    return grid.center_of(np.argwhere(grid.island))
+
+
+def _work_points(episode: Episode, handles: np.ndarray) -> Iterator[tuple[str, Point]]:
+    """What the hand has to get to, and where on the floor plane [m]; handles [5, 3], m."""
+    for target in episode.targets:
+        if target.slot != episode.held_slot:
+            yield "object", target.start[:2]
+        if target.goal != target.start:
+            yield "goal", target.goal[:2]
+    if episode.target_joint is not None:
+        x, y, _ = handles[ARTICULATED_JOINTS.index(episode.target_joint)].tolist()
+        yield "handle", (x, y)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 
 import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.generation import load_layout
-from rearrange.navigation.occupancy import ROBOT_RADIUS
+from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import SimState, Simulator
 
@@ -59,29 +58,24 @@ def unfit(episode: Episode, state: SimState, world: int) -> str | None:
         return "robot touches something"
     if episode.scene is not None:  # of a dataset: whatever it asks for is taken as given
         return None
-    key = episode.layout, episode.variation
-    grid = load_layout(*key)[1]
+    grid = load_layout(episode.layout, episode.variation)[1]
     x, y, _ = episode.base_pose
     if not grid.is_free(x, y, ROBOT_RADIUS - _GAP) or not grid.island[grid.cell_of(x, y)]:
         return "robot off the connected floor"
     for what, point in _work_points(episode, state.handle_position[world]):
-        if not can_stand_near(*key, point):
+        if not can_stand_near(grid, point):
             return f"{what} out of reach"
     return None
 
 
-def can_stand_near(layout: int, variation: int, point: Point) -> bool:
+def can_stand_near(grid: OccupancyGrid, point: Point) -> bool:
     """Whether the connected floor has a place for the base within the arm's reach of a point [m]."""
-    offsets = _floor(layout, variation) - np.asarray(point)
+    x, y = point
+    low, high = grid.cell_of(x - REACH[1], y - REACH[1]), grid.cell_of(x + REACH[1], y + REACH[1])
+    around = grid.island[low[0] : high[0] + 1, low[1] : high[1] + 1]
+    offsets = grid.center_of(np.argwhere(around) + low) - (x, y)
     distances = np.hypot(offsets[:, 0], offsets[:, 1])
     return bool(((distances >= REACH[0]) & (distances <= REACH[1])).any())
-
-
-@lru_cache(maxsize=256)
-def _floor(layout: int, variation: int) -> np.ndarray:
-    """Centres of the connected cells where the robot fits [K, 2], m."""
-    grid = load_layout(layout, variation)[1]
-    return grid.center_of(np.argwhere(grid.island))
 
 
 def _work_points(episode: Episode, handles: np.ndarray) -> Iterator[tuple[str, Point]]:

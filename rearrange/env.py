@@ -13,7 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.episodes import Episode, FailedStarts, RecordedStarts, check_episode, load_layout
+from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment
@@ -133,8 +133,6 @@ class _Worlds:
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split)
-        self.failed = FailedStarts(self.starts.failed_share)
-        self.begun_again = np.zeros(world_count, bool)
         self.action_scale = self.task.action.scale()
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:
@@ -162,13 +160,14 @@ class _Worlds:
         )
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
-        """Put world i into a new episode whose robot touches nothing, or into an earlier one, as it was."""
-        earlier = self.failed.draw(rng)
-        self.begun_again[i] = earlier is not None
-        earlier = earlier or self.starts.draw(self.task.name, self.split, rng)
-        if earlier is not None:
-            self.simulator.reset([i], [earlier])
-            return self.begin(i, earlier)
+        """Put world i into a new episode whose robot touches nothing, or into a recorded one, as it was.
+
+        The generator alone decides which: nothing that happened in this process before.
+        """
+        recorded = self.starts.draw(self.task.name, self.split, rng)
+        if recorded is not None:
+            self.simulator.reset([i], [recorded])
+            return self.begin(i, recorded)
         for _ in range(START_ATTEMPTS):
             if self.source is None:
                 episode = self.task.sample_episode(self.split, rng)
@@ -201,11 +200,6 @@ class _Worlds:
             outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
             self.reward_sums, self.steps, self.success_once, rewards, truncated,
         )  # fmt: skip
-        if self.failed.share:
-            # Only once: else those that nobody can do would crowd out the others
-            failed = (outcome.terminated | truncated) & ~outcome.success & ~self.begun_again
-            for i in np.flatnonzero(failed).tolist():
-                self.failed.add(self.episodes[i])
         return rewards, truncated, outcome
 
     def observe(self) -> dict[str, np.ndarray]:

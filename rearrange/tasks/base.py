@@ -86,6 +86,11 @@ class Outcome:
         self.terminated: np.ndarray = worlds["terminated"]
         self.success: np.ndarray = worlds["success"]
         self.failures = MappingProxyType({name: worlds["failures"][name] for name in failures})
+        self._bytes = worlds.view(np.uint8)
+
+    def clear(self) -> None:
+        """Set all to zero and False."""
+        self._bytes.fill(0)
 
 
 class Compiled(NamedTuple):
@@ -182,7 +187,11 @@ class Task:
         return physical
 
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
-        """Reward, success and termination after a step with this full action [N, 11]."""
+        """Reward, success and termination after a step with this full action [N, 11].
+
+        What the task's logic does not write is zero or False, not what it was in the step before.
+        """
+        self.outcome.clear()
         self.compiled.evaluate(
             state.worlds, self.memory, self.settings, action, self.outcome.worlds
         )

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
-import numba
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
@@ -62,7 +62,7 @@ def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = 
     return physical
 
 
-@numba.njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) -> bool:
     """Kernel of `to_physical`; False where an action is not finite."""
     for i in range(len(action)):
@@ -74,7 +74,7 @@ def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) 
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def _tally(
     terms: Any, success: Any, terminated: Any, max_steps: Any,
     sums: Any, steps: Any, success_once: Any, rewards: Any, truncated: Any,

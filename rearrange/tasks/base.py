@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-import numba
 import numpy as np
 from gymnasium import spaces
 from numpy.lib.recfunctions import structured_to_unstructured
 
+from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.generation import Scene
 from rearrange.errors import UserError
@@ -228,13 +228,13 @@ def as_record(config: Any) -> np.ndarray:
     return np.array([values(config)], np.dtype(kind(config), align=True))
 
 
-@numba.njit(cache=True)
+@cached_njit
 def keep_base(physical: Any) -> None:
     """Take the base's motion out of an action [10]."""
     physical[_FORWARD], physical[_TURN] = 0.0, 0.0
 
 
-@numba.njit(cache=True)
+@cached_njit
 def pushed_shut(before: Any, now: Any) -> float:
     """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
     shut = 0.0
@@ -243,7 +243,7 @@ def pushed_shut(before: Any, now: Any) -> float:
     return shut
 
 
-@numba.njit(cache=True)
+@cached_njit
 def feel_force(force: float, memory: Any, config: Any) -> tuple[float, bool]:
     """Accumulate contact force as habitat-lab does: only increases above a noise floor count.
 

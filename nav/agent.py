@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
 from rearrange.errors import UserError
 
 STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(6)  # actions, in Habitat's order
@@ -56,7 +56,7 @@ class AgentConfig:
                 )
 
 
-@numba.njit(cache=True)
+@cached_njit
 def wrap(angle: float) -> float:
     """The same angle in (-pi, pi]."""
     return math.pi - (math.pi - angle) % (2.0 * math.pi)

@@ -10,21 +10,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
-from nav import agent
 from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, wrap
 from rearrange.caching import cached_njit
-from rearrange.navigation import geodesic, occupancy
 from rearrange.navigation.geodesic import sample_distance
 from rearrange.navigation.occupancy import clamp_kernel, interpolate
-from rearrange.render import caster, painting, projection, rays
 from rearrange.render.caster import cast
 from rearrange.render.projection import WORK_SHAPE
 
 
-@cached_njit(geodesic, occupancy)
+@cached_njit
 def geodesics(
     field: np.ndarray, origin_x: float, origin_y: float, cell: float, points: np.ndarray
 ) -> np.ndarray:
@@ -35,7 +31,7 @@ def geodesics(
     return distances
 
 
-@cached_njit(occupancy)
+@cached_njit
 def are_free(
     clearance: np.ndarray, island: np.ndarray, origin_x: float, origin_y: float, cell: float,
     points: np.ndarray, radius: float,
@@ -50,7 +46,7 @@ def are_free(
     return free
 
 
-@cached_njit(agent, geodesic, occupancy, nogil=True)
+@cached_njit(nogil=True)
 def advance(
     actions: Any, motion: Any, scenes: Any, frames: Any, shapes: Any, cell_starts: Any,
     clearance: Any, fields: Any, poses: Any, tilts: Any, travelled: Any, blocked: Any, distances: Any,
@@ -104,7 +100,27 @@ def advance(
                 distances[i] = here
 
 
-@cached_njit(caster, projection, rays, painting, nogil=True)
+@cached_njit
+def _paint(tags: np.ndarray, colours: np.ndarray, rgb: np.ndarray) -> None:
+    """Colour pixels [H, W, 3] by the geoms [H, W padded] that they show."""
+    for row in range(rgb.shape[0]):
+        for column in range(rgb.shape[1]):
+            geom = tags[row, column]
+            for channel in range(3):
+                rgb[row, column, channel] = colours[geom, channel] if geom >= 0 else 0
+
+
+@cached_njit
+def _mark(tags: np.ndarray, categories: np.ndarray, wanted: int, mask: np.ndarray) -> None:
+    """Mark the pixels [H, W] that show a geom of the wanted category."""
+    for row in range(mask.shape[0]):
+        for column in range(mask.shape[1]):
+            geom = tags[row, column]
+            found = geom >= 0 and wanted > 0 and categories[geom] == wanted
+            mask[row, column] = 255 if found else 0
+
+
+@cached_njit(nogil=True)
 def draw(
     ids: Any, poses: Any, tilts: Any, height: float, lens: Any, unit: float, scenes: Any, geom_starts: Any,
     kinds: Any, sizes: Any, positions: Any, rotations: Any, colours: Any, categories: Any, wanted: Any,
@@ -153,23 +169,3 @@ def draw(
             _paint(tags, colours[first:last], rgb[i])
         if mask is not None:
             _mark(tags, categories[first:last], wanted[i], mask[i])
-
-
-@numba.njit(cache=True)
-def _paint(tags: np.ndarray, colours: np.ndarray, rgb: np.ndarray) -> None:
-    """Colour pixels [H, W, 3] by the geoms [H, W padded] that they show."""
-    for row in range(rgb.shape[0]):
-        for column in range(rgb.shape[1]):
-            geom = tags[row, column]
-            for channel in range(3):
-                rgb[row, column, channel] = colours[geom, channel] if geom >= 0 else 0
-
-
-@numba.njit(cache=True)
-def _mark(tags: np.ndarray, categories: np.ndarray, wanted: int, mask: np.ndarray) -> None:
-    """Mark the pixels [H, W] that show a geom of the wanted category."""
-    for row in range(mask.shape[0]):
-        for column in range(mask.shape[1]):
-            geom = tags[row, column]
-            found = geom >= 0 and wanted > 0 and categories[geom] == wanted
-            mask[row, column] = 255 if found else 0

@@ -1,36 +1,121 @@
-"""Keys for numba's cache, which notices changes in the file of the outermost function only."""
+"""Numba's cache across files: numba itself notices changes in the file of the outermost function only."""
 
 from __future__ import annotations
 
+import enum
 import hashlib
-import inspect
-from collections.abc import Callable
-from types import ModuleType
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar, cast, overload
 
 import numba
+import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., object])
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, enum.Enum, np.generic, np.dtype)
+_FINGERPRINTS: dict[FunctionType, str] = {}
 
 
-def source_hash(*modules: ModuleType) -> str:
-    """Hash of the modules' sources."""
-    sources = (inspect.getsource(module).encode() for module in modules)
-    return hashlib.sha256(b"".join(sources)).hexdigest()
+@overload
+def cached_njit(signature: Function, /) -> Function: ...
+@overload
+def cached_njit(signature: str | None = None, **options: Any) -> Callable[[Function], Function]: ...
+def cached_njit(signature: Any = None, **options: Any) -> Any:
+    """`numba.njit(cache=True)` that compiles anew when anything changes that a kernel is made of.
 
-
-def cached_njit(*modules: ModuleType, **options: Any) -> Callable[[Function], Function]:
-    """`numba.njit(cache=True)` for a kernel that uses kernels or constants of other modules.
+    That is the kernel, its options, and the kernels and constants that it uses, in whatever module,
+    and what those use in turn. All must be defined before it: it is looked at where it is decorated.
 
     Args:
-        modules: All of these, and what they in turn use: if the source of one changes, the kernel
-            is compiled anew. Kernels that call this one in its own file need the same modules.
+        signature: What numba.njit takes as such; or the function, for `@cached_njit` without brackets.
         options: What else numba.njit takes.
     """
-    version = source_hash(*modules)[:12]
+    if isinstance(signature, FunctionType):
+        return cached_njit()(signature)
 
     def compiled(function: Function) -> Function:
-        function.__qualname__ += f".{version}"  # numba names its cache files after this
-        return cast(Function, numba.njit(cache=True, **options)(function))
+        kernel = cast(FunctionType, function)
+        version = fingerprint(kernel, _FINGERPRINTS), *_parts(options, (), {}, set())
+        # Numba names its cache files after this
+        kernel.__qualname__ += f".{_digest(version)[:12]}"
+        return cast(Function, numba.njit(signature, cache=True, **options)(kernel))
 
     return compiled
+
+
+def fingerprint(function: FunctionType, known: dict[FunctionType, str]) -> str:
+    """Hash of a function, and of the kernels and constants that it uses.
+
+    Args:
+        function: Not compiled.
+        known: Those of other functions, which is added to.
+    """
+    if function not in known:
+        known[function] = ""  # for one that calls itself
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        parts = [*_parts((function.__defaults__, cells), function.__code__.co_names, known, set())]
+        parts += _parts_of_code(function.__code__, function.__globals__, known)
+        known[function] = _digest(parts)
+    return known[function]
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _parts_of_code(
+    code: CodeType, scope: dict[str, Any], known: dict[FunctionType, str]
+) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts_of_code(constant, scope, known)
+        else:
+            yield from _parts(constant, (), known, set())
+    # Names of attributes are among them: a few parts too many do no harm
+    for name in code.co_names:
+        if name in scope:
+            yield from _parts(scope[name], code.co_names, known, set())
+
+
+def _parts(
+    value: Any, names: Iterable[str], known: dict[FunctionType, str], met: set[int]
+) -> Iterator[str]:
+    """What a value is made of, in words that are the same in every process.
+
+    Args:
+        value: What a kernel refers to.
+        names: The attributes that it may ask for.
+        known: See `fingerprint`.
+        met: Ids of modules and classes that were gone into, which is added to.
+    """
+    if isinstance(value, _PLAIN):
+        yield repr(value)
+    elif isinstance(value, np.ndarray):
+        yield repr((value.dtype, value.shape, hashlib.sha256(value.tobytes()).hexdigest()))
+    elif isinstance(value, tuple | list):
+        yield type(value).__qualname__
+        for part in value:
+            yield from _parts(part, names, known, met)
+    elif isinstance(value, set | frozenset):
+        yield repr(sorted(map(repr, value)))
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield repr(key)
+            yield from _parts(part, names, known, met)
+    elif isinstance(value, ModuleType | type):
+        yield getattr(value, "__qualname__", value.__name__)
+        if id(value) not in met:
+            met.add(id(value))
+            for name in names:
+                if name in vars(value):
+                    yield from _parts(vars(value)[name], names, known, met)
+    else:
+        # A kernel, an intrinsic, or what numba knows by itself
+        function = getattr(value, "py_func", None) or getattr(value, "_defn", None)
+        if not isinstance(function, FunctionType):
+            yield f"{type(value).__qualname__} {getattr(value, '__name__', '')}"
+        elif known.get(function) != "":  # it does not call itself
+            yield fingerprint(function, known)
+            yield from _parts(getattr(value, "targetoptions", None), (), known, met)

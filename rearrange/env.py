@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
-import numba
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.episodes import Episode, FailedStarts, RecordedStarts, check_episode, load_layout
+from rearrange.caching import cached_njit
+from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment
@@ -65,7 +65,7 @@ def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = 
     return physical
 
 
-@numba.njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) -> bool:
     """Kernel of `to_physical`; False where an action is not finite."""
     for i in range(len(action)):
@@ -77,7 +77,7 @@ def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) 
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def _tally(
     terms: Any, success: Any, terminated: Any, max_steps: Any,
     sums: Any, steps: Any, success_once: Any, rewards: Any, truncated: Any,
@@ -136,8 +136,6 @@ class _Worlds:
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split)
-        self.failed = FailedStarts(self.starts.failed_share)
-        self.begun_again = np.zeros(world_count, bool)
         self.action_scale = self.task.action.scale()
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:
@@ -165,13 +163,14 @@ class _Worlds:
         )
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
-        """Put world i into a new episode whose robot touches nothing, or into an earlier one, as it was."""
-        earlier = self.failed.draw(rng)
-        self.begun_again[i] = earlier is not None
-        earlier = earlier or self.starts.draw(self.task.name, self.split, rng)
-        if earlier is not None:
-            self.simulator.reset([i], [earlier])
-            return self.begin(i, earlier)
+        """Put world i into a new episode that is fit to be played, or into a recorded one, as it was.
+
+        The generator alone decides which: nothing that happened in this process before.
+        """
+        recorded = self.starts.draw(self.task.name, self.split, rng)
+        if recorded is not None:
+            self.simulator.reset([i], [recorded])
+            return self.begin(i, recorded)
         sample = partial(self._sample, rng)
         episode = draw(sample, self.simulator, i, START_ATTEMPTS, rejected := Counter())
         if episode is not None:
@@ -205,11 +204,6 @@ class _Worlds:
             outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
             self.reward_sums, self.steps, self.success_once, rewards, truncated,
         )  # fmt: skip
-        if self.failed.share:
-            # Only once: else those that nobody can do would crowd out the others
-            failed = (outcome.terminated | truncated) & ~outcome.success & ~self.begun_again
-            for i in np.flatnonzero(failed).tolist():
-                self.failed.add(self.episodes[i])
         return rewards, truncated, outcome
 
     def observe(self) -> dict[str, np.ndarray]:

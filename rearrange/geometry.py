@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
+from rearrange.caching import cached_njit
 
 Vector = tuple[float, float, float]
 
 
-@numba.njit(cache=True)
+@cached_njit
 def norm(vector: Vector) -> float:
     """Euclidean length of a vector (x, y, z)."""
     return math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
 
 
-@numba.njit(cache=True)
+@cached_njit
 def distance(first: Any, second: Any) -> float:
     """Distance of two points, arrays [3] or tuples."""
     return norm((first[0] - second[0], first[1] - second[1], first[2] - second[2]))
 
 
-@numba.njit(cache=True)
+@cached_njit
 def to_base_frame(base_pose: Any, point: Any) -> Vector:
     """A world point [3] in the base frame (x forward, y left) of a base pose x, y, yaw [3]."""
     cos, sin = math.cos(base_pose[2]), math.sin(base_pose[2])
@@ -30,7 +30,7 @@ def to_base_frame(base_pose: Any, point: Any) -> Vector:
     return cos * x + sin * y, cos * y - sin * x, point[2]
 
 
-@numba.njit(cache=True)
+@cached_njit
 def to_end_effector_frame(position: Any, rotation: Any, point: Any) -> Vector:
     """A world point [3] in the frame of an end effector at a position [3], rotation [3, 3]."""
     x, y, z = point[0] - position[0], point[1] - position[1], point[2] - position[2]

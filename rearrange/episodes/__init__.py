@@ -12,12 +12,11 @@ from rearrange.episodes.generation import (
     load_layout,
     sample_arm,
 )
-from rearrange.episodes.recorded import FailedStarts, RecordedStarts
+from rearrange.episodes.recorded import RecordedStarts
 
 __all__ = [
     "Episode",
     "EpisodeSet",
-    "FailedStarts",
     "HandleWay",
     "RecordedStarts",
     "Scene",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,18 +20,11 @@ class RecordedStarts:
     # path that leads nowhere from here starts at the repository's root: configs name those in data/hand_offs
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
-    # Of the episodes that begin like a recent one that failed, once more each. The success that training shows
-    # is then that of harder episodes than the task's; evaluations have none of them
-    failed_share: float = 0.0
 
     def check(self, task: str, split: str) -> None:
         """Raise UserError where a file is missing, wrong or empty, or the share is none."""
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
-        if not 0.0 <= self.failed_share < 1.0:
-            raise UserError(
-                f"starts.failed_share must be from 0 to below 1, found {self.failed_share}"
-            )
         for path in self.paths:
             try:
                 count = len(EpisodeSet.load(_located(path), task, split))
@@ -52,33 +44,6 @@ class RecordedStarts:
                 return replace(episodes.episode(index), seed=int(rng.integers(2**31)))
             index -= len(episodes)
         raise AssertionError("an index within the sum of lengths lies in one of the sets")
-
-
-class FailedStarts:
-    """The episodes that failed last, each to be begun once more.
-
-    Args:
-        share: Of the episodes that begin so, where there is one.
-        room: How many are remembered; the oldest are forgotten.
-    """
-
-    def __init__(self, share: float, room: int = 64) -> None:
-        self.share = share
-        self._episodes: deque[Episode] = deque(maxlen=room)
-
-    def add(self, episode: Episode) -> None:
-        """Remember an episode that failed."""
-        if self.share:
-            self._episodes.append(episode)
-
-    def draw(self, rng: np.random.Generator) -> Episode | None:
-        """Any one of them, which is then forgotten; None: another is to be begun."""
-        if not self._episodes or rng.random() >= self.share:
-            return None
-        index = int(rng.integers(len(self._episodes)))
-        episode = self._episodes[index]
-        del self._episodes[index]
-        return episode
 
 
 def _located(path: str) -> str:

@@ -11,12 +11,10 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numba
 import numpy as np
 from scipy import ndimage
 
 from rearrange.caching import cached_njit
-from rearrange.navigation import occupancy
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid, interpolate
 
 EXACT_RADIUS = 0.5  # [m], distances up to here are set by line of sight
@@ -172,7 +170,7 @@ def _densify(points: np.ndarray, spacing: float = 0.1) -> np.ndarray:
     return np.vstack([*pieces, points[-1:]])
 
 
-@cached_njit(occupancy)
+@cached_njit
 def _sees(
     clearance: np.ndarray,
     origin_x: float,
@@ -200,7 +198,7 @@ def _sees(
         gone = min(gone + max(spare, 0.2 * cell), length)
 
 
-@cached_njit(occupancy)
+@cached_njit
 def _push_off(
     clearance: np.ndarray,
     origin_x: float,
@@ -226,7 +224,7 @@ def _push_off(
             points[index, 1] += lack * (north - south) / norm
 
 
-@cached_njit(occupancy)
+@cached_njit
 def _pull_string(
     clearance: np.ndarray,
     origin_x: float,
@@ -254,7 +252,7 @@ def _pull_string(
     return result
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _descend(distance: np.ndarray, ix: int, iy: int) -> np.ndarray:
     """Cells [K, 2] of steepest descent over eight neighbours, from (ix, iy) to a goal."""
     path = np.empty((distance.size, 2), dtype=np.int64)
@@ -280,7 +278,7 @@ def _descend(distance: np.ndarray, ix: int, iy: int) -> np.ndarray:
     return path[:count]
 
 
-@numba.njit(cache=True)
+@cached_njit
 def sample_distance(
     distance: np.ndarray, origin_x: float, origin_y: float, cell: float, x: float, y: float
 ) -> float:
@@ -300,7 +298,7 @@ def sample_distance(
     return value if np.isfinite(value) else around
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _upwind(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, axis: int) -> tuple:
     """Best neighbour along an axis: (value, second value or infinity behind it)."""
     best, behind = math.inf, math.inf
@@ -318,7 +316,7 @@ def _upwind(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, axis: int)
     return best, behind
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _solve_eikonal(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, cell: float) -> float:
     """Arrival at a cell from its finished neighbours, of second order where two lie in a row."""
     first, first_behind = _upwind(distance, done, ix, iy, 0)
@@ -343,7 +341,7 @@ def _solve_eikonal(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, cel
     return solution if max(first, second) <= solution else result
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> int:
     """Insert a cell into the binary heap ordered by keys; returns the new size."""
     child = size
@@ -357,36 +355,7 @@ def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> int:
     return size + 1
 
 
-@numba.njit(cache=True)
-def _march(
-    free: np.ndarray,
-    clearance: np.ndarray,
-    origin_x: float,
-    origin_y: float,
-    cell: float,
-    goals: np.ndarray,
-    radius: float,
-) -> np.ndarray:
-    """Fast marching over the free cells [nx, ny] from goals [G, 2]; distances [nx, ny], m."""
-    distance = np.full(free.shape, math.inf)
-    reach = math.ceil(EXACT_RADIUS / cell) + 1
-    for index in range(len(goals)):
-        gx, gy = goals[index]
-        cx, cy = int((gx - origin_x) / cell), int((gy - origin_y) / cell)
-        for ix in range(max(cx - reach, 0), min(cx + reach + 1, free.shape[0])):
-            for iy in range(max(cy - reach, 0), min(cy + reach + 1, free.shape[1])):
-                x, y = origin_x + (ix + 0.5) * cell, origin_y + (iy + 0.5) * cell
-                away = math.hypot(x - gx, y - gy)
-                if not free[ix, iy] or away > EXACT_RADIUS or away >= distance[ix, iy]:
-                    continue
-                if _sees(clearance, origin_x, origin_y, cell, gx, gy, x, y, radius - TOLERANCE):
-                    distance[ix, iy] = away
-    exact = distance < math.inf
-    _propagate(free, exact, distance, cell)
-    return distance
-
-
-@numba.njit(cache=True)
+@cached_njit
 def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: float) -> None:
     """Extend finite distances [nx, ny] to all connected free cells, nearest first."""
     columns = free.shape[1]
@@ -432,3 +401,32 @@ def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: 
                 keys[entry], cells[entry] = arrival, jx * columns + jy
                 size = _push(heap, size, keys, entry)
                 entry += 1
+
+
+@cached_njit
+def _march(
+    free: np.ndarray,
+    clearance: np.ndarray,
+    origin_x: float,
+    origin_y: float,
+    cell: float,
+    goals: np.ndarray,
+    radius: float,
+) -> np.ndarray:
+    """Fast marching over the free cells [nx, ny] from goals [G, 2]; distances [nx, ny], m."""
+    distance = np.full(free.shape, math.inf)
+    reach = math.ceil(EXACT_RADIUS / cell) + 1
+    for index in range(len(goals)):
+        gx, gy = goals[index]
+        cx, cy = int((gx - origin_x) / cell), int((gy - origin_y) / cell)
+        for ix in range(max(cx - reach, 0), min(cx + reach + 1, free.shape[0])):
+            for iy in range(max(cy - reach, 0), min(cy + reach + 1, free.shape[1])):
+                x, y = origin_x + (ix + 0.5) * cell, origin_y + (iy + 0.5) * cell
+                away = math.hypot(x - gx, y - gy)
+                if not free[ix, iy] or away > EXACT_RADIUS or away >= distance[ix, iy]:
+                    continue
+                if _sees(clearance, origin_x, origin_y, cell, gx, gy, x, y, radius - TOLERANCE):
+                    distance[ix, iy] = away
+    exact = distance < math.inf
+    _propagate(free, exact, distance, cell)
+    return distance

@@ -12,10 +12,10 @@ import copy
 import math
 from functools import cached_property
 
-import numba
 import numpy as np
 from scipy import ndimage
 
+from rearrange.caching import cached_njit
 from rearrange.navigation.footprints import Building, Floor, footprints_of
 
 CELL_SIZE = 0.05  # [m]
@@ -251,7 +251,7 @@ def _largest_component(mask: np.ndarray) -> np.ndarray:
     return labels == sizes.argmax()
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _clearance_field(
     shape: tuple[int, int],
     origin: tuple[float, float],
@@ -284,7 +284,7 @@ def _clearance_field(
     return field
 
 
-@numba.njit("float64(float32[:, ::1], float64, float64, float64, float64, float64)", cache=True)
+@cached_njit("float64(float32[:, ::1], float64, float64, float64, float64, float64)")
 def interpolate(
     field: np.ndarray, origin_x: float, origin_y: float, cell: float, x: float, y: float
 ) -> float:
@@ -301,10 +301,9 @@ def interpolate(
     return low * (1.0 - u) + high * u
 
 
-@numba.njit(
+@cached_njit(
     "UniTuple(float64, 3)(float32[:, ::1], float64, float64, float64, float64, float64, float64,"
-    " float64, float64)",
-    cache=True,
+    " float64, float64)"
 )
 def _glide(
     clearance: np.ndarray,
@@ -346,10 +345,9 @@ def _glide(
     return new_x, new_y, there
 
 
-@numba.njit(
+@cached_njit(
     "Tuple((float64, float64, boolean))(float32[:, ::1], float64, float64, float64, float64,"
-    " float64, float64, float64, float64, boolean)",
-    cache=True,
+    " float64, float64, float64, float64, boolean)"
 )
 def clamp_kernel(
     clearance: np.ndarray,

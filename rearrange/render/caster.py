@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearrange.caching import cached_njit
-from rearrange.render import painting, projection, rays
 from rearrange.render.camera import FAR, NEAR, Camera
 from rearrange.render.painting import LANES, paint_geom, write_depth
 from rearrange.render.projection import (
@@ -87,9 +86,7 @@ def _paint_all(
         paint_geom(buffer, tags, geom, kinds[n], sizes[n], center, work, rows, lens, width)
 
 
-@cached_njit(
-    projection, rays, painting, nogil=True, error_model="numpy", fastmath={"contract", "nsz"}
-)
+@cached_njit(nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
 def cast(kinds, ids, sizes, xpos, xmat, eye, axes, lens, work, buffer, tags, depth, width, unit):
     """Paint the largest inverse depth into buffer [H, W padded] and geom ids into tags.
 

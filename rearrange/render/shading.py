@@ -9,6 +9,8 @@ import math
 import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
+
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 0, 2, 3, 4, 5, 6  # mujoco.mjtGeom
 PLAIN, PLANKS, TILES = 0, 1, 2
 FAST = {
@@ -303,7 +305,7 @@ def _light_row(spots, owners, count, lamps, some, anchors, total):
                 spots[SEEN, m] = spots[SEEN, j] * (1.0 - f) + spots[SEEN, k] * f
 
 
-@numba.njit(cache=True, **FAST)
+@cached_njit(**FAST)
 def shade(buffer, tags, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out):
     """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel."""
     sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numba
 import numpy as np
+
+from rearrange.caching import cached_njit
 
 JOINT_COUNT = 7
 JOINT_NAMES = (
@@ -178,7 +179,7 @@ def _guesses(seed: np.ndarray, restarts: int) -> Iterator[np.ndarray]:
         yield seed + generator.normal(0.0, _SPREAD, JOINT_COUNT)
 
 
-@numba.njit(cache=True)
+@cached_njit
 def frames_kernel(joints: np.ndarray, torso_lift: float) -> tuple[np.ndarray, np.ndarray]:
     """`link_frames` for compiled callers: origins [9, 3] and rotations [9, 3, 3]."""
     count = len(_OFFSETS)
@@ -202,7 +203,7 @@ def frames_kernel(joints: np.ndarray, torso_lift: float) -> tuple[np.ndarray, np
     return positions, rotations
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _jacobian(positions: np.ndarray, rotations: np.ndarray, tip: np.ndarray) -> np.ndarray:
     """Geometric Jacobian [6, 7] of a point on the last link from the link frames."""
     result = np.empty((6, JOINT_COUNT))
@@ -216,7 +217,7 @@ def _jacobian(positions: np.ndarray, rotations: np.ndarray, tip: np.ndarray) -> 
     return result
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _task_error(
     position: np.ndarray, pointing: np.ndarray, goal: np.ndarray, direction: np.ndarray
 ) -> tuple[np.ndarray, float]:
@@ -243,7 +244,7 @@ def _task_error(
     return error, total
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _task_jacobian(
     task: np.ndarray, pointing: np.ndarray, directed: bool, frozen: np.ndarray
 ) -> np.ndarray:
@@ -259,7 +260,7 @@ def _task_jacobian(
     return task
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _descend(
     goal: np.ndarray,
     direction: np.ndarray,

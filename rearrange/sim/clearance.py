@@ -13,7 +13,6 @@ import math
 from typing import Any
 
 import mujoco
-import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
@@ -136,7 +135,7 @@ def _object_radius(model: mujoco.MjModel, body_name: str) -> float:
     )
 
 
-@cached_njit(kinematics, **_KERNEL)
+@cached_njit(**_KERNEL)
 def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyped-def]
     """Write the spheres in the world, their radii, and their place in the base frame [>= S, 7]."""
     positions, r = frames_kernel(joints, TORSO_LIFT)
@@ -155,7 +154,7 @@ def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyp
         placed[s, 4], placed[s, 5], placed[s, 6] = a, b, c
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def _bound(placed, first, last, bounds, part):  # type: ignore[no-untyped-def]
     """Write the bounds of spheres first .. last - 1 along the world's axes into bounds[part, 0:6]."""
     for k in range(3):
@@ -166,7 +165,7 @@ def _bound(placed, first, last, bounds, part):  # type: ignore[no-untyped-def]
         bounds[part, k], bounds[part, 3 + k] = low, high
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def _apart(a, i, b, j, column):  # type: ignore[no-untyped-def]
     """Whether the bounds a[i, 0:6] and b[j, column : column + 6] do not overlap."""
     return (
@@ -176,7 +175,7 @@ def _apart(a, i, b, j, column):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def _meets_box(placed, first, last, frame, boxes, i):  # type: ignore[no-untyped-def]
     """Whether one of the spheres first .. last - 1 overlaps box i; their places start at column `frame`."""
     for s in range(first, last):
@@ -192,7 +191,7 @@ def _meets_box(placed, first, last, frame, boxes, i):  # type: ignore[no-untyped
     return False
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[no-untyped-def]
     """Whether one of the spheres before `last`, of base and arm, overlaps that of an object but `held`."""
     for o in range(len(objects)):
@@ -214,7 +213,7 @@ def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[n
     return False
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def _cup_meets_base(spheres, placed, arm, last, base_boxes):  # type: ignore[no-untyped-def]
     """Whether one of the cup's spheres, among arm .. last - 1, overlaps the base: its only self-contact."""
     for s in range(arm, last):
@@ -224,7 +223,7 @@ def _cup_meets_base(spheres, placed, arm, last, base_boxes):  # type: ignore[no-
     return False
 
 
-@cached_njit(kinematics, **_KERNEL)
+@cached_njit(**_KERNEL)
 def is_clear(  # type: ignore[no-untyped-def]
     spheres, boxes, base_boxes, moving_boxes, radii, joints, x, y, yaw, objects, held
 ):  # fmt: skip

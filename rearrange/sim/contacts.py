@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from rearrange.caching import cached_njit
 
 # What a geom is, for `scan_contacts`: object slots are 0..29, then these.
 OTHER = -1
@@ -14,7 +15,21 @@ SUCTION = 1001
 HANDLE = 2000  # HANDLE + index of the articulated joint
 
 
-@numba.njit(cache=True, boundscheck=False)
+@cached_njit(boundscheck=False)
+def _pushed(first: Any, second: Any, held_object: int, held_handle: int) -> int:
+    """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both.
+
+    A handle that is held does not count: it is joined to the suction cup.
+    """
+    first_is_robot = ROBOT <= first <= SUCTION or (0 <= first == held_object)
+    second_is_robot = ROBOT <= second <= SUCTION or (0 <= second == held_object)
+    held = HANDLE + held_handle if held_handle >= 0 else OTHER
+    if first_is_robot == second_is_robot or (held != OTHER and held in (first, second)):
+        return 0
+    return 1 if first_is_robot else 2
+
+
+@cached_njit(boundscheck=False)
 def scan_contacts(
     contact_count: int,
     geoms: np.ndarray,
@@ -58,21 +73,7 @@ def scan_contacts(
     return touched_object, touched_handle, largest  # pyright: ignore[reportReturnType]
 
 
-@numba.njit(cache=True, boundscheck=False)
-def _pushed(first: Any, second: Any, held_object: int, held_handle: int) -> int:
-    """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both.
-
-    A handle that is held does not count: it is joined to the suction cup.
-    """
-    first_is_robot = ROBOT <= first <= SUCTION or (0 <= first == held_object)
-    second_is_robot = ROBOT <= second <= SUCTION or (0 <= second == held_object)
-    held = HANDLE + held_handle if held_handle >= 0 else OTHER
-    if first_is_robot == second_is_robot or (held != OTHER and held in (first, second)):
-        return 0
-    return 1 if first_is_robot else 2
-
-
-@numba.njit(cache=True, boundscheck=False)
+@cached_njit(boundscheck=False)
 def push_on_robot(
     contact_count: int,
     geoms: np.ndarray,

@@ -22,10 +22,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rearrange.caching import cached_njit
-from rearrange.robot import fetch, kinematics
+from rearrange.robot import fetch
 from rearrange.robot.kinematics import JOINT_COUNT
 from rearrange.scenes.compile import empty_spec
-from rearrange.sim import clearance, kernels
 from rearrange.sim.clearance import is_clear
 from rearrange.sim.kernels import place_base
 
@@ -118,7 +117,7 @@ def _call(_, function, model, data):  # type: ignore[no-untyped-def]
 _KERNEL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
-@cached_njit(kernels, **_KERNEL)
+@cached_njit(**_KERNEL)
 def teleport(motion, position, rotation, objects, held):  # type: ignore[no-untyped-def]
     """Move the base, and what it holds, by a substep's part of the way.
 
@@ -150,7 +149,7 @@ def _copy(source, start, target, first, count):  # type: ignore[no-untyped-def]
         target[first + k] = source[start + k]
 
 
-@cached_njit(clearance, kernels, kinematics, **_KERNEL)
+@cached_njit(**_KERNEL)
 def step_free(  # type: ignore[no-untyped-def]
     call_step, call_kinematics, small_model, small_data, small_qpos, small_qvel, small_warm,
     small_ctrl, small_position, small_rotation,

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numba
-
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.navigation import occupancy
 from rearrange.navigation.occupancy import clamp_kernel
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
@@ -20,14 +17,14 @@ _KERNEL = {"nogil": True, "error_model": "numpy"}
 _TIP = kinematics.END_EFFECTOR_OFFSET[0]
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def place_base(position, rotation, x, y, yaw):  # type: ignore[no-untyped-def]
     """Put the base's position [3] and quaternion [4] on the floor at x, y with heading yaw."""
     position[0], position[1] = x, y
     rotation[0], rotation[3] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
 
 
-@cached_njit(occupancy, **_KERNEL)
+@cached_njit(**_KERNEL)
 def begin_step(  # type: ignore[no-untyped-def]
     worlds, i, action, targets, measured, control, lead, limits, floor, frame, radius, slide, motion
 ):  # fmt: skip
@@ -78,7 +75,7 @@ def begin_step(  # type: ignore[no-untyped-def]
     return TAKE if touches and not holds else KEEP
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def yield_to(push, motion, pace, force, torque):  # type: ignore[no-untyped-def]
     """Halve the pace of what of the base's motion goes against more than its wheels can push.
 
@@ -101,7 +98,7 @@ def yield_to(push, motion, pace, force, torque):  # type: ignore[no-untyped-def]
     return drive, turn
 
 
-@cached_njit(geometry, kinematics, **_KERNEL)
+@cached_njit(**_KERNEL)
 def read_world(  # type: ignore[no-untyped-def]
     worlds, i, hold_threshold, arm_joints, arm_velocities, hand_position, hand_rotation, object_position,
     object_rotation, qpos, joint_qpos, geom_position, handle_geoms,
@@ -140,7 +137,7 @@ def read_world(  # type: ignore[no-untyped-def]
     return False
 
 
-@numba.njit(cache=True, **_KERNEL)
+@cached_njit(**_KERNEL)
 def place_camera(base_pose, offset, mount, position, rotation):  # type: ignore[no-untyped-def]
     """Write position [3] and rotation [3, 3] of a camera that is fixed to the base.
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-import numba
 import numpy as np
 from gymnasium import spaces
 from numpy.lib.recfunctions import structured_to_unstructured
 
+from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.generation import Scene
 from rearrange.errors import UserError
@@ -86,6 +86,11 @@ class Outcome:
         self.terminated: np.ndarray = worlds["terminated"]
         self.success: np.ndarray = worlds["success"]
         self.failures = MappingProxyType({name: worlds["failures"][name] for name in failures})
+        self._bytes = worlds.view(np.uint8)
+
+    def clear(self) -> None:
+        """Set all to zero and False."""
+        self._bytes.fill(0)
 
 
 class Compiled(NamedTuple):
@@ -182,7 +187,11 @@ class Task:
         return physical
 
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
-        """Reward, success and termination after a step with this full action [N, 11]."""
+        """Reward, success and termination after a step with this full action [N, 11].
+
+        What the task's logic does not write is zero or False, not what it was in the step before.
+        """
+        self.outcome.clear()
         self.compiled.evaluate(
             state.worlds, self.memory, self.settings, action, self.outcome.worlds
         )
@@ -219,13 +228,13 @@ def as_record(config: Any) -> np.ndarray:
     return np.array([values(config)], np.dtype(kind(config), align=True))
 
 
-@numba.njit(cache=True)
+@cached_njit
 def keep_base(physical: Any) -> None:
     """Take the base's motion out of an action [10]."""
     physical[_FORWARD], physical[_TURN] = 0.0, 0.0
 
 
-@numba.njit(cache=True)
+@cached_njit
 def pushed_shut(before: Any, now: Any) -> float:
     """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
     shut = 0.0
@@ -234,7 +243,7 @@ def pushed_shut(before: Any, now: Any) -> float:
     return shut
 
 
-@numba.njit(cache=True)
+@cached_njit
 def feel_force(force: float, memory: Any, config: Any) -> tuple[float, bool]:
     """Accumulate contact force as habitat-lab does: only increases above a noise floor count.
 

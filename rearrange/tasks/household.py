@@ -22,9 +22,7 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, sample_arm
-from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     STOP,
     ActionConfig,
@@ -101,13 +99,13 @@ def memory_of(target_count: int) -> list[tuple[Any, ...]]:
     ]
 
 
-@cached_njit(geometry)
+@cached_njit
 def _to_goal(world: Any, memory: Any, k: int) -> float:
     """Distance of target k from its goal [m]."""
     return geometry.distance(world.object_position[memory.slots[k]], memory.goal[k])
 
 
-@cached_njit(geometry)
+@cached_njit
 def _distance(world: Any, memory: Any) -> float:
     """What has to shrink next: hand to the first object that is not in place, then it to its goal [m]."""
     for k in range(len(memory.slots)):
@@ -119,14 +117,14 @@ def _distance(world: Any, memory: Any) -> float:
     return 0.0
 
 
-@cached_njit(geometry)
+@cached_njit
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         memories[i].previous_distance = _distance(states[i], memories[i])
         memories[i].previous_held = states[i].held_object
 
 
-@cached_njit(base)
+@cached_njit
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Everything is allowed; the base may be asked to stand still."""
     for i in range(len(states)):
@@ -134,7 +132,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
             keep_base(physical[i])
 
 
-@cached_njit(base, geometry)
+@cached_njit
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
     for i in range(len(states)):
@@ -174,7 +172,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         outcome.terminated = stop or exceeded
 
 
-@cached_njit(geometry, sensors)
+@cached_njit
 def _observe_points(world: Any, points: Any, sensor: Any, compass: Any) -> None:
     """Write points [K, 3] in the end-effector frame [3 K] and as GPS+Compass [2 K]."""
     for k in range(len(points)):
@@ -183,7 +181,7 @@ def _observe_points(world: Any, points: Any, sensor: Any, compass: Any) -> None:
         compass[2 * k], compass[2 * k + 1] = distance, -bearing
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _observe(states: Any, memories: Any, seen: Any) -> None:
     for i in range(len(states)):
         world, memory, see = states[i], memories[i], seen[i]

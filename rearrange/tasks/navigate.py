@@ -23,7 +23,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import (
     Episode,
@@ -36,7 +35,6 @@ from rearrange.episodes import (
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, CLOSED_RECEPTACLES
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
     HOLD,
@@ -110,7 +108,7 @@ class NavigateConfig:
     start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
 
 
-@cached_njit(sensors)
+@cached_njit
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         distance, bearing = polar(states[i].base_pose, memories[i].goal)
@@ -121,14 +119,14 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         copy_into(memories[i].previous_joints, states[i].articulated_joints)
 
 
-@cached_njit(base)
+@cached_njit
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """The hand keeps what it holds and takes nothing."""
     for i in range(len(states)):
         physical[i, GRIP] = HOLD if states[i].held_object != NOTHING else LET_GO
 
 
-@cached_njit(base, sensors)
+@cached_njit
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
     for i in range(len(states)):
@@ -168,7 +166,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         copy_into(memory.previous_joints, world.articulated_joints)
 
 
-@cached_njit(geometry, sensors)
+@cached_njit
 def _observe(states: Any, memories: Any, seen: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]

@@ -27,10 +27,8 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, empty_scene, sample_arm
 from rearrange.errors import UserError
-from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
     LET_GO,
@@ -136,7 +134,7 @@ class CloseFridgeConfig(OpenFridgeConfig):
     start_joint_high: float = 2 * math.pi / 3  # [2.0944] 2 pi / 3 rad
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _measure(world: Any, memory: Any, config: Any) -> tuple[float, float, float]:
     """Joint motion left (m or rad), hand to handle and hand to resting place (m)."""
     left = config.joint_goal - world.articulated_joints[memory.index]
@@ -148,7 +146,7 @@ def _measure(world: Any, memory: Any, config: Any) -> tuple[float, float, float]
     )
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         memory = memories[i]
@@ -157,7 +155,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         memory.previous_to_rest = to_rest
 
 
-@cached_njit(base)
+@cached_njit
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """The close skills take nothing: they push."""
     for i in range(len(states)):
@@ -167,7 +165,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
             keep_base(physical[i])
 
 
-@cached_njit(base, geometry, kinematics, sensors)
+@cached_njit
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
     for i in range(len(states)):
@@ -211,7 +209,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         memory.previous_to_rest = to_rest
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _observe(states: Any, memories: Any, seen: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]

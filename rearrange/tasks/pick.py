@@ -30,10 +30,8 @@ from rearrange.episodes import (
     sample_arm,
 )
 from rearrange.errors import UserError
-from rearrange.robot import kinematics
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
     HOLD,
@@ -81,7 +79,7 @@ class PickConfig:
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _distance(world: Any, memory: Any, holding: bool) -> float:
     """Hand to object until it is held, then hand to its resting place [m]."""
     if holding:
@@ -89,7 +87,7 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
     return geometry.distance(world.object_position[memory.slot], world.end_effector_position)
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]
@@ -97,7 +95,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         memory.previous_distance = _distance(world, memory, memory.was_holding)
 
 
-@cached_njit(base)
+@cached_njit
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
     for i in range(len(states)):
@@ -107,7 +105,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
             keep_base(physical[i])
 
 
-@cached_njit(base, geometry, kinematics, sensors)
+@cached_njit
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
     for i in range(len(states)):
@@ -141,7 +139,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         outcome.terminated = success or wrong or dropped or exceeded
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _observe(states: Any, memories: Any, seen: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]

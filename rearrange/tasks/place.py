@@ -24,10 +24,8 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, cluttered_scene, sample_arm
-from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
-from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
     HOLD,
@@ -96,13 +94,13 @@ class PlaceConfig:
     base_motion: bool = True  # [True] False keeps the base where it is
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _distance(world: Any, to_goal: float, holding: bool) -> float:
     """Object to goal while it is held, then hand to its resting place [m]."""
     return to_goal if holding else geometry.norm(from_rest(world))
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]
@@ -114,7 +112,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
         copy_into(memory.previous_joints, world.articulated_joints)
 
 
-@cached_njit(base, geometry, kinematics, sensors)
+@cached_njit
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     config = settings[0]
     for i in range(len(states)):
@@ -158,7 +156,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         outcome.terminated = success or lost or exceeded or over
 
 
-@cached_njit(geometry, kinematics, sensors)
+@cached_njit
 def _observe(states: Any, memories: Any, seen: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]
@@ -169,7 +167,7 @@ def _observe(states: Any, memories: Any, seen: Any) -> None:
         copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
-@cached_njit(base, geometry)
+@cached_njit
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal; pause for it."""
     config = settings[0]

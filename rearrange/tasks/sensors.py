@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
-
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.geometry import Vector
@@ -16,27 +14,27 @@ from rearrange.sim.base import NOTHING
 _REST_X, _REST_Y, _REST_Z = kinematics.RESTING_END_EFFECTOR
 
 
-@numba.njit(cache=True)
+@cached_njit
 def copy_into(numbers: Any, values: Any) -> None:
     """Write values [K] into an array of single precision."""
     for k in range(len(numbers)):
         numbers[k] = values[k]
 
 
-@cached_njit(kinematics)
+@cached_njit
 def from_rest(world: Any) -> Vector:
     """Resting target minus end effector, base frame [m], of a record of WORLD_STATE."""
     tip = world.end_effector_in_base
     return _REST_X - tip[0], _REST_Y - tip[1], _REST_Z - tip[2]
 
 
-@numba.njit(cache=True)
+@cached_njit
 def is_holding(world: Any) -> bool:
     """Whether an object or a handle is held."""
     return world.held_object != NOTHING or world.held_handle != NOTHING
 
 
-@numba.njit(cache=True)
+@cached_njit
 def polar(base_pose: Any, point: Any) -> tuple[float, float]:
     """Horizontal distance [m] and bearing in [-pi, pi] [rad] of a point in the frame of a base pose.
 
@@ -51,7 +49,7 @@ def polar(base_pose: Any, point: Any) -> tuple[float, float]:
     return math.sqrt(x * x + y * y), bearing - 2 * math.pi * round(bearing / (2 * math.pi))
 
 
-@cached_njit(geometry)
+@cached_njit
 def gps_compass(start: Any, base_pose: Any) -> tuple[float, float, float, float]:
     """Pose relative to the episode's start: x, y [m] in the start frame, cos and sin of the turn."""
     x, y, yaw = geometry.to_base_frame(start, base_pose)
@@ -59,7 +57,7 @@ def gps_compass(start: Any, base_pose: Any) -> tuple[float, float, float, float]
     return x, y, math.cos(turn), math.sin(turn)
 
 
-@cached_njit(geometry)
+@cached_njit
 def in_hand(world: Any, point: Any) -> Vector:
     """A world point [3] in the end-effector frame [m]."""
     return geometry.to_end_effector_frame(

@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Scene, Target, empty_scene
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS
-from rearrange.tasks import base, household
+from rearrange.tasks import household
 from rearrange.tasks.base import Compiled
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
 
@@ -40,7 +39,7 @@ class SetTableConfig(HouseholdConfig):
     drawer_opened: float = 0.35  # [0.35] travel of the predicate opened_cab [m]
 
 
-@cached_njit(base, geometry, household)
+@cached_njit
 def _begin(states: Any, memories: Any, settings: Any) -> None:
     household._begin(states, memories, settings)
     config = settings[0]
@@ -51,7 +50,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
             memory.opened[k] = memory.previous_opening[k] > beyond
 
 
-@cached_njit(base, geometry, household)
+@cached_njit
 def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
     household._evaluate(states, memories, settings, actions, outcomes)
     config = settings[0]

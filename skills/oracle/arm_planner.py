@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.robot import kinematics
 from rearrange.robot.kinematics import JOINT_LIMITS
-from skills.oracle import collision
 from skills.oracle.collision import _clearance
 
 CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
@@ -86,7 +83,7 @@ class World(NamedTuple):
     cylinders: np.ndarray
 
 
-@cached_njit(collision, kinematics)
+@cached_njit
 def line_is_clear(
     start: np.ndarray,
     goal: np.ndarray,
@@ -105,7 +102,7 @@ def line_is_clear(
     return True
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _nearest(tree: np.ndarray, size: int, point: np.ndarray) -> int:
     best, index = np.inf, 0
     for k in range(size):
@@ -115,7 +112,7 @@ def _nearest(tree: np.ndarray, size: int, point: np.ndarray) -> int:
     return index
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
     """Nodes [K, 7] from the root to a leaf."""
     count, node = 0, leaf
@@ -130,7 +127,7 @@ def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
     return path
 
 
-@cached_njit(collision, kinematics)
+@cached_njit
 def _shorten(
     path: np.ndarray, world: World, margin: float, generator: np.random.Generator
 ) -> np.ndarray:
@@ -154,7 +151,7 @@ def _shorten(
     return path
 
 
-@cached_njit(collision, kinematics)
+@cached_njit
 def _attainable(start: np.ndarray, goal: np.ndarray, world: World, margin: float) -> float:
     """The margin [m], or less where start or goal have less."""
     for end in (start, goal):
@@ -163,7 +160,39 @@ def _attainable(start: np.ndarray, goal: np.ndarray, world: World, margin: float
     return margin
 
 
-@cached_njit(collision, kinematics)
+@cached_njit
+def _grow(
+    trees: np.ndarray,
+    parents: np.ndarray,
+    sizes: np.ndarray,
+    side: int,
+    target: np.ndarray,
+    world: World,
+    margin: float,
+    keep_going: bool,
+) -> int:
+    """Branch a tree towards a target once, or until reached or blocked; last new node or -1."""
+    tree = trees[side]
+    node = _nearest(tree, sizes[side], target)
+    last = -1
+    while sizes[side] < len(tree):
+        step = target - tree[node]
+        length = np.sqrt((step**2).sum())
+        if length < 1e-9:
+            return node
+        point = tree[node] + step * min(1.0, EXTEND_STEP / length)
+        if not line_is_clear(tree[node], point, world, margin):
+            return last
+        tree[sizes[side]] = point
+        parents[side, sizes[side]] = node
+        node = last = sizes[side]
+        sizes[side] += 1
+        if not keep_going:
+            return last
+    return last
+
+
+@cached_njit
 def _plan(
     start: np.ndarray,
     goal: np.ndarray,
@@ -195,35 +224,3 @@ def _plan(
                 return _shorten(np.concatenate((head, tail[1:])), world, margin, generator)
         side = 1 - side if sizes[side] > sizes[1 - side] else side
     return None
-
-
-@cached_njit(collision, kinematics)
-def _grow(
-    trees: np.ndarray,
-    parents: np.ndarray,
-    sizes: np.ndarray,
-    side: int,
-    target: np.ndarray,
-    world: World,
-    margin: float,
-    keep_going: bool,
-) -> int:
-    """Branch a tree towards a target once, or until reached or blocked; last new node or -1."""
-    tree = trees[side]
-    node = _nearest(tree, sizes[side], target)
-    last = -1
-    while sizes[side] < len(tree):
-        step = target - tree[node]
-        length = np.sqrt((step**2).sum())
-        if length < 1e-9:
-            return node
-        point = tree[node] + step * min(1.0, EXTEND_STEP / length)
-        if not line_is_clear(tree[node], point, world, margin):
-            return last
-        tree[sizes[side]] = point
-        parents[side, sizes[side]] = node
-        node = last = sizes[side]
-        sizes[side] += 1
-        if not keep_going:
-            return last
-    return last

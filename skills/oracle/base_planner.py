@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.navigation import occupancy
 from rearrange.navigation.geodesic import distance_field
 from rearrange.navigation.occupancy import OccupancyGrid, _clearance_field, interpolate
 from skills.oracle import collision
@@ -178,7 +176,7 @@ class BasePlanner:
         return None
 
 
-@cached_njit(collision, occupancy)
+@cached_njit
 def _slack(
     floor: Floor,
     x: float,
@@ -208,12 +206,12 @@ def _slack(
     return base, arm
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _wrap(angle: float) -> float:
     return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _advance(pose: np.ndarray, forward: float, turn: float) -> None:
     """One action, as the simulator does it: the motion follows the mean heading."""
     heading = pose[2] + 0.5 * turn
@@ -222,7 +220,7 @@ def _advance(pose: np.ndarray, forward: float, turn: float) -> None:
     pose[2] = _wrap(pose[2] + turn)
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
     """Actions [K, 2] that turn, drive straight and turn again, forwards or in reverse."""
     dx, dy = goal[0] - pose[0], goal[1] - pose[1]
@@ -244,7 +242,7 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
     return actions
 
 
-@cached_njit(collision, occupancy)
+@cached_njit
 def _drivable(
     floor: Floor,
     pose: np.ndarray,
@@ -261,7 +259,7 @@ def _drivable(
     return True
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> None:
     while size > 0:
         parent = (size - 1) // 2
@@ -272,7 +270,7 @@ def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> None:
     heap[size] = item
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _pop(heap: np.ndarray, size: int, keys: np.ndarray) -> int:
     top, last, parent = heap[0], heap[size - 1], 0
     size -= 1
@@ -290,7 +288,7 @@ def _pop(heap: np.ndarray, size: int, keys: np.ndarray) -> int:
     return top
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _unroll(
     primitives: np.ndarray,
     poses: np.ndarray,
@@ -316,7 +314,7 @@ def _unroll(
     return actions
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _bin(floor: Floor, lattice: Lattice, pose: np.ndarray) -> tuple[int, int, int]:
     """Bin of a pose in the search: row, column, heading."""
     heading = int((pose[2] + math.pi) / (2 * math.pi) * lattice.headings) % lattice.headings
@@ -324,7 +322,7 @@ def _bin(floor: Floor, lattice: Lattice, pose: np.ndarray) -> tuple[int, int, in
     return row, int((pose[1] - floor.origin_y) / lattice.position_bin), heading
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _remaining(floor: Floor, distance: np.ndarray, pose: np.ndarray, goal: np.ndarray) -> float:
     """Estimate of the way that is left from a pose [m]."""
     ix = int((pose[0] - floor.origin_x) / floor.cell)
@@ -333,7 +331,7 @@ def _remaining(floor: Floor, distance: np.ndarray, pose: np.ndarray, goal: np.nd
     return left if np.isfinite(left) else 3.0 + math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
-@cached_njit(collision, occupancy)
+@cached_njit
 def _connect(
     floor: Floor, here: np.ndarray, goal: np.ndarray, base_least: float, arm_least: float
 ) -> tuple[bool, np.ndarray]:
@@ -349,7 +347,7 @@ def _connect(
     return False, second
 
 
-@cached_njit(collision, occupancy)
+@cached_njit
 def _search(
     floor: Floor,
     distance: np.ndarray,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
@@ -98,7 +97,7 @@ def arm_clearance(
     return _clearance(np.asarray(joints), np.asarray(base_pose), spheres, boxes, cylinders, -1.0)
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _place(positions: np.ndarray, rotations: np.ndarray, spheres: np.ndarray) -> np.ndarray:
     centers = np.empty((len(spheres), 3))
     for s in range(len(spheres)):
@@ -111,7 +110,7 @@ def _place(positions: np.ndarray, rotations: np.ndarray, spheres: np.ndarray) ->
     return centers
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _box_distance(x: float, y: float, z: float, hx: float, hy: float, hz: float) -> float:
     """Signed distance of a point to a box around the origin [m]."""
     u, v, w = abs(x) - hx, abs(y) - hy, abs(z) - hz
@@ -119,7 +118,7 @@ def _box_distance(x: float, y: float, z: float, hx: float, hy: float, hz: float)
     return math.sqrt(a * a + b * b + c * c) + min(max(u, v, w), 0.0)
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _cylinder_distance(x: float, y: float, z: float, radius: float, half: float) -> float:
     """Signed distance of a point to an upright cylinder around the origin [m]."""
     u, w = math.sqrt(x * x + y * y) - radius, abs(z) - half
@@ -127,7 +126,7 @@ def _cylinder_distance(x: float, y: float, z: float, radius: float, half: float)
     return math.sqrt(a * a + c * c) + min(max(u, w), 0.0)
 
 
-@cached_njit(kinematics)
+@cached_njit
 def _clearance(
     joints: np.ndarray,
     base_pose: np.ndarray,

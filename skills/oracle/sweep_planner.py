@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.navigation import OccupancyGrid, occupancy
-from skills.oracle import base_planner
+from rearrange.navigation import OccupancyGrid
 from skills.oracle.base_planner import BasePlanner, Floor, _advance, _pop, _push, _slack, _wrap
 from skills.oracle.collision import place_spheres
 from skills.oracle.fixtures import Fixture
@@ -133,7 +131,7 @@ def _slowed(door: Door, start: np.ndarray, opening: float, actions: np.ndarray) 
     return np.array(result).reshape(-1, 2)
 
 
-@cached_njit(base_planner)
+@cached_njit
 def push_door(door: Door, pose: np.ndarray, angle: float) -> float:
     """Angle of the door with the robot at a pose [rad]; -1 where it meets the door wrongly."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
@@ -167,7 +165,7 @@ def push_door(door: Door, pose: np.ndarray, angle: float) -> float:
     return angle
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _remaining(door: Door, pose: np.ndarray, angle: float) -> float:
     """Estimate of the actions that are left."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
@@ -179,7 +177,24 @@ def _remaining(door: Door, pose: np.ndarray, angle: float) -> float:
     return (math.hypot(x - aim_x, y - aim_y) + 0.5 * angle) / 0.06
 
 
-@cached_njit(base_planner, occupancy)
+@cached_njit
+def _unroll(parents: np.ndarray, moves: np.ndarray, node: int) -> np.ndarray:
+    """Actions [K, 2] to a node."""
+    count, walk = 0, node
+    while parents[walk] >= 0:
+        count += STEPS
+        walk = parents[walk]
+    actions = np.empty((count, 2))
+    walk = node
+    while parents[walk] >= 0:
+        for _ in range(STEPS):
+            count -= 1
+            actions[count] = PRIMITIVES[moves[walk]]
+        walk = parents[walk]
+    return actions
+
+
+@cached_njit
 def _search(
     floor: Floor, door: Door, start: np.ndarray, opening: float, limit: int
 ) -> np.ndarray | None:
@@ -230,20 +245,3 @@ def _search(
             waiting += 1
             count += 1
     return None
-
-
-@numba.njit(cache=True)
-def _unroll(parents: np.ndarray, moves: np.ndarray, node: int) -> np.ndarray:
-    """Actions [K, 2] to a node."""
-    count, walk = 0, node
-    while parents[walk] >= 0:
-        count += STEPS
-        walk = parents[walk]
-    actions = np.empty((count, 2))
-    walk = node
-    while parents[walk] >= 0:
-        for _ in range(STEPS):
-            count -= 1
-            actions[count] = PRIMITIVES[moves[walk]]
-        walk = parents[walk]
-    return actions

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
 from rearrange.render.camera import FAR, Camera, look_at
 from rearrange.robot.fetch import CAMERA_FIELD_OF_VIEW, CAMERA_POSITION, CAMERA_TARGET
 from rearrange.robot.kinematics import forward, link_frames
@@ -71,7 +71,7 @@ def to_start_frame(points: np.ndarray, base_pose: np.ndarray) -> np.ndarray:
     return moved
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _within(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """Which points [P, 3] lie in any of the spheres [S, 3], [S]."""
     inside = np.zeros(len(points), dtype=np.bool_)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
-from skills.spa import depth as depth_image
-from skills.spa import observed
 from skills.spa.depth import EYE, FOCAL, TURN
 from skills.spa.observed import CAMERA_SIZE
 
@@ -157,7 +154,7 @@ def columns_around(center: np.ndarray, reach: float) -> tuple[slice, slice]:
     return sides[0], sides[1]
 
 
-@numba.njit(cache=True)
+@cached_njit
 def _insert(hits: np.ndarray, tops: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Mark points [P, 3]; returns the first and last column touched [2, 2], -1 if none."""
     bounds = np.array([[hits.shape[0], hits.shape[1]], [-1, -1]])
@@ -177,7 +174,7 @@ def _insert(hits: np.ndarray, tops: np.ndarray, points: np.ndarray) -> np.ndarra
     return bounds
 
 
-@cached_njit(depth_image, observed)
+@cached_njit
 def _carve(hits: np.ndarray, depth: np.ndarray, pose: np.ndarray) -> None:
     """Take a hit from every voxel behind all of whose pixels the image sees on."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
@@ -210,7 +207,20 @@ def _carve(hits: np.ndarray, depth: np.ndarray, pose: np.ndarray) -> None:
                     hits[ix, iy, iz] -= 1
 
 
-@numba.njit(cache=True)
+@cached_njit
+def _fits(
+    left: np.ndarray, tops: np.ndarray, ix: int, iy: int, iz: int, ez: int, top: int, same: int
+) -> bool:
+    """Whether a column's voxels from iz to ez are all there, end there, and are equally high."""
+    for k in range(iz, ez):
+        if not left[ix, iy, k]:
+            return False
+    if ez < left.shape[2] and left[ix, iy, ez]:
+        return False
+    return abs(int(tops[ix, iy, ez - 1]) - top) <= same
+
+
+@cached_njit
 def _merge(occupied: np.ndarray, tops: np.ndarray, first_x: int, first_y: int) -> np.ndarray:
     """Greedy merging of voxels [X, Y, Z] into boxes [B, 8]: upwards, then along x, then along y."""
     left = occupied.copy()
@@ -255,16 +265,3 @@ def _merge(occupied: np.ndarray, tops: np.ndarray, first_x: int, first_y: int) -
                 rows[count, 6], rows[count, 7] = 1.0, 0.0
                 count += 1
     return rows[:count].copy()
-
-
-@numba.njit(cache=True)
-def _fits(
-    left: np.ndarray, tops: np.ndarray, ix: int, iy: int, iz: int, ez: int, top: int, same: int
-) -> bool:
-    """Whether a column's voxels from iz to ez are all there, end there, and are equally high."""
-    for k in range(iz, ez):
-        if not left[ix, iy, k]:
-            return False
-    if ez < left.shape[2] and left[ix, iy, ez]:
-        return False
-    return abs(int(tops[ix, iy, ez - 1]) - top) <= same

@@ -123,11 +123,6 @@ def test_wrong_starts_are_refused_at_once(paths, share, complaint):
         make_env(starts=RecordedStarts(paths, share))
 
 
-def test_not_all_episodes_may_be_repeated_ones():
-    with pytest.raises(UserError, match="failed_share must be from 0 to below 1, found 1"):
-        make_env(starts=RecordedStarts(failed_share=1.0))
-
-
 def test_starts_of_another_skill_are_refused(met, tmp_path):
     env, argument = met
     starts = [("place", snapshot(env, argument, "val/0/3"))]

@@ -1,17 +1,47 @@
-"""Numba's cache across files: a kernel is compiled anew when what it calls in another file changes."""
+"""Numba's cache across files: a kernel is compiled anew when what it is made of changes, wherever."""
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import nav
+import rearrange
+import skills
+from rearrange import caching
+
 ROOT = Path(__file__).parents[2]
-CALLEE = "import numba\n\n@numba.njit(cache=True)\ndef value():\n    return {}\n"
-CALLER = (
-    "import callee\nfrom callee import value\nfrom rearrange.caching import cached_njit\n\n"
-    "@cached_njit(callee)\ndef double():\n    return 2 * value()\n\n"
-    "print(double(), sum(double.stats.cache_hits.values()))\n"
-)
+FILES = {
+    "numbers_of_it.py": "import numpy as np\n\nLEVEL = 1\nTABLE = np.array([0.0, 2.0])\n",
+    "inner.py": (
+        "import numba\nimport numbers_of_it\n\n"
+        "@numba.njit\ndef value():\n    return numbers_of_it.LEVEL + numbers_of_it.TABLE[1]\n"
+    ),
+    "callee.py": (
+        "from inner import value\nfrom rearrange.caching import cached_njit\n\nADDED = 10\n\n"
+        "@cached_njit\ndef more():\n    return value() + ADDED\n"
+    ),
+    "caller.py": (
+        "import callee\nfrom options import OPTIONS\nfrom rearrange.caching import cached_njit\n\n"
+        "@cached_njit(**OPTIONS)\ndef double():\n    return 2 * callee.more()\n\n"
+        "print(double(), sum(double.stats.cache_hits.values()))\n"
+    ),
+    "options.py": "OPTIONS = {'fastmath': {'nnan', 'ninf', 'nsz'}}\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    assert run(tmp_path) == ["26.0", "0"]
+    assert run(tmp_path) == ["26.0", "1"]
+    return tmp_path
 
 
 def run(folder: Path) -> list[str]:
@@ -34,11 +64,41 @@ def run(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_a_kernel_is_compiled_anew_when_a_module_that_it_uses_changes(tmp_path):
-    (tmp_path / "caller.py").write_text(CALLER)
-    (tmp_path / "callee.py").write_text(CALLEE.format(1))
-    assert run(tmp_path) == ["2", "0"]
-    assert run(tmp_path) == ["2", "1"]
-    (tmp_path / "callee.py").write_text(CALLEE.format(10))
-    assert run(tmp_path) == ["20", "0"]
-    assert run(tmp_path) == ["20", "1"]
+def test_a_change_in_any_module_is_noticed_and_a_comment_is_not(folder):
+    changes = [
+        ("numbers_of_it.py", "LEVEL = 1", "LEVEL = 3", ["30.0", "0"]),
+        ("numbers_of_it.py", "2.0]", "4.0]", ["34.0", "0"]),
+        ("inner.py", "LEVEL +", "LEVEL -", ["18.0", "0"]),
+        ("callee.py", "ADDED = 10", "ADDED = 11", ["20.0", "0"]),
+        ("options.py", "'nsz'", "'arcp'", ["20.0", "0"]),
+        ("inner.py", "\n\n", "\n# It is the same\n\n", ["20.0", "1"]),
+    ]
+    for name, before, after, expected in changes:
+        text = (folder / name).read_text()
+        assert before in text
+        (folder / name).write_text(text.replace(before, after))
+        assert run(folder) == expected, (name, after)
+        assert run(folder) == [expected[0], "1"], (name, after)
+
+
+def modules():
+    """The names of all modules that have kernels."""
+    for package in (rearrange, nav, skills):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            file = ROOT / (found.name.replace(".", "/") + ".py")
+            if file.is_file() and "@cached_njit" in file.read_text():
+                yield found.name
+
+
+def test_kernels_use_nothing_that_is_defined_below_them():
+    # That would not be there yet when they are looked at, so its changes elsewhere would go unnoticed
+    known, kernels = {}, 0
+    for name in modules():
+        if name == caching.__name__:
+            continue
+        for kernel in vars(importlib.import_module(name)).values():
+            if isinstance(kernel, Dispatcher) and kernel.py_func in caching._FINGERPRINTS:
+                kernels += 1
+                now = caching.fingerprint(kernel.py_func, known)
+                assert now == caching._FINGERPRINTS[kernel.py_func], kernel.py_func
+    assert kernels > 100

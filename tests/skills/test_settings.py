@@ -175,7 +175,7 @@ def test_a_dataset_that_cannot_be_is_refused(lab_file, skill, settings, told):
 
 def test_recorded_starts_are_left_out_of_a_dataset(monkeypatch):
     monkeypatch.setattr("skills.settings.check_dataset", lambda *given: None)
-    settings = load_settings("pick", ["dataset=lab.json", "starts.failed_share=0.3"])
+    settings = load_settings("pick", ["dataset=lab.json", "starts.share=0.3"])
     assert settings.starts.paths
     starts = SkillEnvironments.from_settings(settings).starts
-    assert (starts["paths"], starts["failed_share"]) == ([], 0.3)
+    assert (starts["paths"], starts["share"]) == ([], 0.3)

@@ -1,11 +1,21 @@
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+import numba
 import numpy as np
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.sim.base import SimState
 from rearrange.tasks import TASKS, default_config, make_task
-from rearrange.tasks.base import ForceConfig, as_record, feel_force
+from rearrange.tasks.base import (
+    ActionConfig,
+    Compiled,
+    ForceConfig,
+    Task,
+    as_record,
+    feel_force,
+)
 
 
 @pytest.fixture
@@ -77,3 +87,50 @@ def test_unknown_task_lists_those_that_exist(make):
     assert "\n" not in message
     assert "juggle" in message
     assert all(name in message for name in TASKS)
+
+
+@numba.njit
+def _write_if_asked(states, memories, settings, actions, outcomes):
+    """Write all of an outcome, but only where the first action is positive."""
+    for i in range(len(states)):
+        if actions[i, 0] > 0.0:
+            outcomes[i].rewards.bonus = 2.0
+            outcomes[i].failures.dropped = True
+            outcomes[i].success = True
+            outcomes[i].terminated = True
+
+
+@dataclass
+class _ToyConfig:
+    action: ActionConfig = field(default_factory=ActionConfig)
+    max_steps: int = 10
+
+
+class _Toy(Task):
+    name = "toy"
+    config_type = _ToyConfig
+    action_size = 11
+    action_slice = slice(0, 11)
+    OBSERVATION: ClassVar = {}
+    REWARDS = ("bonus",)
+    FAILURES = ("dropped",)
+    MEMORY: ClassVar = []
+    compiled = Compiled(None, None, _write_if_asked, None)
+
+
+def test_what_a_step_does_not_write_is_not_what_the_step_before_wrote():
+    task, state = _Toy(world_count=2), SimState(2)
+    actions = np.zeros((2, 11))
+    actions[0, 0] = 1.0
+    outcome = task.evaluate(state, actions)
+    arrays = (
+        outcome.rewards["bonus"],
+        outcome.failures["dropped"],
+        outcome.success,
+        outcome.terminated,
+    )
+    assert [array.tolist() for array in arrays] == [[2.0, 0.0], *[[True, False]] * 3]
+    actions[:, 0] = [0.0, 1.0]
+    assert task.evaluate(state, actions) is outcome
+    assert [array.tolist() for array in arrays] == [[0.0, 2.0], *[[False, True]] * 3]
+    assert outcome.terms.tolist() == [[0.0], [2.0]]

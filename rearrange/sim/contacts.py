@@ -59,6 +59,16 @@ def scan_contacts(
 
 
 @numba.njit(cache=True, boundscheck=False)
+def largest_force(contact_count: int, addresses: np.ndarray, forces: np.ndarray) -> float:
+    """Largest normal force between any two things [N], as habitat-lab counts it; see `scan_contacts`."""
+    largest = 0.0
+    for c in range(contact_count):
+        if addresses[c] >= 0:
+            largest = max(largest, abs(forces[addresses[c]]))
+    return largest
+
+
+@numba.njit(cache=True, boundscheck=False)
 def _pushed(first: Any, second: Any, held_object: int, held_handle: int) -> int:
     """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both.
 

@@ -45,12 +45,11 @@ class ActionConfig:
     repeat: int = setting(
         1, hab=1, about="steps of 1/30 s that a policy's action lasts, and between its images"
     )
-
     delay: int = setting(
         0,
         hab=1,
         about="steps of 1/30 s by which all that a policy sees is late",
-        note="the VER paper: a_t ~ pi(. | s_(t-1))",
+        note="the VER paper; its actions answer the state before the last",
     )
 
     def scale(self) -> np.ndarray:

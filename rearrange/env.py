@@ -18,6 +18,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
+from rearrange.late import LateObservations
 from rearrange.scenes.apartment import Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
@@ -140,6 +141,7 @@ class _Worlds:
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:
             raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
+        self.late = LateObservations(self.task.action.delay, self._look)
         if not isinstance(simulator, Simulator):
             simulator = MujocoSimulator(world_count, simulator)
         if simulator.world_count != world_count:
@@ -192,13 +194,16 @@ class _Worlds:
         self.steps[i] = 0
         self.success_once[i] = False
         self.reward_sums[i] = 0.0
+        self.late.begin(i)
 
     def step(
         self, physical: np.ndarray, full_action: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, Outcome]:
         """Advance all worlds; returns rewards and truncated [N], and what else the step meant."""
+        self.late.before_step()
         self.simulator.step(self.task.mask(self.state, physical))
         outcome = self.task.evaluate(self.state, full_action)
+        self.late.after_step()
         rewards, truncated = np.empty(len(self.steps)), np.empty(len(self.steps), bool)
         _tally(
             outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
@@ -207,7 +212,11 @@ class _Worlds:
         return rewards, truncated, outcome
 
     def observe(self) -> dict[str, np.ndarray]:
-        """Observations [N, ...]; fresh arrays."""
+        """What policies see now, late if the task says so [N, ...]; fresh arrays."""
+        return self.late.observe()
+
+    def _look(self) -> dict[str, np.ndarray]:
+        """Observations of the present state [N, ...]; fresh arrays."""
         observation = {DEPTH_KEY: seen_depth(self.simulator)}
         return observation | self.task.observe(self.state)
 
@@ -342,7 +351,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         return self._advance(full[:, :PHYSICAL_ACTION_SIZE].copy(), full)  # tasks may mask it
 
     def observe(self) -> dict[str, np.ndarray]:
-        """The observation of the present state."""
+        """What the policy sees now: the present state, or an earlier one (`action.delay`)."""
         return {key: value[0] for key, value in self._worlds.observe().items()}
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ import torch
 from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, seen_depth, to_physical
 from rearrange.episodes import Episode
 from rearrange.geometry import norm
+from rearrange.late import LateObservations
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
@@ -94,20 +95,28 @@ class LearnedSkill:
     def begin(self, world: RearrangeEnv, episode: Episode) -> None:
         """Begin an episode of the policy's own task in the world as it is now."""
         self.task.start([0], [episode], world.state)
+        self.late = LateObservations(self.task.action.delay, lambda: self._look(world))
+        self.late.begin(0)
         self.full[:] = 0.0
         self.steps = 0
         self.runner.restart()
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """Next action in the simulator's units [10], masked and repeated as in training."""
+        if self.steps:
+            self.late.after_step()
         if self.steps % int(self.task.action.repeat) == 0:
-            observation = {key: value[0] for key, value in self.task.observe(world.state).items()}
-            observation[DEPTH_KEY] = seen_depth(world.simulator, self.environments.camera_size)[0]
+            observation = {key: value[0] for key, value in self.late.observe().items()}
             self.full[0, self.task.action_slice] = self.runner.act(observation)
         else:
             self.full[0, STOP] = -1.0  # called once, where the policy has seen the world
         self.steps += 1
         return self.task.mask(world.state, to_physical(self.scale, self.full))[0]
+
+    def _look(self, world: RearrangeEnv) -> dict[str, np.ndarray]:
+        """What the policy's own task shows of the present state [1, ...]."""
+        seen = self.task.observe(world.state)
+        return seen | {DEPTH_KEY: seen_depth(world.simulator, self.environments.camera_size)}
 
     def done(self, world: RearrangeEnv) -> bool:
         """Whether the skill is over, from what the robot can tell."""

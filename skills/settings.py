@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 from rearrange.env import EpisodeSource, RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
+from rearrange.rules import HAB, OURS, check_rules, hab_config, simulator_config
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.habitat_dataset import DatasetEpisodes
@@ -53,6 +54,9 @@ class TrainingSettings:
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
+    # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
+    # learner (`trainer:`) only (docs/hab.md)
+    rules: str = OURS
     camera_size: int = 64  # height and width of the depth image [pixels]
     # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts, which
     # are there (sim=habitat; the seven skills; see docs/habitat.md)
@@ -95,6 +99,18 @@ def settings_type(skill: str) -> type[Any]:
     )
 
 
+def hab_settings(skill: str) -> Any:
+    """TrainingSettings of a skill or a household scenario under HAB's rules, with ver's own learner."""
+    simulator = simulator_config(HAB)
+    return settings_type(skill)(
+        rules=HAB,
+        task=hab_config(skill),
+        camera_size=simulator.camera_size,
+        slide=simulator.slide,
+        stall=simulator.stall,
+    )
+
+
 @dataclass(frozen=True)
 class SkillEnvironments:
     """Makes the environments of a skill; picklable.
@@ -110,6 +126,7 @@ class SkillEnvironments:
         starts: Recorded start states that are mixed in, as plain values.
         sim: Simulator, see rearrange.sim.backends.
         dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
+        rules: Set of rules, see rearrange.rules.
     """
 
     skill: str
@@ -122,11 +139,13 @@ class SkillEnvironments:
     sim: str = "mujoco"
     stall: bool = False
     dataset: str = ""
+    rules: str = OURS
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
+        check_rules(settings.rules)
         check_dataset(settings.dataset, settings.sim, settings.skill)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
@@ -145,19 +164,24 @@ class SkillEnvironments:
             settings.sim,
             settings.stall,
             settings.dataset,
+            settings.rules,
         )
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
         """The environments in which a checkpoint is judged, in a split's apartments.
 
-        The policy keeps what it acts with. Success, limits and starts are the task's own, so that all
-        policies of a skill are judged alike, whatever training changed; nothing is randomised or mixed in.
+        The policy keeps what it acts with, and the rules it was trained by. Success, limits and starts are
+        the task's own, so that all policies of a skill are judged alike by these rules, whatever training
+        changed; nothing is randomised or mixed in.
         """
         kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
         kept["sim"] = metadata.get("sim", "mujoco")
         kept["stall"] = metadata.get("stall", False)
+        rules = kept["rules"] = metadata.get("rules", OURS)
         task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
+        if rules == HAB:
+            task = asdict(hab_config(metadata["skill"], judged=True)) | task
         return cls(split=split, task=task, **kept)
 
     def metadata(self) -> dict[str, Any]:
@@ -171,7 +195,8 @@ class SkillEnvironments:
 
     def simulator_config(self) -> SimulatorConfig:
         """Settings of the simulator."""
-        return SimulatorConfig(
+        return replace(
+            simulator_config(self.rules),
             camera_size=self.camera_size,
             slide=self.slide,
             stall=self.stall,

@@ -4,7 +4,8 @@ SKILL is a skill, a household scenario (one policy for all of it, MonolithicRL) 
 come from configs/skill.yaml (navigation tasks: configs/navigation.yaml; household scenarios: also
 configs/household.yaml), configs/<skill>.yaml, with `preset=NAME` from configs/presets/NAME.yaml, and then
 from the command line, e.g. `python -m skills.train pick trainer.total_steps=1000000
-task.distance_scale=2`. Several processes, on one machine or many, train together under torchrun:
+task.distance_scale=2`. `rules=hab` trains by habitat-lab's rules instead of ours (docs/hab.md). Several
+processes, on one machine or many, train together under torchrun:
 `torchrun --nproc-per-node 2 -m skills.train pick trainer.distributed.preemption=optimal`; the
 environments in the settings are those of each.
 """
@@ -13,21 +14,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, run_command
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
-from skills.settings import CONFIGS, REPOSITORY, check_skill, make_environments, settings_type
-from ver import Trainer, UserError, merge_config
+from skills.settings import (
+    CONFIGS,
+    REPOSITORY,
+    check_skill,
+    hab_settings,
+    make_environments,
+    settings_type,
+)
+from ver import Trainer, TrainerConfig, UserError, merge_config
 
+WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
-    """Settings of a training: defaults, the YAML file of all of its kind, its own, the preset's, overrides."""
+    """Settings of a training: defaults, the YAML file of all of its kind, its own, the preset's, overrides.
+
+    With `rules=hab` the YAML files give the learner (`trainer:`) only, and all else begins with HAB's values.
+    A preset of WHOLE_PRESETS gives the whole learner, whatever the YAML files say.
+    """
     schema = settings_type(check_skill(skill))
     common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
     if skill in HOUSEHOLD_NAMES:
@@ -35,9 +50,14 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     names = ("habitat_lab",) if is_habitat_lab(skill) else (*common, skill)
     files = [path for name in names if (path := CONFIGS / f"{name}.yaml").is_file()]
     settings = merge_config(schema(), files, overrides)
-    if getattr(settings, "preset", "cpu") != "cpu":
-        files.append(_preset_file(settings.preset))
-        settings = merge_config(schema(), files, overrides)
+    preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
+    if preset != "cpu" or check_rules(rules) != OURS:
+        start = merge_config(schema(), files)
+        if rules == HAB:
+            start = replace(hab_settings(skill), trainer=start.trainer)
+        if preset in WHOLE_PRESETS:
+            start = replace(start, trainer=TrainerConfig())
+        settings = merge_config(start, [] if preset == "cpu" else [_preset_file(preset)], overrides)
     settings.skill = skill
     return settings
 

@@ -35,6 +35,7 @@ TURN_TORQUE = DRIVE_FORCE * _HALF_TRACK  # 53 N m
 # Contacts of the robot are softer than those between things: the base is teleported, and a stiff contact
 # answers a jump of 2 cm with kilonewtons. (time constant [s], damping ratio)
 SOFTNESS = (0.05, 1.0)
+HARDNESS = (0.02, 1.0)  # MuJoCo's default, of all other contacts
 
 # Head depth camera (habitat-lab's Fetch): fixed to the base, about 22 degrees down.
 CAMERA_POSITION = (0.25, 0.0, 1.2)  # base frame [m]

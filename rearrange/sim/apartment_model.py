@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import mujoco
@@ -85,6 +86,15 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         ),
         resting_trees=np.array(trees),
     )
+
+
+@lru_cache(maxsize=256)
+def hard_apartment(layout: int, variation: int) -> ApartmentModel:
+    """`load_apartment` with contacts of the robot as stiff as those between things."""
+    world = load_apartment(layout, variation)
+    model = copy.copy(world.model)
+    model.geom_solref[(world.roles == ROBOT) | (world.roles == SUCTION)] = fetch.HARDNESS
+    return replace(world, model=model)
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -25,9 +25,10 @@ from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import ROBOT_BIT
 from rearrange.scenes.objects import SLOT_KINDS, half_height
-from rearrange.sim.apartment_model import ApartmentModel, load_apartment
+from rearrange.settings import group, setting
+from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_apartment
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
-from rearrange.sim.contacts import push_on_robot, scan_contacts
+from rearrange.sim.contacts import largest_force, push_on_robot, scan_contacts
 from rearrange.sim.free_robot import FreeRobot, step_free, teleport
 from rearrange.sim.kernels import (
     LET_GO,
@@ -50,25 +51,56 @@ _UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object
 
 @dataclass(frozen=True)
 class SimulatorConfig:
-    """Settings of MujocoSimulator.
+    """Settings of MujocoSimulator. `hab`: habitat-lab v0.3.4's, or the VER paper's."""
 
-    Attributes:
-        camera_size: Height and width of the depth image [pixels].
-        slide: Base motion slides along obstacles instead of stopping (habitat-lab: False).
-        stall: The base stops before what its wheels cannot push (`fetch.DRIVE_FORCE`); habitat-lab:
-            False, its base is moved against any force.
-        hold_threshold: A grasp breaks when the object's centre is farther from the tip [m].
-        target_lead: Arm targets stay this close to the measured joints, so that a blocked arm does not
-            wind up [rad]; habitat-lab has no such limit.
-        randomise: How far episodes differ from the nominal world; off by default.
-    """
-
-    camera_size: int = 128
-    slide: bool = True
-    stall: bool = False
-    hold_threshold: float = 0.15
-    target_lead: float = 0.15
-    randomise: Randomisation = field(default_factory=Randomisation)
+    camera_size: int = setting(
+        128,
+        hab=128,
+        note="the VER paper; 256 in v0.3.4",
+        about="height and width of the depth image [pixels]",
+    )
+    slide: bool = setting(
+        True,
+        hab=False,
+        hides="running into furniture: the base glides along it instead of standing still",
+        about="base motion slides along obstacles instead of stopping",
+    )
+    stall: bool = setting(
+        False,
+        hab=False,
+        about=(
+            "the base stops before what its wheels cannot push, two of 8.85 N m: 283 N; otherwise it "
+            "is moved against any force"
+        ),
+    )
+    hold_threshold: float = setting(
+        0.15,
+        hab=0.15,
+        about="a grasp breaks when the object's centre is farther from the tip [m]",
+    )
+    target_lead: float = setting(
+        0.15,
+        hab=math.inf,
+        hides="force: an arm that is held up does not wind up",
+        about="arm targets stay this close to the measured joints [rad]",
+    )
+    hard_contacts: bool = setting(
+        False,
+        hab=True,
+        hides="force: a blow of 24 kN is one of 6 kN, under the same limits",
+        about="contacts of the robot are as stiff as those between things (MuJoCo's default)",
+        note="Bullet's contacts; MuJoCo's default comes nearest",
+    )
+    scene_force: bool = setting(
+        False,
+        hab=True,
+        hides="force between things that the robot pushes, topples or drops",
+        about=(
+            "force is the largest between any two things in the scene, instead of on the robot or what "
+            "it holds"
+        ),
+    )
+    randomise: Randomisation = group(Randomisation)
 
 
 def top_grasp(slot: int) -> tuple[float, ...]:
@@ -217,7 +249,8 @@ class MujocoSimulator:
         return views
 
     def _reset_world(self, i: int, episode: Episode) -> None:
-        world = load_apartment(episode.layout, episode.variation)
+        load = hard_apartment if self.config.hard_contacts else load_apartment
+        world = load(episode.layout, episode.variation)
         drawn = self._drawn[i] = self.config.randomise.draw(episode.seed)
         if drawn is not None:
             self._mounts[i] = drawn.mount(self._mount)
@@ -257,7 +290,8 @@ class MujocoSimulator:
         views.pace[:] = 1.0
         self._write_grasp(i, world)
         self._step_apartment(i, world, data)
-        self._read(i, world, data, views, True)
+        # What the robot touches at the start is asked for: things that come to rest do not count.
+        self._read(i, world, data, views, True, False)
 
     def _step_world(self, i: int, action: np.ndarray) -> None:
         """Take the action of world i, of all actions [N, 10]."""
@@ -280,7 +314,7 @@ class MujocoSimulator:
             self._see_whether_it_left(i, world)
         touching = advance(i, world, data, views, held, handle)
         self._steps[i] += 1
-        if self._read(i, world, data, views, touching):
+        if self._read(i, world, data, views, touching, self.config.scene_force):
             self._release(i, world, data)
             state.hold_violated[i] = True
 
@@ -462,9 +496,18 @@ class MujocoSimulator:
     # --- reading ---------------------------------------------------------------------------------------
 
     def _read(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, touching: bool
-    ) -> bool:
-        """Copy what tasks may know from MjData into the state; if not `touching`, there are no contacts.
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, touching: bool,
+        scene_force: bool,
+    ) -> bool:  # fmt: skip
+        """Copy what tasks may know from MjData into the state.
+
+        Args:
+            i: World.
+            world: Its apartment.
+            data: Its physics.
+            views: Of the data.
+            touching: Whether there may be contacts.
+            scene_force: Whether forces between other things count as the robot's.
 
         Returns:
             Whether the grasp breaks: what is held has slipped too far (HAB's hold violation).
@@ -479,6 +522,11 @@ class MujocoSimulator:
             state.touched_object[i], state.touched_handle[i], state.contact_force[i] = self._scan(
                 i, world, data
             )
+            if scene_force:
+                contact = data.contact
+                state.contact_force[i] = largest_force(
+                    data.ncon, contact.efc_address, data.efc_force
+                )
         return slipped
 
     def _scan(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> tuple[int, int, float]:

@@ -15,6 +15,7 @@ import numpy as np
 from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot import fetch
+from rearrange.settings import setting
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 
 # Streams of random numbers of an episode; the order is part of what a seed means.
@@ -27,21 +28,45 @@ _SIGHT_RANGE = (1.2, 4.0)  # where a short sight ends [m]; cameras of structured
 class Randomisation:
     """How far episodes differ from the nominal world; 0 is off. At most, where given, in brackets."""
 
-    object_shift: float = 0.0  # [0.05] objects stand up to this far off along x and y [m]; what
-    # an episode tells of its targets stays nominal, as a noisy detector's report would
-    object_turn: float = 0.0  # [pi] objects are turned by up to this about the vertical [rad]
-    friction: float = 0.0  # [0.9] sliding friction of all that touches is up to this share off
-    mass: float = 0.0  # [0.9] the mass of each object is up to this share off
-    camera_shift: float = 0.0  # [0.1] the head camera sits up to this far off along each axis [m]
-    camera_turn: float = 0.0  # [0.3] and is turned by up to this about each of its axes [rad]
-    depth_noise: float = (
-        0.0  # [0.1] standard deviation of depth at 1 m, growing with its square [m],
+    object_shift: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "[0.05] objects stand up to this far off along x and y [m]; what an episode tells of its "
+            "targets stays nominal, as a noisy detector's report would"
+        ),
     )
-    # as of a structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)
-    short_sight: float = (
-        0.0  # [1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that
+    object_turn: float = setting(
+        0.0, hab=0.0, about="[pi] objects are turned by up to this about the vertical [rad]"
     )
-    # what stands behind tells nothing of where a thing at hand is
+    friction: float = setting(
+        0.0, hab=0.0, about="[0.9] sliding friction of all that touches is up to this share off"
+    )
+    mass: float = setting(
+        0.0, hab=0.0, about="[0.9] the mass of each object is up to this share off"
+    )
+    camera_shift: float = setting(
+        0.0, hab=0.0, about="[0.1] the head camera sits up to this far off along each axis [m]"
+    )
+    camera_turn: float = setting(
+        0.0, hab=0.0, about="[0.3] and is turned by up to this about each of its axes [rad]"
+    )
+    depth_noise: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "[0.1] standard deviation of depth at 1 m, growing with its square [m], as of a "
+            "structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)"
+        ),
+    )
+    short_sight: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "[1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that what stands "
+            "behind tells nothing of where a thing at hand is"
+        ),
+    )
 
     def check(self) -> None:
         """Raise a UserError where a value makes no sense."""

@@ -21,6 +21,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.generation import Scene
 from rearrange.errors import UserError
+from rearrange.settings import setting
 from rearrange.sim.base import SimState
 
 GRIP, BASE, STOP = 7, slice(8, 10), 10  # places in a full action
@@ -31,14 +32,25 @@ DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
 @dataclass
 class ActionConfig:
-    """What an action of 1 means. In brackets: habitat-lab v0.3.4."""
+    """What an action of 1 means. `hab`: habitat-lab v0.3.4's."""
 
-    arm_step: float = (
-        0.0375  # [0.0125] change of a joint target per step [rad]; 1.1 rad/s, within Fetch's 1.25
+    arm_step: float = setting(
+        0.0375,
+        hab=0.0125,
+        hides="an arm that is too slow for the step limit",
+        about="change of a joint target per step [rad]; 1.1 rad/s, within Fetch's 1.25",
     )
-    forward_step: float = 0.0833  # [0.0833] base motion per step [m]
-    turn_step: float = 0.0833  # [0.0833] base rotation per step [rad]
-    repeat: int = 1  # [1] steps of 1/30 s that a policy's action lasts, and between its images
+    forward_step: float = setting(0.0833, hab=0.0833, about="base motion per step [m]")
+    turn_step: float = setting(0.0833, hab=0.0833, about="base rotation per step [rad]")
+    repeat: int = setting(
+        1, hab=1, about="steps of 1/30 s that a policy's action lasts, and between its images"
+    )
+    delay: int = setting(
+        0,
+        hab=1,
+        about="steps of 1/30 s by which all that a policy sees is late",
+        note="the VER paper; its actions answer the state before the last",
+    )
 
     def scale(self) -> np.ndarray:
         """What an action of 1 is in the simulator's units: rad, grip, m, rad [10]."""
@@ -47,14 +59,18 @@ class ActionConfig:
 
 @dataclass
 class ForceConfig:
-    """Penalty and limits on contact force. In brackets: habitat-lab v0.3.4."""
+    """Penalty and limits on contact force. `hab`: habitat-lab v0.3.4's."""
 
-    penalty: float = 1e-4  # [1e-4] per newton of added force
-    largest_penalty: float = 0.01  # [0.01] per step
-    accumulated_limit: float = 10_000.0  # [10 000] episode ends beyond; below 0: off [N]
-    instant_limit: float = 10_000.0  # [10 000] episode ends beyond; below 0: off [N]
-    end_penalty: float = 1.0  # [1] when a limit ends the episode
-    noise_floor: float = 20.0  # [20] smaller increases are not added up [N]
+    penalty: float = setting(1e-4, hab=0.0001, about="per newton of added force")
+    largest_penalty: float = setting(0.01, hab=0.01, about="per step")
+    accumulated_limit: float = setting(
+        10_000.0, hab=10_000.0, about="episode ends beyond; below 0: off [N]"
+    )
+    instant_limit: float = setting(
+        10_000.0, hab=10_000.0, about="episode ends beyond; below 0: off [N]"
+    )
+    end_penalty: float = setting(1.0, hab=1.0, about="when a limit ends the episode")
+    noise_floor: float = setting(20.0, hab=20.0, about="smaller increases are not added up [N]")
 
 
 class Outcome:

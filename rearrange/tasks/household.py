@@ -2,7 +2,7 @@
 
 Tidy House, Prepare Groceries and Set Table differ in their episodes; each has its file. This reward makes
 them the tasks of MonolithicRL, which learns a scenario without skills.
-Reference: habitat-lab v0.3.4's rearrange PDDL tasks. Bracketed numbers are the reference's.
+Reference: habitat-lab v0.3.4's rearrange PDDL tasks. `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): for each of the K targets in order obj_start_sensor and
 obj_goal_sensor [3 K] in the end-effector frame, obj_start_gps_compass and obj_goal_gps_compass [2 K] polar
@@ -14,7 +14,7 @@ Success: every target within 0.30 m of its goal, nothing held, and stop called; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, sample_arm
+from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
     STOP,
@@ -46,25 +47,29 @@ SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for every targe
 
 @dataclass
 class HouseholdConfig:
-    """Numbers of a household scenario. In brackets: habitat-lab v0.3.4."""
+    """Numbers of a household scenario. `hab`: habitat-lab v0.3.4's."""
 
-    action: ActionConfig = field(default_factory=ActionConfig)
-    # [penalty: 0, accumulated_limit: 100000, end_penalty: not stated]
-    force: ForceConfig = field(
-        default_factory=lambda: ForceConfig(
+    action: ActionConfig = group(ActionConfig)
+    force: ForceConfig = group(
+        lambda: ForceConfig(
             penalty=0.0, accumulated_limit=100_000.0, instant_limit=10_000.0, end_penalty=0.0
-        )
+        ),
+        penalty=0.0,
+        accumulated_limit=100_000.0,
+        end_penalty=None,
     )
-    max_steps: int = 3000  # [3000] then the episode is truncated
-    progress_scale: float = 1.0  # [1] per metre: hand to object, then object to goal
-    pick_bonus: float = 1.0  # [1] once per object
-    place_bonus: float = 1.0  # [1] once per object
-    place_threshold: float = 0.15  # [0.15] of the place bonus [m]
-    success_bonus: float = 100.0  # [100] when it ends in success
-    slack: float = 0.01  # [0.01] taken off every step
-    goal_threshold: float = 0.30  # [0.30] of the goal predicate object_at [m]
-    start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
-    base_motion: bool = True  # [True] False keeps the base where it is
+    max_steps: int = setting(3000, hab=3000, about="then the episode is truncated")
+    progress_scale: float = setting(
+        1.0, hab=1.0, about="per metre: hand to object, then object to goal"
+    )
+    pick_bonus: float = setting(1.0, hab=1.0, about="once per object")
+    place_bonus: float = setting(1.0, hab=1.0, about="once per object")
+    place_threshold: float = setting(0.15, hab=0.15, about="of the place bonus [m]")
+    success_bonus: float = setting(100.0, hab=100.0, about="when it ends in success")
+    slack: float = setting(0.01, hab=0.01, about="taken off every step")
+    goal_threshold: float = setting(0.30, hab=0.3, about="of the goal predicate object_at [m]")
+    start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
+    base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
 
 def observation_of(target_count: int) -> dict[str, int]:

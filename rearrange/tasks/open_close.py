@@ -1,7 +1,7 @@
 """OpenCab, CloseCab, OpenFridge, CloseFridge: move one drawer or the fridge's door, and stop at rest.
 
 Reference: habitat-lab v0.3.4's articulated-object tasks with the VER paper's changes (base motion in
-every skill, contact suction, start-relative GPS+Compass). Bracketed numbers are the reference's.
+every skill, contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): joint [7], ee_pos [3] in the base frame, is_holding [1],
 relative_resting_position [3] in the base frame, gps_compass [4]. The handle is only seen in the depth image.
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, empty_scene, sample_arm
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
     GRIP,
@@ -48,90 +49,121 @@ SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
 
 @dataclass
 class OpenCabConfig:
-    """Numbers of OpenCab. In brackets: habitat-lab v0.3.4."""
+    """Numbers of OpenCab. `hab`: habitat-lab v0.3.4's."""
 
-    action: ActionConfig = field(default_factory=ActionConfig)
-    # [penalty: 0, accumulated_limit: off, end_penalty: 10]
-    force: ForceConfig = field(
-        default_factory=lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0)
+    action: ActionConfig = group(ActionConfig)
+    force: ForceConfig = group(
+        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
+        penalty=0.0,
+        accumulated_limit=-1.0,
+        end_penalty=10.0,
     )
-    max_steps: int = 200  # [200] then the episode is truncated
-    joint_scale: float = 10.0  # [10] per metre or radian of the joint, until it is there once
-    handle_scale: float = 1.0  # [1] per metre of the hand nearer to the handle, until held or there
-    rest_scale: float = 10.0  # [10] per metre of the hand nearer to its resting place, after that
-    grasp_bonus: float = 5.0  # [5] once on taking the right handle
-    state_bonus: float = 5.0  # [5] once on reaching the wanted joint value
-    wrong_penalty: float = 5.0  # [5] on taking another handle or an object; ends the episode
-    hold_penalty: float = 1.0  # [1] when the grasp breaks; ends the episode
-    success_bonus: float = 10.0  # [10] when it ends in success
-    slack: float = 0.0  # [0] taken off every step
-    joint_goal: float = 0.45  # [0.45] m, or rad of the fridge's door
-    joint_threshold: float = 0.05  # [0.05] m or rad short of it
-    rest_threshold: float = 0.15  # [0.15] hand to resting place [m]
-    # [0, and 0.3 where the skill is deployed] stop is ignored until the hand has been farther than this from
-    # its resting place, or the joint there, and the hand is back, empty [m]: a random policy stops in its
-    # first steps; 0 ignores none
-    stop_zone: float = 0.3
-    start_joint_low: float = 0.0  # [0] of the joint at the start [m or rad]
-    start_joint_high: float = 0.0  # [0] likewise, at most
-    start_x_low: float = (
-        0.80  # [0.80] of the base before the handle (drawer) or the fridge's centre [m]
+    max_steps: int = setting(200, hab=200, about="then the episode is truncated")
+    joint_scale: float = setting(
+        10.0, hab=10.0, about="per metre or radian of the joint, until it is there once"
     )
-    start_x_high: float = 0.95  # [0.95] likewise, at most [m]
-    start_y: float = 0.35  # [0.35] to both sides [m]
-    start_scale: float = 0.2  # [0.2] share of the rectangle, about its centre, that is used
-    start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
-    start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
-    base_motion: bool = True  # [True] False keeps the base where it is
+    handle_scale: float = setting(
+        1.0, hab=1.0, about="per metre of the hand nearer to the handle, until held or there"
+    )
+    rest_scale: float = setting(
+        10.0, hab=10.0, about="per metre of the hand nearer to its resting place, after that"
+    )
+    grasp_bonus: float = setting(5.0, hab=5.0, about="once on taking the right handle")
+    state_bonus: float = setting(5.0, hab=5.0, about="once on reaching the wanted joint value")
+    wrong_penalty: float = setting(
+        5.0, hab=5.0, about="on taking another handle or an object; ends the episode"
+    )
+    hold_penalty: float = setting(1.0, hab=1.0, about="when the grasp breaks; ends the episode")
+    success_bonus: float = setting(10.0, hab=10.0, about="when it ends in success")
+    slack: float = setting(0.0, hab=0.0, about="taken off every step")
+    joint_goal: float = setting(0.45, hab=0.45, about="m, or rad of the fridge's door")
+    joint_threshold: float = setting(0.05, hab=0.05, about="m or rad short of it")
+    rest_threshold: float = setting(0.15, hab=0.15, about="hand to resting place [m]")
+    stop_zone: float = setting(
+        0.3,
+        hab=0.0,
+        note="0.3 where a plan's skill is deployed",
+        hides="a stop that is called too early",
+        about=(
+            "stop is ignored until the hand has been farther than this from its resting "
+            "place, or the joint there, and the hand is back, empty [m]: a random "
+            "policy stops in its first steps; 0 ignores none"
+        ),
+    )
+    start_joint_low: float = setting(0.0, hab=0.0, about="of the joint at the start [m or rad]")
+    start_joint_high: float = setting(0.0, hab=0.0, about="likewise, at most")
+    start_x_low: float = setting(
+        0.80, hab=0.8, about="of the base before the handle (drawer) or the fridge's centre [m]"
+    )
+    start_x_high: float = setting(0.95, hab=0.95, about="likewise, at most [m]")
+    start_y: float = setting(0.35, hab=0.35, about="to both sides [m]")
+    start_scale: float = setting(
+        0.2, hab=0.2, about="share of the rectangle, about its centre, that is used"
+    )
+    start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
+    start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
+    base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
 
 @dataclass
 class CloseCabConfig(OpenCabConfig):
-    """Numbers of CloseCab. In brackets: habitat-lab v0.3.4."""
+    """Numbers of CloseCab. `hab`: habitat-lab v0.3.4's."""
 
-    # [penalty: 0, accumulated_limit: off, instant_limit: off, end_penalty: 10]
-    force: ForceConfig = field(
-        default_factory=lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0)
+    force: ForceConfig = group(
+        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
+        penalty=0.0,
+        accumulated_limit=-1.0,
+        instant_limit=-1.0,
+        end_penalty=10.0,
     )
-    rest_scale: float = 1.0  # [1] per metre of the hand nearer to its resting place, after that
-    grasp_bonus: float = 0.0  # [0] nothing can be taken
-    wrong_penalty: float = 0.0  # [0] nothing can be taken
-    hold_penalty: float = 10.0  # [10] when a grasp breaks, which cannot happen
-    joint_goal: float = 0.0  # [0] m
-    start_joint_low: float = 0.40  # [0.4] m
-    start_joint_high: float = 0.45  # [0.5] m; our drawers end at 0.45
-    start_x_high: float = 0.85  # [0.85] [m]
+    rest_scale: float = setting(
+        1.0, hab=1.0, about="per metre of the hand nearer to its resting place, after that"
+    )
+    grasp_bonus: float = setting(0.0, hab=0.0, about="nothing can be taken")
+    wrong_penalty: float = setting(0.0, hab=0.0, about="nothing can be taken")
+    hold_penalty: float = setting(10.0, hab=10.0, about="when a grasp breaks, which cannot happen")
+    joint_goal: float = setting(0.0, hab=0.0, about="m")
+    start_joint_low: float = setting(0.40, hab=0.4, about="m")
+    start_joint_high: float = setting(0.45, hab=0.5, about="m", kept="our drawers end at 0.45 m")
+    start_x_high: float = setting(0.85, hab=0.85, about="[m]")
 
 
 @dataclass
 class OpenFridgeConfig(OpenCabConfig):
-    """Numbers of OpenFridge. In brackets: habitat-lab v0.3.4."""
+    """Numbers of OpenFridge. `hab`: habitat-lab v0.3.4's."""
 
-    # [penalty: 0, accumulated_limit: 20000, end_penalty: 10]
-    force: ForceConfig = field(
-        default_factory=lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0)
+    force: ForceConfig = group(
+        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
+        penalty=0.0,
+        accumulated_limit=20_000.0,
+        end_penalty=10.0,
     )
-    rest_scale: float = 1.0  # [1] per metre of the hand nearer to its resting place, after that
-    joint_goal: float = 1.2208  # [1.2208] rad
-    start_x_low: float = 0.833  # [0.833] of the rectangle [m]
-    start_x_high: float = 1.25  # [1.25] [m]
-    start_y: float = 0.6  # [0.6] to both sides [m]
+    rest_scale: float = setting(
+        1.0, hab=1.0, about="per metre of the hand nearer to its resting place, after that"
+    )
+    joint_goal: float = setting(1.2208, hab=1.2208, about="rad")
+    start_x_low: float = setting(0.833, hab=0.833, about="of the rectangle [m]")
+    start_x_high: float = setting(1.25, hab=1.25, about="[m]")
+    start_y: float = setting(0.6, hab=0.6, about="to both sides [m]")
 
 
 @dataclass
 class CloseFridgeConfig(OpenFridgeConfig):
-    """Numbers of CloseFridge. In brackets: habitat-lab v0.3.4."""
+    """Numbers of CloseFridge. `hab`: habitat-lab v0.3.4's."""
 
-    # [penalty: 0, accumulated_limit: off, instant_limit: off, end_penalty: 10]
-    force: ForceConfig = field(
-        default_factory=lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0)
+    force: ForceConfig = group(
+        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
+        penalty=0.0,
+        accumulated_limit=-1.0,
+        instant_limit=-1.0,
+        end_penalty=10.0,
     )
-    grasp_bonus: float = 0.0  # [0] nothing can be taken
-    wrong_penalty: float = 0.0  # [0] nothing can be taken
-    hold_penalty: float = 10.0  # [10] when a grasp breaks, which cannot happen
-    joint_goal: float = 0.0  # [0] rad
-    start_joint_low: float = math.pi / 4  # [0.7854] pi / 4 rad
-    start_joint_high: float = 2 * math.pi / 3  # [2.0944] 2 pi / 3 rad
+    grasp_bonus: float = setting(0.0, hab=0.0, about="nothing can be taken")
+    wrong_penalty: float = setting(0.0, hab=0.0, about="nothing can be taken")
+    hold_penalty: float = setting(10.0, hab=10.0, about="when a grasp breaks, which cannot happen")
+    joint_goal: float = setting(0.0, hab=0.0, about="rad")
+    start_joint_low: float = setting(math.pi / 4, hab=0.7854, about="pi / 4 rad")
+    start_joint_high: float = setting(2 * math.pi / 3, hab=2.0944, about="2 pi / 3 rad")
 
 
 @cached_njit

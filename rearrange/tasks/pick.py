@@ -1,7 +1,7 @@
 """Pick: drive to an object, take it with the suction cup, bring the hand back to its resting place.
 
 Reference: habitat-lab v0.3.4's RearrangePickTask with the VER paper's changes (base motion in the skill,
-contact suction, start-relative GPS+Compass). Bracketed numbers are the reference's.
+contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
 frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
@@ -14,7 +14,7 @@ Success: the right object is held and the hand is within 0.15 m of its resting p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from rearrange.episodes import (
 )
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
+from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
     GRIP,
@@ -53,30 +54,48 @@ SCENE_ATTEMPTS = 3  # apartments: a single object inside may be beyond a short s
 
 @dataclass
 class PickConfig:
-    """Numbers of Pick. In brackets: habitat-lab v0.3.4."""
+    """Numbers of Pick. `hab`: habitat-lab v0.3.4's."""
 
-    action: ActionConfig = field(default_factory=ActionConfig)
-    force: ForceConfig = field(default_factory=ForceConfig)
-    max_steps: int = 300  # [300]
-    distance_scale: float = 10.0  # [2] per metre closer; not varied here (docs/training.md)
-    # [0] per metre that the empty-handed robot comes closer, along the floor, to where the arm reaches the
-    # object: in a straight line that may be behind a wall, a table or the fridge's door
-    way_scale: float = 0.0
-    pick_bonus: float = 2.0  # [2] on taking the right object
-    wrong_penalty: float = 0.5  # [0.5] on taking a wrong object; ends the episode
-    drop_penalty: float = 0.5  # [0.5] on losing the object; ends the episode
-    success_bonus: float = 10.0  # [10]
-    slack: float = 0.005  # [0.005] taken off every step
-    # [0] for each step in which the suction is on and the empty hand farther than early_grip_distance from the
-    # object: one that is always on takes whatever it touches on its way
-    early_grip_penalty: float = 0.0
-    early_grip_distance: float = 0.1  # [not stated] from the suction tip to the object's centre [m]
-    rest_threshold: float = 0.15  # [0.15] [m]
-    start_distance: float = 2.0  # [2.0] base to object, horizontal, at most [m]
-    start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
-    start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
-    open_share: float = 0.1  # [not stated] of the objects are in the open fridge or drawer
-    base_motion: bool = True  # [True] False keeps the base where it is
+    action: ActionConfig = group(ActionConfig)
+    force: ForceConfig = group(ForceConfig)
+    max_steps: int = setting(300, hab=300, about="then the episode is truncated")
+    distance_scale: float = setting(
+        10.0, hab=2.0, about="per metre closer; not varied here (docs/training.md)"
+    )
+    way_scale: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "per metre that the empty-handed robot comes closer, along the floor, to "
+            "where the arm reaches the object: in a straight line that may be behind a "
+            "wall, a table or the fridge's door"
+        ),
+    )
+    pick_bonus: float = setting(2.0, hab=2.0, about="on taking the right object")
+    wrong_penalty: float = setting(0.5, hab=0.5, about="on taking a wrong object; ends the episode")
+    drop_penalty: float = setting(0.5, hab=0.5, about="on losing the object; ends the episode")
+    success_bonus: float = setting(10.0, hab=10.0, about="then the episode is truncated")
+    slack: float = setting(0.005, hab=0.005, about="taken off every step")
+    early_grip_penalty: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "for each step in which the suction is on and the empty hand farther than "
+            "early_grip_distance from the object: one that is always on takes whatever "
+            "it touches on its way"
+        ),
+    )
+    early_grip_distance: float = setting(
+        0.1, hab=None, about="from the suction tip to the object's centre [m]"
+    )
+    rest_threshold: float = setting(0.15, hab=0.15, about="[m]")
+    start_distance: float = setting(2.0, hab=2.0, about="base to object, horizontal, at most [m]")
+    start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
+    start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
+    open_share: float = setting(
+        0.1, hab=None, about="of the objects are in the open fridge or drawer"
+    )
+    base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
 
 @cached_njit

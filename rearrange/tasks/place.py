@@ -1,7 +1,7 @@
 """Place: put the held object down at its goal and bring the hand back to its resting place.
 
 Reference: habitat-lab v0.3.4's RearrangePlaceTask with the VER paper's changes (base motion in the
-skill, start-relative GPS+Compass). Bracketed numbers are the reference's.
+skill, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [7],
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
@@ -15,8 +15,9 @@ resting place; ends the episode.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, cluttered_scene, sample_arm
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
     GRIP,
@@ -46,52 +48,112 @@ SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
 @dataclass
 class PlaceConfig:
-    """Numbers of Place. In brackets: habitat-lab v0.3.4."""
+    """Numbers of Place. `hab`: habitat-lab v0.3.4's."""
 
-    action: ActionConfig = field(default_factory=ActionConfig)
-    # [largest_penalty: 0]: there a penalty is configured, but capped at 0
-    force: ForceConfig = field(default_factory=ForceConfig)
-    max_steps: int = 300  # [300] then the episode is truncated
-    distance_scale: float = 10.0  # [2] per metre closer; as in Pick
-    # [0] per metre that the robot carries the object closer, along the floor, to where the arm reaches the
-    # goal: in a straight line that may be behind a wall, a table or the fridge's door
-    way_scale: float = 0.0
-    # [0] per radian or metre that doors and drawers are pushed shut; see Navigate
-    shut_penalty: float = 0.0
-    # [0.15] carrying the object about within this distance of its goal pays nothing; what is let go 0.15 m
-    # above a table falls over and rolls [m]
-    arrival_distance: float = 0.15
-    place_bonus: float = 5.0  # [5] on letting go at the goal
-    # [0] off place_bonus, down to none, per metre that the object moves in the step in which it is let go: a
-    # tall box that is let go on the move falls over, and a discounted success is in a hurry
-    release_scale: float = 0.0
-    # [0] per metre that the object moves once it has been let go: it tips over, rolls, or the hand drags it
-    settle_scale: float = 0.0
-    drop_penalty: float = 0.0  # [0] on losing the object elsewhere; ends the episode
-    # [False] an object that has come to rest outside its goal ends the episode, as nothing is taken up again:
-    # otherwise one failure in training takes as many steps as six successes
-    displaced_ends: bool = False
-    success_bonus: float = 10.0  # [10] when it ends in success
-    slack: float = 0.005  # [0.005] taken off every step
-    goal_threshold: float = 0.15  # [0.15] object to goal [m]
-    rest_threshold: float = 0.15  # [0.15] hand to resting place [m]
-    # [inf] the object's motion in a step, less than this at success [m]: one that still falls or rolls by
-    # more than this often ended outside its goal, up to a metre away, after the skill had succeeded
-    still_threshold: float = 0.001
-    # [inf] letting go is ignored while the hand is farther than this from the goal [m]: a random policy of
-    # standard deviation 1 lets go in its first steps, which ends the episode
-    release_distance: float = 0.2
-    # [0] steps for which arm and base keep still before the object is let go, and as many after: what is let
-    # go on the move slides or tips over, and a hand that leaves at once drags it along
-    release_pause: int = 3
-    start_distance: float = 2.0  # [2.0] base to goal, horizontal, at most [m]
-    start_yaw_noise: float = 0.5236  # [0.5236] standard deviation [rad]
-    start_arm_noise: float = 0.1  # [0.1] standard deviation per joint [rad]
-    fridge_share: float = 0.1  # [not stated] of the goals are in the open fridge
-    # [0] of the episodes begin, for training only, where the way along the floor to where the arm reaches the
-    # goal is longest of ten poses, as behind the fridge's open door, or somewhere on that way
-    detour_share: float = 0.0
-    base_motion: bool = True  # [True] False keeps the base where it is
+    action: ActionConfig = group(ActionConfig)
+    # HAB configures a penalty, but caps it at 0
+    force: ForceConfig = group(ForceConfig, largest_penalty=0.0)
+    max_steps: int = setting(300, hab=300, about="then the episode is truncated")
+    distance_scale: float = setting(10.0, hab=2.0, about="per metre closer; as in Pick")
+    way_scale: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "per metre that the robot carries the object closer, along the floor, to "
+            "where the arm reaches the goal: in a straight line that may be behind a "
+            "wall, a table or the fridge's door"
+        ),
+    )
+    shut_penalty: float = setting(
+        0.0,
+        hab=0.0,
+        about="per radian or metre that doors and drawers are pushed shut; see Navigate",
+    )
+    arrival_distance: float = setting(
+        0.15,
+        hab=0.15,
+        about=(
+            "carrying the object about within this distance of its goal pays nothing; "
+            "what is let go 0.15 m above a table falls over and rolls [m]"
+        ),
+    )
+    place_bonus: float = setting(5.0, hab=5.0, about="on letting go at the goal")
+    release_scale: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "off place_bonus, down to none, per metre that the object moves in the step "
+            "in which it is let go: a tall box that is let go on the move falls over, "
+            "and a discounted success is in a hurry"
+        ),
+    )
+    settle_scale: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "per metre that the object moves once it has been let go: it tips over, "
+            "rolls, or the hand drags it"
+        ),
+    )
+    drop_penalty: float = setting(
+        0.0, hab=0.0, about="on losing the object elsewhere; ends the episode"
+    )
+    displaced_ends: bool = setting(
+        False,
+        hab=False,
+        about=(
+            "an object that has come to rest outside its goal ends the episode, as "
+            "nothing is taken up again: otherwise one failure in training takes as many "
+            "steps as six successes"
+        ),
+    )
+    success_bonus: float = setting(10.0, hab=10.0, about="when it ends in success")
+    slack: float = setting(0.005, hab=0.005, about="taken off every step")
+    goal_threshold: float = setting(0.15, hab=0.15, about="object to goal [m]")
+    rest_threshold: float = setting(0.15, hab=0.15, about="hand to resting place [m]")
+    still_threshold: float = setting(
+        0.001,
+        hab=math.inf,
+        about=(
+            "the object's motion in a step, less than this at success [m]: one that "
+            "still falls or rolls by more than this often ended outside its goal, up to "
+            "a metre away, after the skill had succeeded"
+        ),
+    )
+    release_distance: float = setting(
+        0.2,
+        hab=math.inf,
+        hides="an object that is let go too early, which ends the episode",
+        about=(
+            "letting go is ignored while the hand is farther than this from the goal "
+            "[m]: a random policy of standard deviation 1 lets go in its first steps, "
+            "which ends the episode"
+        ),
+    )
+    release_pause: int = setting(
+        3,
+        hab=0,
+        hides="an object that is let go on the move, and rolls off",
+        about=(
+            "steps for which arm and base keep still before the object is let go, and "
+            "as many after: what is let go on the move slides or tips over, and a hand "
+            "that leaves at once drags it along"
+        ),
+    )
+    start_distance: float = setting(2.0, hab=2.0, about="base to goal, horizontal, at most [m]")
+    start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
+    start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
+    fridge_share: float = setting(0.1, hab=None, about="of the goals are in the open fridge")
+    detour_share: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "of the episodes begin, for training only, where the way along the floor to "
+            "where the arm reaches the goal is longest of ten poses, as behind the "
+            "fridge's open door, or somewhere on that way"
+        ),
+    )
+    base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
 
 @cached_njit

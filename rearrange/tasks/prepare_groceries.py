@@ -15,6 +15,7 @@ import numpy as np
 from rearrange.episodes import Scene, Target, empty_scene
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.settings import setting
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
 
 COUNTERS = ("counter_left", "counter_right")
@@ -23,9 +24,9 @@ FRIDGE = "fridge_middle"
 
 @dataclass
 class PrepareGroceriesConfig(HouseholdConfig):
-    """Numbers of Prepare Groceries. In brackets: habitat-lab v0.3.4."""
+    """Numbers of Prepare Groceries. `hab`: habitat-lab v0.3.4's."""
 
-    fridge_angle: float = 1.5  # [1.5] of the open door at the start [rad]
+    fridge_angle: float = setting(1.5, hab=1.5, about="of the open door at the start [rad]")
 
 
 class PrepareGroceries(Household):

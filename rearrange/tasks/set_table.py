@@ -19,6 +19,7 @@ from rearrange.episodes import Scene, Target, empty_scene
 from rearrange.episodes.generation import GOAL_GAP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.settings import setting
 from rearrange.tasks import household
 from rearrange.tasks.base import Compiled
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
@@ -31,12 +32,18 @@ _JOINTS = (ARTICULATED_JOINTS.index("fridge_door"), ARTICULATED_JOINTS.index(DRA
 
 @dataclass
 class SetTableConfig(HouseholdConfig):
-    """Numbers of Set Table. In brackets: habitat-lab v0.3.4."""
+    """Numbers of Set Table. `hab`: habitat-lab v0.3.4's."""
 
-    open_scale: float = 1.0  # [0] per radian (fridge) or metre (drawer) of opening, until open
-    open_bonus: float = 1.0  # [0] once for the fridge and once for the drawer, like pick and place
-    fridge_opened: float = 1.07  # [1.07] angle of the predicate opened_fridge [rad]
-    drawer_opened: float = 0.35  # [0.35] travel of the predicate opened_cab [m]
+    open_scale: float = setting(
+        1.0, hab=0.0, about="per radian (fridge) or metre (drawer) of opening, until open"
+    )
+    open_bonus: float = setting(
+        1.0, hab=0.0, about="once for the fridge and once for the drawer, like pick and place"
+    )
+    fridge_opened: float = setting(
+        1.07, hab=1.07, about="angle of the predicate opened_fridge [rad]"
+    )
+    drawer_opened: float = setting(0.35, hab=0.35, about="travel of the predicate opened_cab [m]")
 
 
 @cached_njit

@@ -1,0 +1,83 @@
+"""Two sets of rules: `ours`, and `hab`, habitat-lab v0.3.4's with the VER paper's changes.
+
+`hab` takes what stands as HAB's value beside every setting (rearrange.settings) of tasks and simulator;
+docs/hab.md lists all of them, and what differs still. For an environment:
+`RearrangeEnv("pick", hab_config("pick"), simulator=simulator_config("hab"))`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from rearrange.errors import UserError
+from rearrange.settings import Setting, group_values, setting_of
+from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.tasks import default_config
+
+OURS, HAB = "ours", "hab"
+RULES = (OURS, HAB)
+
+
+def check_rules(name: str) -> str:
+    """Return the name of a set of rules or raise a UserError that lists those that exist."""
+    if name not in RULES:
+        raise UserError(f"unknown rules '{name}': choose one of {', '.join(RULES)}")
+    return name
+
+
+def settings_in(
+    config: Any, prefix: str = "", hab: dict[str, Any] | None = None
+) -> Iterator[tuple[str, Any, Setting]]:
+    """Every setting of a config and of the groups in it: dotted name, value, what is known of it.
+
+    Raises:
+        TypeError: A field was not made by `setting` or `group`.
+    """
+    for field in dataclasses.fields(config):
+        value, name = getattr(config, field.name), f"{prefix}{field.name}"
+        if dataclasses.is_dataclass(value):
+            yield from settings_in(value, f"{name}.", group_values(field))
+        else:
+            yield name, value, setting_of(field, hab)
+
+
+def hab_value(value: Any, known: Setting, judged: bool = False) -> Any:
+    """What HAB's rules make of a setting: our value where HAB states none or cannot be had."""
+    if known.kept or known.hab is None:
+        return value
+    return known.hab_judged if judged and known.hab_judged is not None else known.hab
+
+
+def with_hab(config: Any, judged: bool = False) -> Any:
+    """A copy of a config with HAB's values.
+
+    Args:
+        config: A dataclass whose fields were made by `setting` and `group`.
+        judged: Take HAB's values for judging a policy instead of for training it.
+    """
+    values: dict[str, Any] = {}
+    for name, value, known in settings_in(config):
+        group, _, rest = name.rpartition(".")
+        values.setdefault(group, {})[rest] = hab_value(value, known, judged)
+    top = values.pop("", {})
+    for group, parts in values.items():
+        top[group] = dataclasses.replace(getattr(config, group), **parts)
+    return dataclasses.replace(config, **top)
+
+
+def hab_config(task: str, judged: bool = False) -> Any:
+    """A task's config under HAB's rules; see `with_hab`. UserError: There is no such task."""
+    return with_hab(default_config(task), judged)
+
+
+def task_config(task: str, rules: str = OURS, judged: bool = False) -> Any:
+    """A task's config under a set of rules; UserError where there is no such task or set."""
+    return hab_config(task, judged) if check_rules(rules) == HAB else default_config(task)
+
+
+def simulator_config(rules: str = OURS) -> SimulatorConfig:
+    """The simulator's settings under a set of rules; UserError where there is no such set."""
+    config = SimulatorConfig()
+    return with_hab(config) if check_rules(rules) == HAB else config

@@ -1,0 +1,296 @@
+"""`python -m skills.hab_table > docs/hab.md`: every number of every task, by our rules and by HAB's.
+
+The source is the code: both configurations are built as for a training (configs/*.yaml) and as for an
+evaluation, and compared field by field. What a setting means stands beside it (rearrange.settings).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rearrange.episodes import RecordedStarts
+from rearrange.rules import HAB, OURS, settings_in
+from rearrange.settings import Setting
+from rearrange.sim.base import SimState
+from rearrange.tasks import HOUSEHOLD_NAMES, TASKS
+from skills.hab_text import INTRODUCTION, REMAINING
+from skills.settings import SkillEnvironments, TrainingSettings
+from skills.train import load_settings
+
+# Tasks that stand beside each other in one table, and the heading.
+GROUPS = {
+    "Navigate": ("navigate",),
+    "Pick": ("pick",),
+    "Place": ("place",),
+    "Open and close": ("open_cab", "close_cab", "open_fridge", "close_fridge"),
+    "Household scenarios": HOUSEHOLD_NAMES,
+}
+SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
+# Of a training: no rules
+APART = {"skill", "preset", "run", "split", "sim", "dataset", "trainer", "rules"}
+# What `values_of` takes into account
+COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}
+STARTS = {
+    "starts.share": Setting("of the episodes begin where an earlier skill of a chain ended", 0.0),
+    "starts.failed_share": Setting("of the episodes begin like one that failed, once more", 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A setting of one task by both rules.
+
+    Attributes:
+        known: What is known of it.
+        ours: Its value where we judge a policy.
+        trained: Its value where we train.
+        hab: Its value in a training with rules=hab.
+        hab_judged: Its value where such a policy is judged.
+    """
+
+    known: Setting
+    ours: Any
+    trained: Any
+    hab: Any
+    hab_judged: Any
+
+    @property
+    def differs(self) -> bool:
+        """Whether the rules give it other values, or HAB itself has another than both."""
+        alike = same(self.ours, self.hab_judged) and same(self.trained, self.hab)
+        return not alike or bool(self.known.kept)
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two values are one to four places."""
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first == second
+    return first == second or abs(first - second) <= 5e-5
+
+
+def values_of(environments: SkillEnvironments) -> dict[str, tuple[Any, Setting]]:
+    """Name -> value and what is known, of all settings of task, simulator and starts.
+
+    Raises:
+        TypeError: A field has come up of which nothing is known.
+    """
+    new = {field.name for field in fields(TrainingSettings)} | {"task"}
+    new -= APART | COVERED
+    parts = {field.name for field in fields(RecordedStarts)} - {"paths", "share", "failed_share"}
+    if new or parts:
+        raise TypeError(f"tell in skills/hab_table.py what HAB has for {sorted(new | parts)}")
+    starts = environments.starts
+    share = starts["share"] if starts.get("paths") else 0.0
+    mixed = {"starts.share": share, "starts.failed_share": starts.get("failed_share", 0.0)}
+    found = {name: (mixed[name], known) for name, known in STARTS.items()}
+    for config in (environments.simulator_config(), environments.task_config()):
+        found |= {name: (value, known) for name, value, known in settings_in(config)}
+    return found
+
+
+@lru_cache
+def rows_of(skill: str) -> dict[str, Row]:
+    """Every setting of a skill or scenario by both rules."""
+    values = []
+    for rules in (OURS, HAB):
+        settings = load_settings(skill, [f"rules={rules}"])
+        environments = SkillEnvironments.from_settings(replace(settings, starts=RecordedStarts()))
+        starts = {"paths": settings.starts.paths, "share": settings.starts.share}
+        starts["failed_share"] = settings.starts.failed_share
+        judged = SkillEnvironments.from_metadata(environments.metadata(), "val")
+        values += [values_of(judged), values_of(replace(environments, starts=starts))]
+    ours, trained, hab_judged, hab = values
+    return {
+        name: Row(known, value, trained[name][0], hab[name][0], hab_judged[name][0])
+        for name, (value, known) in ours.items()
+    }
+
+
+def is_shared(name: str) -> bool:
+    """Whether a setting is not of a single task."""
+    return name.startswith("action.") or name in rows_elsewhere()
+
+
+@lru_cache
+def rows_elsewhere() -> frozenset[str]:
+    """Names of the settings of simulator and starts."""
+    simulator = SkillEnvironments("pick", {}, "val", 64, True).simulator_config()
+    return frozenset([*STARTS, *(name for name, _, _ in settings_in(simulator))])
+
+
+# --- how values are shown -------------------------------------------------------------------------------
+
+
+def shown(value: Any, known: Setting) -> str:
+    """A value as text; a limit that is off by that word."""
+    if isinstance(value, int):  # a bool, too
+        return str(value)
+    if value < 0.0 and "below 0: off" in known.about:
+        return "off"
+    if value >= 1e4 and value != float("inf"):
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.4f}" if value != round(value, 4) else f"{value:.10g}"
+
+
+def told(row: Row) -> str:
+    """The meaning of a setting, what is to be said of HAB's value, and what ours hides."""
+    known = row.known
+    text = known.about
+    if known.note:
+        text += f" (HAB: {known.note})"
+    if known.kept:
+        text += f" (HAB: {shown(known.hab, known)}; {known.kept})"
+    if known.hides:
+        text += f". **Ours hides or makes rarer:** {known.hides}"
+    return text
+
+
+def cell(row: Row) -> str:
+    """Ours, and in brackets HAB's; bold where they differ."""
+    known = row.known
+    ours, hab = shown(row.ours, known), shown(row.hab, known)
+    if not same(row.ours, row.trained):
+        ours += f", trained {shown(row.trained, known)}"
+    if not same(row.hab, row.hab_judged):
+        hab += f", judged {shown(row.hab_judged, known)}"
+    return f"{f'**{ours}**' if row.differs else ours} [{hab}]"
+
+
+def _table(names: Sequence[str]) -> list[str]:
+    """The settings of tasks that stand beside each other, with a column for each."""
+    columns = {name: rows_of(name) for name in names}
+    keys = dict.fromkeys(key for rows in columns.values() for key in rows if not is_shared(key))
+    lines = [f"| setting | {' | '.join(names)} | meaning |", "|---" * (len(names) + 2) + "|"]
+    for key in keys:
+        cells = [cell(rows[key]) if key in rows else "" for rows in columns.values()]
+        rows = [each[key] for each in columns.values() if key in each]
+        kept = [row for row in rows if row.known.kept]
+        lines.append(f"| `{key}` | {' | '.join(cells)} | {told((kept or rows)[0])} |")
+    return lines
+
+
+def _by_task(values: dict[str, str]) -> str:
+    """What most tasks have, and then what the others have."""
+    most, _ = Counter(values.values()).most_common(1)[0]
+    others: dict[str, list[str]] = {}
+    for task, value in values.items():
+        if value != most:
+            others.setdefault(value, []).append(task)
+    return "; ".join([most, *(f"{value}: {', '.join(tasks)}" for value, tasks in others.items())])
+
+
+def _shared_table() -> list[str]:
+    """What is not of a single task: simulator, actions, starts."""
+    columns = {task: rows_of(task) for task in TASKS}
+    lines = ["| setting | ours | hab | meaning |", "|---" * 4 + "|"]
+    for key in filter(is_shared, columns["navigate"]):
+        rows = {task: column[key] for task, column in columns.items()}
+        known = rows["navigate"].known
+        ours = _by_task({task: shown(row.ours, known) for task, row in rows.items()})
+        trained = {task: shown(row.trained, known) for task, row in rows.items()}
+        if any(not same(row.ours, row.trained) for row in rows.values()):
+            ours += f" (trained: {_by_task(trained)})"
+        hab = _by_task({task: shown(row.hab, known) for task, row in rows.items()})
+        if any(row.differs for row in rows.values()):
+            ours = f"**{ours}**"
+        lines.append(f"| `{key}` | {ours} | {hab} | {told(rows['navigate'])} |")
+    return lines
+
+
+# --- what a task is ---------------------------------------------------------------------------------------
+
+
+def sections_of(task_type: type) -> dict[str, str]:
+    """The sections of a task's module docstring, where it has none those of the shared one."""
+    found: dict[str, str] = {}
+    for owner in reversed(task_type.__mro__):
+        module = sys.modules.get(owner.__module__)
+        if module is not None and module.__name__.startswith("rearrange.tasks."):
+            found |= _sections(inspect.getdoc(module) or "")
+    if "Start" not in found:
+        found["Start"] = (task_type.sample_episode.__doc__ or "").split("\n")[0]  # pyright: ignore
+    return found
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Section name -> its text on one line."""
+    marker = rf"^({'|'.join(SECTIONS)})\b[^:\n]*:"
+    starts = [*re.finditer(marker, text, re.MULTILINE)]
+    ends = [*(match.start() for match in starts[1:]), len(text)][: len(starts)]
+    found = {}
+    for match, end in zip(starts, ends, strict=True):
+        body = " ".join(text[match.start() : end].split("\n\n")[0].split())
+        found[match[1]] = re.sub(r"^\w+ ?", "", body, count=1).lstrip(": ")
+    return found
+
+
+def _about(name: str) -> tuple[str, dict[str, str]]:
+    """A task's summary, and what it observes, does, starts from, wants and logs by heading."""
+    kind = TASKS[name][0]
+    task, sections = kind(), sections_of(kind)
+    shapes = {"head_depth": "size x size x 1"}
+    shapes |= {key: str(space.shape[0]) for key, space in task.observation_spaces().items()}
+    outcome = task.evaluate(SimState(1), np.zeros((1, 11)))
+    summary = kind.__doc__ or ""
+    if "see the module" in summary:
+        summary = (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n")[0]
+    about = {"Observation": ", ".join(f"`{key}` [{shape}]" for key, shape in shapes.items())}
+    about |= {section: sections[section] for section in SECTIONS[1:] if section in sections}
+    about["Reward terms"] = ", ".join(f"`{term}`" for term in outcome.rewards)
+    about["Failures that are counted"] = ", ".join(f"`{term}`" for term in outcome.failures)
+    return f"`{name}`: {summary}", about
+
+
+def _group(names: tuple[str, ...]) -> list[str]:
+    """What is to be said of tasks that stand beside each other, what they share only once."""
+    about = {name: _about(name) for name in names}
+    first = about[names[0]][1]
+    shared = {
+        heading: text
+        for heading, text in first.items()
+        if all(each.get(heading) == text for _, each in about.values())
+    }
+    lines: list[str] = []
+    for summary, each in about.values():
+        lines += [f"**{summary}**", ""]
+        lines += [f"- {heading}: {text}" for heading, text in each.items() if heading not in shared]
+        lines += [""] * (lines[-1] != "")
+    if len(names) > 1:
+        lines += ["All of them:", ""]
+    return [*lines, *(f"- {heading}: {text}" for heading, text in shared.items()), ""]
+
+
+def _kept() -> list[str]:
+    """Settings in which rules=hab keeps ours: HAB states none, or its value cannot be had."""
+    tasks: dict[tuple[str, str], list[str]] = {}
+    for task in TASKS:
+        for name, row in rows_of(task).items():
+            if row.known.kept:
+                why = f"HAB has {shown(row.known.hab, row.known)}; {row.known.kept}"
+                tasks.setdefault((name, why), []).append(task)
+            elif row.known.hab is None:
+                why = f"HAB states none; ours is {shown(row.hab, row.known)}"
+                tasks.setdefault((name, why), []).append(task)
+    return [f"- `{name}` ({', '.join(where)}): {why}." for (name, why), where in tasks.items()]
+
+
+def page() -> str:
+    """The whole page in Markdown."""
+    lines = [INTRODUCTION, "## What differs everywhere", "", *_shared_table(), ""]
+    lines += [REMAINING, *_kept(), ""]
+    for title, names in GROUPS.items():
+        lines += [f"## {title}", "", *_group(names), *_table(names), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

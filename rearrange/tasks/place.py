@@ -26,7 +26,6 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, cluttered_scene, sample_arm
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim.base import NOTHING
 from rearrange.tasks import base, sensors
 from rearrange.tasks.base import (
     GRIP,
@@ -169,13 +168,13 @@ def _observe(states: Any, memories: Any, seen: Any) -> None:
         copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
-@cached_njit(base, geometry)
+@cached_njit(base, geometry, sensors)
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal; pause for it."""
     config = settings[0]
     for i in range(len(states)):
         world, memory = states[i], memories[i]
-        if world.held_object == NOTHING:
+        if not is_holding(world):
             physical[i, GRIP] = LET_GO
         elif geometry.distance(memory.goal, world.end_effector_position) > config.release_distance:
             physical[i, GRIP] = HOLD

@@ -1,8 +1,8 @@
 """What the robot believes of its task in the middle of it, and the problem that is left to solve.
 
 A belief holds until something that the robot observes contradicts it: an object stays at its start until
-it is taken, at its goal until the camera shows that it is not there. What counts as observed is said in
-`senses.py`.
+it is taken (or where its drawer has carried it, as far as the robot knows), at its goal until the camera
+shows that it is not there. What counts as observed is said in `skills.knowledge`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from planner.interactions import CLOSED_BELOW, OBJECT_AT_DISTANCE, SkillCall, held_slot
+from planner.interactions import CLOSED_BELOW, OBJECT_AT_DISTANCE, SkillCall
 from planner.problem import (
     ARTICULATED_RECEPTACLES,
     ROBOT,
@@ -26,12 +26,12 @@ from planner.problem import (
     skill_arguments,
 )
 from planner.search import Atom
-from planner.senses import HANDLE, Position, Senses, object_position
 from rearrange.env import RearrangeEnv
 from rearrange.episodes.episode import Episode
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import NOTHING
 from skills import SkillArgument
+from skills.knowledge import HANDLE, Knowledge, Position
 
 ELSEWHERE = "elsewhere"  # a receptacle of the problem: any place that needs no opening
 OTHER = "other_object"  # what is in the hand although the task does not ask for it
@@ -64,15 +64,16 @@ class Beliefs:
         openings: Fridge or drawer -> how far it is open [rad] or [m].
     """
 
-    def __init__(self, episode: Episode, senses: Senses, close: bool = False) -> None:
+    def __init__(self, episode: Episode, knowledge: Knowledge, close: bool = False) -> None:
         """Begin with what the episode says.
 
         Args:
             episode: What is asked.
-            senses: Where facts come from.
+            knowledge: Where facts come from.
             close: As in `problem.build_problem`.
         """
-        self._episode, self._senses, self._close = episode, senses, close
+        self._episode, self._knowledge, self._close = episode, knowledge, close
+        self._senses = knowledge.senses
         self.held = NOTHING if episode.held_slot is None else episode.held_slot
         self.objects = {
             index: Whereabouts(target.start, target.start_receptacle)
@@ -83,22 +84,21 @@ class Beliefs:
             for receptacle in receptacles_of(episode)
             if receptacle in ARTICULATED_RECEPTACLES
         }
-        self._in_hand = self.held  # of the last step
+        self._had_object = self.held != NOTHING  # in the hand, at the last step
         self._taken_from: Position | None = None
         self._taken_for = 0  # target of the call that brought what is in the hand
         self._lost_at: Position | None = None
 
     def watch(self, world: RearrangeEnv) -> None:
         """Looks at the hand after a step: where something was taken, where it was lost."""
-        now = held_slot(world.state)
-        if now == self._in_hand:
+        at_cup = self._senses.at_cup(world)
+        if (at_cup is not None) == self._had_object:
             return
-        if now != NOTHING:
-            self._taken_from = object_position(world.state, now)  # the camera shows it at the cup
+        self._had_object = at_cup is not None
+        if at_cup is None:
+            self._lost_at = self._knowledge.body.hand
         else:
-            x, y, z = (float(v) for v in world.state.end_effector_position[0])
-            self._lost_at = (x, y, z)
-        self._in_hand = now
+            self._taken_from = at_cup
 
     def look(self, world: RearrangeEnv, call: SkillCall) -> list[int]:
         """Brings the beliefs up to date at a hand-off.
@@ -170,7 +170,7 @@ class Beliefs:
         now = self._looked_for(world, index, last)
         if now.position is None or last.position is None:
             return last
-        return last if math.dist(now.position, last.position) < MOVED else now
+        return last if math.dist(now.position, self._place(index, last)) < MOVED else now
 
     def _looked_for(self, world: RearrangeEnv, index: int, last: Whereabouts) -> Whereabouts:
         """Where an object is that is believed to be at `last`.
@@ -179,7 +179,7 @@ class Beliefs:
         be another one of its kind.
         """
         target = self._episode.targets[index]
-        place = target.goal if last.at_goal else last.position or target.start
+        place = self._place(index, last)
         found = self._senses.find(world, target.slot, place)
         if found is not None and math.dist(found, place) < OBJECT_AT_DISTANCE:
             return self._place_of(index, found)
@@ -187,13 +187,22 @@ class Beliefs:
             return last
         return Whereabouts(None, ELSEWHERE) if found is None else self._place_of(index, found)
 
+    def _place(self, index: int, where: Whereabouts) -> Position:
+        """The place of an object, or where it was last: also where its drawer has carried it."""
+        target = self._episode.targets[index]
+        if where.at_goal:
+            return target.goal
+        if where.position is None or where.position == target.start:
+            return self._knowledge.told(index, target.start)
+        return where.position
+
     def _place_of(self, index: int, position: Position) -> Whereabouts:
         target = self._episode.targets[index]
         if math.dist(position, target.goal) < OBJECT_AT_DISTANCE:
             return Whereabouts(position, target.goal_receptacle, at_goal=True)
         for place, receptacle in (
             (target.goal, target.goal_receptacle),
-            (target.start, target.start_receptacle),
+            (self._knowledge.told(index, target.start), target.start_receptacle),
         ):
             near = math.dist(position[:2], place[:2]) < BESIDE
             if near and abs(position[2] - place[2]) < MOVED:

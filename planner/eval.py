@@ -39,7 +39,6 @@ from planner.report import (
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
-from planner.senses import SOURCES
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
@@ -53,6 +52,7 @@ from skills.command import (
     write_json,
     write_text,
 )
+from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.library import skill_sources
 
 
@@ -111,9 +111,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help=f"at most N new plans in an episode (default {NEW_PLANS}) after what went wrong; not TP-SRL's",
     )
     parser.add_argument(
-        "--replan-from",
-        default="observed",
-        help="observed (default): by what the robot could see; true: by the simulator's state",
+        "--knowledge",
+        default=DEFAULT_LEVEL,
+        metavar="LEVEL",
+        help=f"what the robot may know (docs/knowledge.md): {', '.join(LEVELS)}; "
+        f"default: {DEFAULT_LEVEL}",
     )
     options = parser.parse_args(arguments)
     _check_options(options)
@@ -130,7 +132,7 @@ def _check_options(options: argparse.Namespace) -> None:
             raise UserError("--video draws MuJoCo's worlds: leave it or --sim out")
         make_simulator(options.sim, 1).close()
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
-    _check("replan-from", options.replan_from, tuple(SOURCES))
+    check_level(options.knowledge)
     for name in ("replan", "seed"):
         if getattr(options, name) < 0:
             raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
@@ -171,7 +173,8 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         video_directory=output if options.video else None,
         record_hand_offs=options.record_hand_offs is not None,
         executive=ExecutiveSettings(navigate_timeout_ends=options.navigate_timeout == "end"),
-        replanning=ReplanSettings(limit=options.replan, source=options.replan_from),
+        replanning=ReplanSettings(limit=options.replan),
+        knowledge=options.knowledge,
         sim=options.sim,
     )
 

@@ -23,7 +23,7 @@ from planner.executive import Executive, ExecutiveSettings
 from planner.hand_offs import HandOffRecorder, Start
 from planner.interactions import bind, without_navigation
 from planner.monolithic import run_alone
-from planner.problem import TaskProblem, build_problem
+from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
 from planner.scenarios import SCENARIOS, Scenario
@@ -31,6 +31,7 @@ from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
 from skills.base import MONOLITHIC
+from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.workers import play_in_workers
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class EvaluationSettings:
         record_hand_offs: Keep the states in which skills begin.
         executive: Time-outs and masks.
         replanning: How often the plan may be changed; not at all by default.
+        knowledge: What the robot may know, one of `skills.knowledge.LEVELS`.
         sim: Simulator, see rearrange.sim.backends.
     """
 
@@ -73,6 +75,7 @@ class EvaluationSettings:
     record_hand_offs: bool = False
     executive: ExecutiveSettings = field(default_factory=ExecutiveSettings)
     replanning: ReplanSettings = field(default_factory=ReplanSettings)
+    knowledge: str = DEFAULT_LEVEL
     sim: str = "mujoco"
 
     @property
@@ -124,7 +127,7 @@ class EpisodeRunner:
         self._settings = settings
         asked = settings.scenario, settings.split, settings.skills, settings.sim
         self._stage = scenarios.open_stage(*asked)
-        self._executive = Executive(self._stage.skills, settings.executive)
+        self._executive = Executive(self._stage.skills, settings.executive, settings.knowledge)
 
     def play(self, index: int, video_path: Path | None = None) -> EpisodeRecord:
         """Runs one episode from its beginning to its end.
@@ -149,7 +152,9 @@ class EpisodeRunner:
         plan = self._solve(task.problem)
         replanner = None
         if settings.replanning.limit > 0:
-            replanner = Replanner(episode, settings.replanning, self._solve, settings.close)
+            knowledge = Knowledge(self._stage.world, settings.knowledge, drawers_of(episode))
+            asked = episode, settings.replanning, self._solve, knowledge, settings.close
+            replanner = Replanner(*asked)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index, video_path) as video:
             observers: list[Observer] = [] if video is None else [video.observe]

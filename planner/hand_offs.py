@@ -67,7 +67,7 @@ def snapshot(world: RearrangeEnv, argument: SkillArgument, episode_id: str) -> E
     joints = zip(ARTICULATED_JOINTS, state.articulated_joints[0].tolist(), strict=True)
     x, y, yaw = state.base_pose[0].tolist()
     return replace(
-        as_episode(world, argument),
+        as_episode(world.episode, argument, holding=held != NOTHING),
         episode_id=episode_id,
         objects={slot: object_pose(state, slot) for slot in world.episode.objects},
         base_pose=(x, y, yaw),

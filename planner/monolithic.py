@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.executive import force_exceeded
-from planner.interactions import InteractionTracker, SkillCall, held_slot
-from planner.record import EVERYTHING, Ending, Execution, HandOff, Moment, Observer
+from planner.interactions import SkillCall
+from planner.judge import Judge, force_exceeded
+from planner.record import EVERYTHING, Ending, Execution, Moment, Observer
 from rearrange.env import RearrangeEnv
-from rearrange.sim.base import NOTHING
 from skills import Skill
 from skills.base import MONOLITHIC
 
@@ -36,15 +35,15 @@ def run_alone(
         observers: Called after every step; for them the first interaction that is missing is being done.
     """
     calls = tuple(call for call in calls if call.interacts)
-    tracker = InteractionTracker(calls, any_order=True)
+    judge = Judge(world, calls, any_order=True)
     policy.reset(world, calls[0].argument)
     ending: Ending | None = None
     steps = index = 0
     while ending is None:
         _, _, _, info = world.step_physical(policy.act(world))
         steps += 1
-        tracker.update(world.state)
-        index = min(tracker.reached, len(calls) - 1)
+        judge.watch()
+        index = min(judge.reached, len(calls) - 1)
         for observe in observers:
             observe(world, Moment(calls, index, MONOLITHIC, None, steps))
         if force_exceeded(info):
@@ -54,33 +53,7 @@ def run_alone(
         elif steps >= max_steps:
             ending = "time-out"
     # As in its own task: to have everything in its place is not enough, it has to say so.
-    success = ending == "done" and tracker.success_at_end(world.state)
+    success = ending == "done" and judge.succeeds()
     deviation = None if success else STOPPED_EARLY if ending == "done" else ending
-    return Execution(
-        success_at_end=success,
-        success_once=tracker.success_once,
-        interactions=tuple(tracker.results(world.state)),
-        failure=None if success else f"{MONOLITHIC}: {deviation}",
-        steps=steps,
-        hand_offs=(_hand_off(world, index, ending, steps, deviation),),
-    )
-
-
-def _hand_off(
-    world: RearrangeEnv, index: int, ending: Ending, steps: int, deviation: str | None
-) -> HandOff:
-    """The end of the episode as that of the only skill there is."""
-    x, y, yaw = (float(v) for v in world.state.base_pose[0])
-    held = held_slot(world.state)
-    return HandOff(
-        plan_index=index,
-        skill=MONOLITHIC,
-        label=EVERYTHING,
-        ending=ending,
-        steps=steps,
-        base_pose=(x, y, yaw),
-        distance=0.0,
-        heading=0.0,
-        held=None if held == NOTHING else held,
-        deviation=deviation,
-    )
+    judge.keep(index, MONOLITHIC, EVERYTHING, ending, steps, (0.0, 0.0), deviation)
+    return judge.execution(steps, ending != "done", failure=f"{MONOLITHIC}: {deviation}")

@@ -15,7 +15,8 @@ from typing import Any
 
 from planner import charts
 from planner.charts import Rate, Segment, Series, Start
-from planner.executive import EXHAUSTED, REARM
+from planner.executive import REARM
+from planner.judge import EXHAUSTED
 from planner.report import read_result
 from planner.table import method_name
 from rearrange.errors import UserError

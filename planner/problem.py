@@ -94,6 +94,16 @@ def skill_arguments(episode: Episode) -> dict[str, SkillArgument]:
     return arguments
 
 
+def drawers_of(episode: Episode) -> dict[int, str]:
+    """Targets whose objects start in a drawer, which carries them -> its joint."""
+    found: dict[int, str] = {}
+    for index, target in enumerate(episode.targets):
+        kind, joint = ARTICULATED_RECEPTACLES.get(target.start_receptacle, ("", ""))
+        if kind == "drawer":
+            found[index] = joint
+    return found
+
+
 def is_opened(receptacle: str, joints: Mapping[str, float]) -> bool:
     """Whether objects in a receptacle can be reached; half-open counts as closed."""
     if receptacle not in ARTICULATED_RECEPTACLES:

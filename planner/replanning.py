@@ -1,7 +1,7 @@
 """Replanning: after a hand-off that is not as the plan assumes, a new plan from where things are.
 
-TP-SRL has none: off by default. What the robot may know for it is said in `senses.py`, what it makes of
-that in `beliefs.py`. Looked at are hand-offs only, after the arm was folded, and after a Place the robot
+TP-SRL has none: off by default. What the robot may know for it is said in `skills.knowledge`, what it makes
+of that in `beliefs.py`. Looked at are hand-offs only, after the arm was folded, and after a Place the robot
 first turns its camera to the goal and watches for a second. There:
 
 - nothing in the hand after Pick, dropped on the way, a door that did not open, a goal that is missed, a
@@ -30,12 +30,12 @@ from planner.beliefs import Beliefs
 from planner.interactions import SkillCall, bind
 from planner.problem import TaskProblem, object_name
 from planner.search import Plan, PlanningError
-from planner.senses import HANDLE, SOURCES, Senses
 from rearrange.env import RearrangeEnv
 from rearrange.episodes.episode import Episode
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.navigate import NavigateConfig
+from skills.knowledge import HANDLE, Knowledge
 
 NEW_PLANS = 5  # in an episode, where `--replan` names no number
 ARRIVED = NavigateConfig().goal_distance  # [m], base to what it was told: Navigate's own success
@@ -43,17 +43,15 @@ ARRIVED = NavigateConfig().goal_distance  # [m], base to what it was told: Navig
 
 @dataclass(frozen=True)
 class ReplanSettings:
-    """How often, and from what.
+    """How often.
 
     Attributes:
         limit: New plans in an episode at most; 0: no replanning.
         per_object: New plans because of one object, before it is given up.
-        source: "observed" or "true", see `senses.py`.
     """
 
     limit: int = 0
     per_object: int = 2
-    source: str = "observed"
 
 
 @dataclass(frozen=True)
@@ -87,20 +85,21 @@ class Replanner:
         episode: Episode,
         settings: ReplanSettings,
         solve: Callable[[Problem], Plan],
+        knowledge: Knowledge,
         close: bool = False,
-        senses: Senses | None = None,
     ) -> None:
         """Begin with an episode.
 
         Args:
             episode: What is asked.
-            settings: How often, and from what.
+            settings: How often.
             solve: Makes a plan; raises PlanningError.
+            knowledge: What the robot may know; follows the same episode.
             close: As in `problem.build_problem`.
-            senses: Instead of those that the settings name.
         """
         self._episode, self._settings, self._solve = episode, settings, solve
-        self.beliefs = Beliefs(episode, senses or SOURCES[settings.source](), close)
+        self.knowledge = knowledge
+        self.beliefs = Beliefs(episode, knowledge, close)
         self._plans = 0
         self._because_of: Counter[int] = Counter()
         self._given_up: set[int] = set()

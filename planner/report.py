@@ -15,8 +15,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
-from planner.executive import WRONG_OBJECT
 from planner.interactions import OBJECT_AT_DISTANCE
+from planner.judge import WRONG_OBJECT
 from planner.planning import PlanRecord
 from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
@@ -69,6 +69,7 @@ def summarize(
         "plan_length": _spread([float(len(r.plan)) for r in records]),
         "object_at_distance": OBJECT_AT_DISTANCE,
         "executive": asdict(settings.executive),
+        "knowledge": settings.knowledge,
         "command": command,
         "machine": machine(),
         "versions": versions(),
@@ -131,7 +132,6 @@ def row_name(settings: EvaluationSettings) -> str:
     """What a table over several evaluations calls this one: "TP-SRL", "TP-SRL (NoNav)", ..."""
     mode, exceptions = parse_modes(settings.skills)
     name = MODES[mode]
-    source = settings.replanning.source
     additions = {
         **{
             f"{skill}: {Path(what).stem}": skill != MONOLITHIC for skill, what in exceptions.items()
@@ -139,8 +139,8 @@ def row_name(settings: EvaluationSettings) -> str:
         "NoNav": not settings.navigate,
         "habitat-sim": settings.sim == "habitat",
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
-        "replanning": settings.replanning.limit > 0 and source == "observed",
-        "replanning from the true state": settings.replanning.limit > 0 and source == "true",
+        "replanning": settings.replanning.limit > 0,
+        f"knowledge: {settings.knowledge}": True,
     }
     for addition in (addition for addition, holds in additions.items() if holds):
         name = f"{name[:-1]}, {addition})" if name.endswith(")") else f"{name} ({addition})"
@@ -187,7 +187,7 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
 def replanning_line(replanning: dict[str, Any]) -> str:
     """What replanning was allowed to do, and did."""
     return (
-        f"replanning from the {replanning['source']} state, at most {replanning['limit']} new plans: "
+        f"replanning, at most {replanning['limit']} new plans: "
         f"{replanning['new_plans']} in {counted(replanning['episodes'], 'episode')}"
     )
 

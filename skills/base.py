@@ -11,7 +11,6 @@ import numpy as np
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
-from rearrange.sim.base import NOTHING
 
 SKILL_NAMES = (
     "navigate",
@@ -131,16 +130,21 @@ class Skill(Protocol):
         ...
 
 
-def as_episode(world: RearrangeEnv, argument: SkillArgument) -> Episode:
-    """The world's episode as a skill's own task would have it: one target, beginning now."""
-    target = world.episode.targets[argument.target_index]
-    held = int(world.state.held_object[0])
+def as_episode(asked: Episode, argument: SkillArgument, holding: bool) -> Episode:
+    """An episode as a skill's own task would have it: one target, beginning now.
+
+    Args:
+        asked: The world's episode.
+        argument: What the skill is told.
+        holding: Whether something is held: what that is the robot does not know, but what it should be.
+    """
+    target = asked.targets[argument.target_index]
     place = {"start" if argument.kind == "object" else "goal": argument.position}
     # Navigate goes to the start with an empty hand, to the goal with something in it: to what it is told
-    place["start" if held == NOTHING else "goal"] = argument.position
+    place["goal" if holding else "start"] = argument.position
     return replace(
-        world.episode,
+        asked,
         targets=(replace(target, slot=argument.slot, **place),),
-        held_slot=None if held == NOTHING else held,
+        held_slot=argument.slot if holding else None,
         target_joint=argument.joint,
     )

@@ -41,7 +41,6 @@ APART = {"skill", "preset", "run", "split", "sim", "dataset", "trainer", "rules"
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}
 STARTS = {
     "starts.share": Setting("of the episodes begin where an earlier skill of a chain ended", 0.0),
-    "starts.failed_share": Setting("of the episodes begin like one that failed, once more", 0.0),
 }
 
 
@@ -85,12 +84,12 @@ def values_of(environments: SkillEnvironments) -> dict[str, tuple[Any, Setting]]
     """
     new = {field.name for field in fields(TrainingSettings)} | {"task"}
     new -= APART | COVERED
-    parts = {field.name for field in fields(RecordedStarts)} - {"paths", "share", "failed_share"}
+    parts = {field.name for field in fields(RecordedStarts)} - {"paths", "share"}
     if new or parts:
         raise TypeError(f"tell in skills/hab_table.py what HAB has for {sorted(new | parts)}")
     starts = environments.starts
     share = starts["share"] if starts.get("paths") else 0.0
-    mixed = {"starts.share": share, "starts.failed_share": starts.get("failed_share", 0.0)}
+    mixed = {"starts.share": share}
     found = {name: (mixed[name], known) for name, known in STARTS.items()}
     for config in (environments.simulator_config(), environments.task_config()):
         found |= {name: (value, known) for name, value, known in settings_in(config)}
@@ -105,7 +104,6 @@ def rows_of(skill: str) -> dict[str, Row]:
         settings = load_settings(skill, [f"rules={rules}"])
         environments = SkillEnvironments.from_settings(replace(settings, starts=RecordedStarts()))
         starts = {"paths": settings.starts.paths, "share": settings.starts.share}
-        starts["failed_share"] = settings.starts.failed_share
         judged = SkillEnvironments.from_metadata(environments.metadata(), "val")
         values += [values_of(judged), values_of(replace(environments, starts=starts))]
     ours, trained, hab_judged, hab = values

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from rearrange.env import DEPTH_KEY, FULL_ACTION_SIZE, RearrangeEnv, seen_depth, to_physical
+from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv, to_physical
 from rearrange.episodes import Episode
-from rearrange.geometry import norm
 from rearrange.late import LateObservations
-from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task
-from rearrange.tasks.base import STOP
-from rearrange.tasks.sensors import from_rest
+from rearrange.tasks.base import GRIP, STOP
 from skills.base import SkillArgument, as_episode
+from skills.knowledge import Body, PolicySenses
 from skills.settings import SkillEnvironments
 from ver import UserError, load_policy, to_environment_action
 
@@ -38,7 +36,7 @@ class PolicyRunner:
 
     def restart(self) -> None:
         """Forget hidden state and previous action."""
-        self.state = self.policy.initial_state(1)
+        self.hidden = self.policy.initial_state(1)
         self.previous = self.policy.initial_actions(1)
         self.mask = torch.zeros(1)
 
@@ -50,9 +48,9 @@ class PolicyRunner:
         }
         with torch.inference_mode():
             output = self.policy.act(
-                tensors, self.state, self.previous, self.mask, deterministic=self.deterministic
+                tensors, self.hidden, self.previous, self.mask, deterministic=self.deterministic
             )
-        self.state, self.previous = output.state, output.actions
+        self.hidden, self.previous = output.state, output.actions
         self.mask = torch.ones(1)
         return to_environment_action(self.policy.action_space, output.actions[0].numpy())
 
@@ -84,18 +82,19 @@ class LearnedSkill:
         check_metadata(path, metadata, self.name)
         self.environments = SkillEnvironments.from_metadata(metadata, "val")
         self.task: Any = make_task(self.name, self.environments.task_config())
+        self.senses = PolicySenses(self.task, self.environments.camera_size)
         self.scale = self.task.action.scale()
         self.full = np.zeros((1, FULL_ACTION_SIZE))
         self.steps = 0  # since the skill began
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin the task with the argument, and forget the last use."""
-        self.begin(world, as_episode(world, argument))
+        self.begin(world, as_episode(world.episode, argument, Body(world).is_holding))
 
     def begin(self, world: RearrangeEnv, episode: Episode) -> None:
         """Begin an episode of the policy's own task in the world as it is now."""
-        self.task.start([0], [episode], world.state)
-        self.late = LateObservations(self.task.action.delay, lambda: self._look(world))
+        self.senses.begin(world, episode)
+        self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
         self.late.begin(0)
         self.full[:] = 0.0
         self.steps = 0
@@ -111,12 +110,7 @@ class LearnedSkill:
         else:
             self.full[0, STOP] = -1.0  # called once, where the policy has seen the world
         self.steps += 1
-        return self.task.mask(world.state, to_physical(self.scale, self.full))[0]
-
-    def _look(self, world: RearrangeEnv) -> dict[str, np.ndarray]:
-        """What the policy's own task shows of the present state [1, ...]."""
-        seen = self.task.observe(world.state)
-        return seen | {DEPTH_KEY: seen_depth(world.simulator, self.environments.camera_size)}
+        return self.senses.mask(world, to_physical(self.scale, self.full))
 
     def done(self, world: RearrangeEnv) -> bool:
         """Whether the skill is over, from what the robot can tell."""
@@ -124,7 +118,7 @@ class LearnedSkill:
 
     def _at_rest(self, world: RearrangeEnv) -> bool:
         """The hand is at its resting place."""
-        return norm(from_rest(world.state.worlds[0])) < self.task.config.rest_threshold
+        return Body(world).to_rest < self.task.config.rest_threshold
 
 
 class LearnedNavigate(LearnedSkill):
@@ -133,11 +127,16 @@ class LearnedNavigate(LearnedSkill):
     name = "navigate"
     timeout = 300
 
+    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
+        """Begin, and remember where to go."""
+        super().reset(world, argument)
+        self._goal = argument.position
+
     def done(self, world: RearrangeEnv) -> bool:
         """The policy calls stop where it is not ignored."""
         if self.full[0, STOP] <= 0:
             return False
-        distance = math.dist(world.state.base_pose[0, :2], self.task.memory["goal"][0, :2])
+        distance = math.dist(Body(world).base_pose[:2], self._goal[:2])
         return distance <= self.task.config.stop_distance
 
 
@@ -148,7 +147,7 @@ class LearnedPick(LearnedSkill):
 
     def done(self, world: RearrangeEnv) -> bool:
         """Something is held and the hand is back at its resting place."""
-        return bool(world.state.held_object[0] != NOTHING) and self._at_rest(world)
+        return Body(world).is_holding and self._at_rest(world)
 
 
 class LearnedPlace(LearnedSkill):
@@ -158,15 +157,36 @@ class LearnedPlace(LearnedSkill):
 
     def done(self, world: RearrangeEnv) -> bool:
         """Nothing is held any more and the hand is back at its resting place."""
-        return bool(world.state.held_object[0] == NOTHING) and self._at_rest(world)
+        return not Body(world).is_holding and self._at_rest(world)
 
 
 class LearnedOpenClose(LearnedSkill):
-    """A drawer or the fridge opened or closed by a trained policy, which says itself when it is done."""
+    """A drawer or the fridge opened or closed by a trained policy, which says itself when it is done.
+
+    How far the part has come the robot does not know, nor whether it is the right one.
+    """
+
+    def begin(self, world: RearrangeEnv, episode: Episode) -> None:
+        """See LearnedSkill; the hand has not been away yet."""
+        super().begin(world, episode)
+        self._was_away, self._was_holding = False, Body(world).is_holding
+        self._grips = False  # the cup was told to hold
+
+    def act(self, world: RearrangeEnv) -> np.ndarray:
+        """See LearnedSkill."""
+        action = super().act(world)
+        self._grips = bool(action[GRIP] >= 0.0)
+        return action
 
     def done(self, world: RearrangeEnv) -> bool:
-        """The policy calls stop after it has done something and is back at rest, or its grasp broke."""
-        return bool(self.task.evaluate(world.state, self.full).terminated[0])
+        """The policy calls stop where it is not ignored, see the task, or the grasp broke."""
+        holding, zone = Body(world).is_holding, self.task.config.stop_zone
+        broke = self._grips and self._was_holding and not holding
+        self._was_holding = holding
+        self._was_away = self._was_away or Body(world).to_rest > zone
+        stop = self.full[0, STOP] > 0.0
+        counts = zone <= 0.0 or (self._was_away and not holding and self._at_rest(world))
+        return broke or bool(stop and counts)
 
 
 class LearnedOpenCab(LearnedOpenClose):

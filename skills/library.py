@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import load_layout
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
-from rearrange.sim.base import NOTHING
 from skills.base import (
     MONOLITHIC,
     POLICY_SUFFIX,
@@ -19,86 +17,15 @@ from skills.base import (
     SkillArgument,
     parse_modes,
 )
+from skills.knowledge import Body
 from skills.learned import LEARNED, LearnedScenario
-from skills.oracle import (
-    CloseOracle,
-    NavigateOracle,
-    NavigateToHandle,
-    OpenOracle,
-    Oracle,
-    PickOracle,
-    PlaceOracle,
-)
+from skills.oracle.skill import OracleSkill
 from skills.settings import CHECKPOINTS
 from skills.spa import spa_skills
 
-ORACLE_TIMEOUT = 600  # steps; oracles move carefully
 RESET_TIMEOUT = 50  # steps (habitat-lab)
 RESET_STEP = 0.0375  # [rad] per step and joint
 RESET_ERROR = 0.05  # [rad] (habitat-lab)
-
-_HANDLE_ORACLES: dict[str, type[NavigateToHandle] | type[OpenOracle] | type[CloseOracle]] = {
-    "navigate": NavigateToHandle,
-    "open_cab": OpenOracle,
-    "close_cab": CloseOracle,
-    "open_fridge": OpenOracle,
-    "close_fridge": CloseOracle,
-}
-
-
-def begin_oracle(name: str, world: RearrangeEnv, argument: SkillArgument) -> Oracle:
-    """An oracle that has begun in the world's apartment.
-
-    Args:
-        name: One of SKILL_NAMES.
-        world: The environment.
-        argument: What the skill is applied to; Navigate goes to a handle where it names a joint.
-
-    Raises:
-        UserError: A skill that opens or closes is told no joint.
-    """
-    grid, state = load_layout(world.episode.layout, world.episode.variation)[1], world.state
-    if name in _HANDLE_ORACLES and (name != "navigate" or argument.joint is not None):
-        if argument.joint is None:
-            raise UserError(f"{name} has to be told a joint: set SkillArgument.joint")
-        oracle = _HANDLE_ORACLES[name](grid)
-        oracle.reset(state, 0, argument.joint)
-    elif name == "navigate":
-        oracle = NavigateOracle(grid)
-        goal = argument.position if argument.kind == "goal" else None
-        oracle.reset(state, 0, argument.slot, goal)
-    elif name == "place":
-        oracle = PlaceOracle(grid)
-        oracle.reset(state, 0, argument.slot, argument.position)
-    else:
-        oracle = PickOracle(grid)
-        oracle.reset(state, 0, argument.slot)
-    return oracle
-
-
-class OracleSkill:
-    """An oracle behind the interface of a skill."""
-
-    source = "oracle"
-    timeout = ORACLE_TIMEOUT
-
-    def __init__(self, name: str) -> None:
-        """Name one of SKILL_NAMES."""
-        self.name = name
-        self._oracle: Oracle | None = None
-
-    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
-        """Begin in the world's apartment."""
-        self._oracle = begin_oracle(self.name, world, argument)
-
-    def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action [10]."""
-        assert self._oracle is not None, "reset() comes first"
-        return self._oracle.act(world.state, 0)
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """Whether the oracle has finished or given up."""
-        return self._oracle is not None and self._oracle.done(world.state, 0)
 
 
 class ResetArm:
@@ -113,15 +40,16 @@ class ResetArm:
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """A step of every joint towards rest, in proportion, so that all arrive together [10]."""
-        error = np.asarray(kinematics.RESTING_ARM) - world.state.arm_joints[0]
+        body = Body(world)
+        error = np.asarray(kinematics.RESTING_ARM) - body.joints
         action = np.zeros(10)
         action[:7] = error * min(1.0, RESET_STEP / max(float(np.abs(error).max()), 1e-9))
-        action[7] = 1.0 if world.state.held_object[0] != NOTHING else -1.0
+        action[7] = 1.0 if body.is_holding else -1.0
         return action
 
     def done(self, world: RearrangeEnv) -> bool:
         """All joints are near their resting angles."""
-        error = np.asarray(kinematics.RESTING_ARM) - world.state.arm_joints[0]
+        error = np.asarray(kinematics.RESTING_ARM) - Body(world).joints
         return bool(np.abs(error).max() < RESET_ERROR)
 
 

@@ -27,7 +27,7 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
-from skills.library import begin_oracle
+from skills.oracle.skill import begin_oracle
 from skills.settings import environments_of
 
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks

@@ -80,21 +80,7 @@ def largest_force(contact_count: int, addresses: np.ndarray, forces: np.ndarray)
     for c in range(contact_count):
         if addresses[c] >= 0:
             largest = max(largest, abs(forces[addresses[c]]))
-    return largest
-
-
-@cached_njit(boundscheck=False)
-def _pushed(first: Any, second: Any, held_object: int, held_handle: int) -> int:
-    """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both.
-
-    A handle that is held does not count: it is joined to the suction cup.
-    """
-    first_is_robot = ROBOT <= first <= SUCTION or (0 <= first == held_object)
-    second_is_robot = ROBOT <= second <= SUCTION or (0 <= second == held_object)
-    held = HANDLE + held_handle if held_handle >= 0 else OTHER
-    if first_is_robot == second_is_robot or (held != OTHER and held in (first, second)):
-        return 0
-    return 1 if first_is_robot else 2
+    return largest  # pyright: ignore[reportReturnType]
 
 
 @cached_njit(boundscheck=False)

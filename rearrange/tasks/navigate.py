@@ -48,7 +48,7 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.sensors import copy_into, gps_compass, polar
+from rearrange.tasks.sensors import copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
     add_shut_in,
     pose_away_from,
@@ -181,7 +181,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """The hand keeps what it holds and takes nothing."""
     for i in range(len(states)):
-        physical[i, GRIP] = HOLD if states[i].held_object != NOTHING else LET_GO
+        physical[i, GRIP] = HOLD if is_holding(states[i]) else LET_GO
 
 
 @cached_njit

@@ -11,7 +11,7 @@ the frame of the handle (drawer) or of the fridge, roughly facing the handle (dr
 handle not beyond the arm's workspace.
 Success: the joint is within its threshold of the wanted value (or opened further), the hand within 0.15 m of
 its resting place, nothing held, and stop called; stop ends the episode, right or wrong, but
-is ignored until the joint has been there or the hand away from its resting place, and the hand is back, empty.
+is ignored until the hand, which the robot feels, has been away from its resting place and is back, empty.
 """
 
 from __future__ import annotations
@@ -85,9 +85,8 @@ class OpenCabConfig:
         note="0.3 where a plan's skill is deployed",
         hides="a stop that is called too early",
         about=(
-            "stop is ignored until the hand has been farther than this from its resting "
-            "place, or the joint there, and the hand is back, empty [m]: a random "
-            "policy stops in its first steps; 0 ignores none"
+            "stop is ignored until the hand has been farther than this from its resting place "
+            "and is back, empty [m]: a random policy stops in its first steps; 0 ignores none"
         ),
     )
     start_joint_low: float = setting(0.0, hab=0.0, about="of the joint at the start [m or rad]")
@@ -210,11 +209,11 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         first_grasp = grasps and not wrong_handle and not memory.grasped
         before = not memory.reached
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        memory.acted = memory.acted or there or to_rest > config.stop_zone
+        memory.away = memory.away or to_rest > config.stop_zone
         back = to_rest < config.rest_threshold and not grasps and not carries
         stop = actions[i, STOP] > 0.0
         if config.stop_zone > 0.0:
-            stop = stop and memory.acted and back
+            stop = stop and memory.away and back
         success = there and back and stop
         nearer = memory.previous_to_handle - to_handle
         returned = memory.previous_to_rest - to_rest
@@ -283,7 +282,7 @@ class OpenClose(Task):
         ("opens", "?"),
         ("grasped", "?"),  # at any time of the episode
         ("reached", "?"),  # likewise
-        ("acted", "?"),  # likewise: away from rest, or reached
+        ("away", "?"),  # likewise: the hand from its resting place
         ("previous_left", "f8"),
         ("previous_to_handle", "f8"),
         ("previous_to_rest", "f8"),

@@ -32,7 +32,6 @@ from rearrange.episodes import (
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
-from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
     GRIP,
     HOLD,
@@ -118,7 +117,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
     for i in range(len(states)):
-        if states[i].held_object != NOTHING:
+        if is_holding(states[i]):
             physical[i, GRIP] = HOLD
         if not settings[0].base_motion:
             keep_base(physical[i])

@@ -27,7 +27,6 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Scene, Target, cluttered_scene, sample_arm
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
-from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
     GRIP,
     HOLD,
@@ -235,7 +234,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     config = settings[0]
     for i in range(len(states)):
         world, memory = states[i], memories[i]
-        if world.held_object == NOTHING:
+        if not is_holding(world):
             physical[i, GRIP] = LET_GO
         elif geometry.distance(memory.goal, world.end_effector_position) > config.release_distance:
             physical[i, GRIP] = HOLD

@@ -1,7 +1,7 @@
 """Sense-plan-act skills: the classical baseline TP-SPA, which uses only what a robot observes.
 
-`observed.py` is the only door to the world: the head's depth image, arm joints, whether something
-is held, and odometry relative to the start. `depth.py` makes points of the image and drops those of
+`observed.py` gives what `skills.knowledge` lets them read: the head's depth image, arm joints, whether
+something is held, and odometry relative to the start. `depth.py` makes points of the image and drops those of
 the robot itself; `voxels.py` gathers them in a map; `senses.py` remembers it for the whole episode;
 `floor.py` plans drives over it; `robot.py` moves arm and base; `navigate.py`, `pick.py`, `place.py`
 and `open_close.py` are the skills; `handles.py` finds handles and the open fridge door. Reaches and

@@ -1,4 +1,4 @@
-"""The only door between the sense-plan-act skills and the world: what a robot could know."""
+"""What the sense-plan-act skills know of the robot, in the frame of where it began."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.sim.base import NOTHING
+from skills.knowledge import Body
 
 CAMERA_SIZE = 128  # height and width of the depth image [pixels]
 
@@ -22,9 +22,8 @@ class Observed:
 
     def __init__(self, world: RearrangeEnv) -> None:
         """Take the present base pose as the origin."""
-        self._world = world
-        x, y, yaw = (float(value) for value in world.state.base_pose[0])
-        self._start = (x, y, yaw)
+        self._world, self._body = world, Body(world)
+        self._start = self._body.base_pose
 
     def is_of(self, world: RearrangeEnv) -> bool:
         """Whether this looks at that world."""
@@ -33,30 +32,29 @@ class Observed:
     @property
     def steps(self) -> int:
         """Steps since the episode began."""
-        return self._world.elapsed_steps
+        return self._body.steps
 
     @property
     def depth(self) -> np.ndarray:
         """Head camera's depth along its optical axis [CAMERA_SIZE, CAMERA_SIZE], m; a copy."""
-        return self._world.simulator.render_depth(CAMERA_SIZE)[0]
+        return self._body.depth(CAMERA_SIZE)
 
     @property
     def base_pose(self) -> np.ndarray:
         """Odometry: x, y, yaw in the start frame [3], m and rad."""
-        x, y, yaw = (float(value) for value in self._world.state.base_pose[0])
+        x, y, yaw = self._body.base_pose
         x, y, _ = self.to_start_frame((x, y, 0.0))
         return np.array([x, y, math.remainder(yaw - self._start[2], 2 * math.pi)])
 
     @property
     def joints(self) -> np.ndarray:
         """Measured arm joints [7], rad; a copy."""
-        return np.array(self._world.state.arm_joints[0], dtype=float)
+        return self._body.joints
 
     @property
     def is_holding(self) -> bool:
         """Whether the gripper holds something, be it an object or a handle."""
-        state = self._world.state
-        return max(int(state.held_object[0]), int(state.held_handle[0])) > NOTHING
+        return self._body.is_holding
 
     def to_start_frame(self, position: Sequence[float]) -> np.ndarray:
         """A coordinate that the task gave in the world frame [3], m, in the start frame.

@@ -171,7 +171,7 @@ def test_records_come_back_as_they_were(stage):
     stage.skills["pick"].misses = (1,)
     settings = evaluation.EvaluationSettings("tidy_house", episodes=1)
     settings = dataclasses.replace(
-        settings, replanning=evaluation.ReplanSettings(limit=1, source="true")
+        settings, replanning=evaluation.ReplanSettings(limit=1), knowledge="privileged"
     )
     (record,) = evaluation.run_episodes(settings, workers=1)
     record = dataclasses.replace(record, starts=(("pick", stage.world.episode),))

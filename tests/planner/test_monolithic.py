@@ -137,18 +137,18 @@ def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
     assert command.main([*arguments, "--json", str(path)]) == 0
     result = json.loads(path.read_text())
     assert (result["row"], result["skills"]) == (
-        "MonolithicRL",
+        "MonolithicRL (knowledge: robot)",
         {"monolithic": "fake.safetensors"},
     )
     assert result["failures"] == {"monolithic: stopped early": 2}
     assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 4 + [0.0] * 6
     assert result["wrong_object"] == {"wrong": 0, "picks": 0}
     assert "monolithic everything: 5 steps, stopped early" in page.page([result])
-    assert "MonolithicRL" in capsys.readouterr().out
+    assert "MonolithicRL (knowledge: robot)" in capsys.readouterr().out
     table.main([str(path)])
     text = capsys.readouterr().out
-    assert "| MonolithicRL | 2 | 100 | 100 | 100 | 100 | 0 |" in text
-    assert "**MonolithicRL** (monolithic: fake.safetensors)" in text
+    assert "| MonolithicRL (knowledge: robot) | 2 | 100 | 100 | 100 | 100 | 0 |" in text
+    assert "**MonolithicRL (knowledge: robot)** (monolithic: fake.safetensors)" in text
 
 
 def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
@@ -164,7 +164,7 @@ def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
 
 def test_the_row_does_not_tell_the_file():
     options = command.parse(["tidy_house", "--skills", "monolithic=runs/a/policy.safetensors"])
-    assert row_name(command.settings_from(options)) == "MonolithicRL"
+    assert row_name(command.settings_from(options)) == "MonolithicRL (knowledge: robot)"
 
 
 @pytest.mark.parametrize(

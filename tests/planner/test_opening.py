@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from planner_fakes import WIDE_OPEN, FakeWorld, make_table_episode
+from planner_fakes import WIDE_OPEN, FakeSkill, FakeWorld, make_table_episode
 
 from planner.executive import Executive, ExecutiveSettings
 from planner.interactions import SkillCall, achieved, bind, without_navigation
@@ -30,9 +30,9 @@ def world() -> FakeWorld:
 def table(world, skills):
     """Runs Set Table; `close` asks for closing, `edit` changes the plan."""
 
-    def run(close=False, edit=lambda plan: plan, **settings):
+    def run(close=False, edit=lambda plan: plan, level="robot", **settings):
         task, plan = planned(close)
-        executive = Executive(skills, ExecutiveSettings(**settings))
+        executive = Executive(skills, ExecutiveSettings(**settings), level)
         return executive.run(world, edit(plan), task.arguments)
 
     return run
@@ -77,11 +77,32 @@ def test_skills_are_told_the_joint(table, skills):
     assert [a.joint for a in skills["pick"].resets] == [None, None]
 
 
-def test_an_opened_drawer_carries_the_told_position(table, skills):
-    table()
+class Puller(FakeSkill):
+    """Takes the handle, moves away with it, further than the drawer comes along, and lets go."""
+
+    def act(self, world):
+        action = super().act(world)
+        index = ARTICULATED_JOINTS.index(self.argument.joint)
+        if self.hidden == 1:
+            world.state.held_handle[0] = index
+        if self.hidden == 2:
+            world.state.base_pose[0, :2] += (0.4, 0.01)
+        if self.hidden == 3:  # after letting go nothing counts
+            world.state.base_pose[0, 0] += 0.3
+        action[7] = 1.0 if self.hidden < 3 else -1.0
+        return action
+
+
+@pytest.mark.parametrize(
+    ("level", "told"),
+    [("hab", (1.0, 0.0, 0.8)), ("robot", (1.4, 0.01, 0.8)), ("privileged", (1.45, 0.0, 0.8))],
+)
+def test_an_opened_drawer_carries_the_told_position(table, skills, level, told):
+    skills["open_cab"] = Puller("open_cab")
+    table(level=level)
     assert skills["open_cab"].resets[0].position == (1.0, 0.0, 0.8)
-    assert skills["pick"].resets[0].position == pytest.approx((1.45, 0.0, 0.8))
-    assert skills["navigate"].resets[1].position == pytest.approx((1.45, 0.0, 0.8))
+    assert skills["pick"].resets[0].position == pytest.approx(told)
+    assert skills["navigate"].resets[1].position == pytest.approx(told)
     assert skills["place"].resets[0].position == (1.0, 4.0, 0.5)  # a goal stays where it is
     assert skills["pick"].resets[1].position == (2.0, 0.0, 0.8)  # the fridge's shelf stays too
 

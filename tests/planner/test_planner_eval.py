@@ -44,7 +44,11 @@ def test_json_has_the_promised_keys(stage, tmp_path):
     assert len(result["records"][0]["hand_offs"]) == 39
     assert "--seed 4" in result["command"]
     assert {"cpu", "cores"} <= set(result["machine"])
-    assert (result["row"], result["navigate"], result["close"]) == ("TP-SRL (mixed)", True, False)
+    assert (result["row"], result["navigate"], result["close"]) == (
+        "TP-SRL (mixed, knowledge: robot)",
+        True,
+        False,
+    )
     for times in (result["planning_seconds"], result["parsing_seconds"]):
         assert 0.0 < times["median"] <= times["worst"]
     assert result["plan_length"] == {"median": 20.0, "max": 20.0}
@@ -109,9 +113,10 @@ def test_wrong_objects_are_counted(stage, tmp_path, capsys):
 def test_replanning_is_asked_for_and_reported(stage, tmp_path, capsys):
     stage.skills["pick"].misses = stage.skills["pick"].never_done = (1,)
     assert run_json(tmp_path, "--episodes", "1")["replanning"] is None
-    result = run_json(tmp_path, "--episodes", "2", "--replan", "--replan-from", "true")
+    result = run_json(tmp_path, "--episodes", "2", "--replan", "--knowledge", "privileged")
+    assert result["knowledge"] == "privileged"
     assert result["replanning"] == {
-        **{"limit": 5, "per_object": 2, "source": "true"},
+        **{"limit": 5, "per_object": 2},
         **{"new_plans": 6, "episodes": 2},
     }
     decisions = result["records"][0]["decisions"]
@@ -120,33 +125,34 @@ def test_replanning_is_asked_for_and_reported(stage, tmp_path, capsys):
     assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 2 + [0.0] * 8
     assert result["failures"] == {"pick: time-out": 2}
     printed = " ".join(capsys.readouterr().out.split())
-    assert "from the true state, at most 5 new plans: 6 in 2 episodes" in printed
+    assert "replanning, at most 5 new plans: 6 in 2 episodes" in printed
 
 
 def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
     result = run_json(tmp_path, "--episodes", "1", "--no-nav", "--skills", "oracle")
-    assert (result["row"], result["navigate"]) == ("oracle (NoNav)", False)
+    assert (result["row"], result["navigate"]) == ("oracle (NoNav, knowledge: robot)", False)
     assert result["plan_length"]["max"] == 10
     assert not any(step.startswith("(nav") for step in result["records"][0]["plan"])
     assert result["full_task"]["success_at_end"]["mean"] == 1.0
-    assert "oracle (NoNav)" in capsys.readouterr().out
+    assert "oracle (NoNav, knowledge: robot)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("options", "row"),
     [
-        (("--skills", "learned"), "TP-SRL"),
-        (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav)"),
-        (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav)"),
+        (("--skills", "learned"), "TP-SRL (knowledge: robot)"),
+        (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav, knowledge: robot)"),
+        (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav, knowledge: robot)"),
         (
             ("--skills", "learned", "--navigate-timeout", "proceed"),
-            "TP-SRL (late drives go on)",
+            "TP-SRL (late drives go on, knowledge: robot)",
         ),
-        (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning)"),
-        (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed)"),
+        (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning, knowledge: robot)"),
+        (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed, knowledge: robot)"),
+        (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),
         (
-            ("--skills", "learned", "--no-nav", "--replan", "3", "--replan-from", "true"),
-            "TP-SRL (NoNav, replanning from the true state)",
+            ("--skills", "learned", "--no-nav", "--replan", "3", "--knowledge", "privileged"),
+            "TP-SRL (NoNav, replanning, knowledge: privileged)",
         ),
     ],
 )
@@ -205,8 +211,8 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
             "--plan-only follows no plan: leave out --record-hand-offs",
         ),
         (
-            ["tidy_house", "--replan-from", "x"],
-            "unknown replan-from 'x': choose one of observed, true",
+            ["tidy_house", "--knowledge", "x"],
+            "unknown knowledge 'x': choose one of hab, robot, privileged",
         ),
         (["tidy_house", "--sim", "x"], "unknown simulator 'x': choose one of mujoco, habitat"),
         (["tidy_house", "--sim", "habitat", "--video"], "--video draws MuJoCo's worlds"),

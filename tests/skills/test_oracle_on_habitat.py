@@ -6,7 +6,7 @@ from rearrange.env import RearrangeEnv
 from rearrange.sim import SimulatorConfig
 from rearrange.sim.conformance_tools import one_action, repeat
 from rearrange.sim.habitat import HabitatSimulator
-from skills.library import begin_oracle
+from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
 
 pytestmark = [pytest.mark.habitat, pytest.mark.slow]

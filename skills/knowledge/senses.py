@@ -1,6 +1,6 @@
 """What the robot can tell of objects, doors and its hand at a hand-off, for replanning.
 
-Nothing in `SimState` that a Fetch could not know enters a decision, unless the true state is asked for:
+`Observed` is what a Fetch could know:
 
 - **Hand**: whether the cup holds something (suction, as every policy is told), and what kind of thing
   that is, as the head camera sees it at the hand or before it. Two objects of one kind look alike: the
@@ -11,9 +11,8 @@ Nothing in `SimState` that a Fetch could not know enters a decision, unless the 
   where the centre of what is seen lies, is assumed: a detector would have to do it. That an object is
   *not* at its goal is known if the camera sees the place, and round it, and no object of the kind.
 - **Fridge and drawer**: how far they are open, while the robot stands within FRONT of the handle.
-- **The robot itself**: base pose by odometry, arm joints and the suction tip by its encoders.
 
-`Truth` is the other source, `--replan-from true`: privileged, an upper bound.
+`Truth` is the other source, of the level `privileged`: an upper bound.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.interactions import held_slot
 from rearrange.env import RearrangeEnv
 from rearrange.render import Camera, View
 from rearrange.robot.fetch import CAMERA_FIELD_OF_VIEW
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 from rearrange.sim.base import NOTHING, SimState
+from skills.knowledge.body import Position
 
 HANDLE = -2  # what the hand holds is no object but a handle
 FRONT = 2.0  # [m], base to handle in the plane
@@ -39,14 +38,16 @@ SAMPLES = 2  # points of an object in the image that make it seen
 RING, RING_SHARE = 0.2, 0.75  # [m] round a place, and how much of that has to be seen
 MARGIN = 0.03  # [m], of the camera's depth
 
-Position = tuple[float, float, float]
-
 
 class Senses(Protocol):
     """Where replanning gets its facts from."""
 
     def in_hand(self, world: RearrangeEnv, expected: int) -> int:
         """What the hand holds: a slot, HANDLE or NOTHING; `expected` is a slot or NOTHING."""
+        ...
+
+    def at_cup(self, world: RearrangeEnv) -> Position | None:
+        """Where the object in the hand is [3], m, world frame; None without one."""
         ...
 
     def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
@@ -68,6 +69,10 @@ class Truth:
     def in_hand(self, world: RearrangeEnv, expected: int) -> int:
         """The slot that is held, whatever was expected."""
         return _held(world.state)
+
+    def at_cup(self, world: RearrangeEnv) -> Position | None:
+        """Its true centre."""
+        return _at_cup(world.state)
 
     def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
         """Where the object is, whatever stands before it."""
@@ -92,9 +97,13 @@ class Observed:
             return held
         return expected
 
+    def at_cup(self, world: RearrangeEnv) -> Position | None:
+        """The centre of what the camera sees at the cup: assumed to be told, as everywhere."""
+        return _at_cup(world.state)
+
     def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
         """The nearest object of the kind that the camera shows within SEARCH, but what is in the hand."""
-        held, view, kind = held_slot(world.state), head_view(world), SLOT_KINDS[slot]
+        held, view, kind = int(world.state.held_object[0]), head_view(world), SLOT_KINDS[slot]
         alike = [s for s in world.episode.objects if SLOT_KINDS[s] == kind and s != held]
         places = [object_position(world.state, s) for s in alike]
         places = [place for place in places if is_seen(view, place, OBJECT_KINDS[kind])]
@@ -115,9 +124,6 @@ class Observed:
         if math.dist((x, y), world.state.base_pose[0, :2].tolist()) > FRONT:
             return None
         return float(world.state.articulated_joints[0, index])
-
-
-SOURCES: dict[str, type[Observed] | type[Truth]] = {"observed": Observed, "true": Truth}
 
 
 def head_view(world: RearrangeEnv) -> View:
@@ -159,4 +165,9 @@ def object_position(state: SimState, slot: int) -> Position:
 
 
 def _held(state: SimState) -> int:
-    return HANDLE if int(state.held_handle[0]) != NOTHING else held_slot(state)
+    return HANDLE if int(state.held_handle[0]) != NOTHING else int(state.held_object[0])
+
+
+def _at_cup(state: SimState) -> Position | None:
+    held = int(state.held_object[0])
+    return None if held == NOTHING else object_position(state, held)

@@ -1,17 +1,19 @@
 """What replanning takes the head camera to show, against images worked out by hand."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from planner.senses import HANDLE, Observed, Truth, around, is_clear, is_seen
 from rearrange.env import RearrangeEnv
 from rearrange.render import Camera, View
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS
-from rearrange.sim.base import NOTHING
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.mujoco import SimulatorConfig
+from skills.knowledge import HANDLE, Observed, Truth
+from skills.knowledge.senses import around, is_clear, is_seen
 
 FRIDGE = ARTICULATED_JOINTS.index("fridge_door")
 CAN = OBJECT_KINDS["005_tomato_soup_can"]
@@ -62,6 +64,12 @@ def test_half_hidden_objects_are_seen():
     assert is_seen(view, center, CAN)
     view.depth[:] = 0.5
     assert not is_seen(view, center, CAN)
+
+
+@pytest.fixture
+def world():
+    """A state without a world."""
+    return SimpleNamespace(state=SimState(1))
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +147,12 @@ def test_the_hand_is_judged_by_kind(world, held, expected, observed):
 def test_a_handle_is_no_object(world):
     world.state.held_handle[0] = FRIDGE
     assert Observed().in_hand(world, 3) == Truth().in_hand(world, 3) == HANDLE
+
+
+def test_an_object_in_the_hand_has_a_place_a_handle_has_none(world):
+    assert Observed().at_cup(world) is Truth().at_cup(world) is None
+    world.state.held_handle[0] = FRIDGE
+    assert Observed().at_cup(world) is None
+    world.state.held_handle[0], world.state.held_object[0] = NOTHING, 3
+    world.state.object_position[0, 3] = (1.0, 2.0, 3.0)
+    assert Observed().at_cup(world) == Truth().at_cup(world) == (1.0, 2.0, 3.0)

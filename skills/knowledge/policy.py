@@ -1,0 +1,34 @@
+"""What a policy observes: what its own task makes of the world, as in training.
+
+Which numbers these are stands in the task's file in `rearrange.tasks`, and in docs/hab.md: HAB's
+sensors. The masks of the actions read no more than that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rearrange.env import DEPTH_KEY, RearrangeEnv, seen_depth
+from rearrange.episodes import Episode
+from rearrange.tasks.base import Task
+
+
+class PolicySenses:
+    """The observations and masks of a task in the world of another one."""
+
+    def __init__(self, task: Task, camera_size: int) -> None:
+        """Of a task with N = 1, and square images of so many pixels."""
+        self._task, self._camera_size = task, camera_size
+
+    def begin(self, world: RearrangeEnv, episode: Episode) -> None:
+        """Begin an episode of the task in the world as it is now."""
+        self._task.start([0], [episode], world.state)
+
+    def observe(self, world: RearrangeEnv) -> dict[str, np.ndarray]:
+        """The task's vector observations [1, ...], and the depth image [1, H, W, 1]."""
+        seen = self._task.observe(world.state)
+        return seen | {DEPTH_KEY: seen_depth(world.simulator, self._camera_size)}
+
+    def mask(self, world: RearrangeEnv, physical: np.ndarray) -> np.ndarray:
+        """What the task makes of an action in the simulator's units [1, 10], which is changed [10]."""
+        return self._task.mask(world.state, physical)[0]

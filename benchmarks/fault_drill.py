@@ -30,7 +30,8 @@ from safetensors.numpy import load_file
 
 from benchmarks.drill_training import ENVIRONMENTS, ROLLOUTS, STEPS
 from benchmarks.leftovers import MARK, abandoned, shared_memory, survivors
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
+from skills.provenance import made, write_result
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 120
@@ -352,6 +353,7 @@ def main(arguments: Sequence[str]) -> int:
     names = [name for name in SCENARIOS if not options.only or options.only in name]
     if not names:
         parser.error(f"no fault is called '{options.only}': {', '.join(SCENARIOS)}")
+    origin = made("benchmarks.fault_drill", arguments, what="fault drill", seed=options.seed)
     console = Console()
     results = []
     with tempfile.TemporaryDirectory(prefix="fault-drill-") as folder:
@@ -373,11 +375,12 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{len(results) - len(failed)} of {len(results)} faults survived")
     if options.json:
         record = {
+            "made": origin,
             "seed": options.seed,
-            "machine": machine(),
+            "survived": len(results) - len(failed),
             "faults": [asdict(r) for r in results],
         }
-        write_json(options.json, record)
+        write_result(options.json, record)
     return 1 if failed else 0
 
 

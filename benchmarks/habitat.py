@@ -39,8 +39,9 @@ from rearrange.errors import UserError
 from rearrange.sim.habitat_process import check_installed
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
 from skills.habitat_lab import PREFIX, config_of
+from skills.provenance import made, write_result
 
 SIZE = 128  # pixels
 BLOCK = 50  # steps in one turn
@@ -331,19 +332,19 @@ def main(arguments: Sequence[str]) -> int:
         check_installed()
     with tempfile.TemporaryDirectory() as folder:
         record = {
+            "made": made("benchmarks.habitat", arguments, what="habitat-sim", seed=options.seed),
             "seed": options.seed,
             "camera_size": SIZE,
             "simulator": asdict(SimulatorConfig(camera_size=SIZE)),
             "steps": measure(options, Path(folder)),
             "training": {},
-            "machine": machine(),
         }
         if options.train:
             show(record)  # what there is, should a training fail
             record["training"] = train(options, Path(folder))
     show(record)
     if options.json:
-        write_json(options.json, record)
+        write_result(options.json, record)
     return 0
 
 

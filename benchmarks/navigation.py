@@ -22,8 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 from nav.agent import FORWARD, STOP
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments
+from skills.provenance import made, write_result
 from skills.train import load_settings
 from ver import Trainer
 
@@ -138,10 +139,14 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"unknown task '{options.task}': choose of {', '.join(NAVIGATION_NAMES)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
+    origin = made(
+        "benchmarks.navigation", arguments, what=options.task, seed=options.seed,
+        split=options.split,
+    )  # fmt: skip
     record = compare(options)
     show(options.task, record)
     if options.json:
-        write_json(options.json, record | {"settings": vars(options), "machine": machine()})
+        write_result(options.json, {"made": origin, "settings": vars(options)} | record)
     return 0
 
 

@@ -26,7 +26,8 @@ from rich.table import Table
 
 from benchmarks.toy_ranks import SleepyCues
 from rearrange.errors import UserError
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
+from skills.provenance import made, write_result
 
 EXPERIMENTS = {"processes": 0, "one_slow": 1, "two_slow": 2}  # slow processes in each
 RULES = ("none", "fixed", "optimal")
@@ -167,13 +168,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args(arguments)
-    record: dict[str, Any] = {"settings": vars(options), "machine": machine()}
+    record: dict[str, Any] = {
+        "made": made("benchmarks.preemption", arguments, what="preemption", seed=options.seed),
+        "settings": vars(options),
+    }
     for name in options.experiments or EXPERIMENTS:
         cases, title = make_cases(name, options)
         record[name] = experiment(options, cases)
         show(f"{title} (medians)", record[name])
     if options.json:
-        write_json(options.json, record)
+        write_result(options.json, record)
     return 0
 
 

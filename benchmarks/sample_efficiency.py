@@ -23,8 +23,9 @@ from rich.table import Table
 from scipy.stats import trim_mean
 
 from benchmarks.straggling_environments import Steering, StepTimes, Stragglers, load_step_times
-from skills.command import OneLineParser, counted, machine, run_command, write_json
+from skills.command import OneLineParser, counted, run_command
 from skills.plot import load_pyplot, read_rows
+from skills.provenance import made, write_result
 from ver import Trainer, TrainerConfig, merge_config
 from ver.collect.systems import SYSTEMS
 
@@ -207,6 +208,9 @@ def main(arguments: Sequence[str]) -> int:
             parser.error(f"unknown system '{name}': choose of {', '.join(SYSTEMS)}")
     if options.seeds < 1 or options.steps < 1 or options.step_ms <= 0:
         parser.error("--seeds, --steps and --step-ms must be above zero")
+    origin = made(
+        "benchmarks.sample_efficiency", arguments, what="sample efficiency", seed=options.seed
+    )
     times = load_step_times(options.step_ms * 1e-3)
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for repeat in range(options.seeds):
@@ -223,7 +227,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         settings = {"steps": options.steps, "step_ms": options.step_ms, "trainer": SETTINGS}
         settings["set"] = options.set
-        write_json(options.json, {"settings": settings, "machine": machine(), "systems": systems})
+        write_result(options.json, {"made": origin, "settings": settings, "systems": systems})
     return 0
 
 

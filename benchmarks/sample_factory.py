@@ -31,7 +31,8 @@ from rich.table import Table
 
 from benchmarks.systems import LENGTH, N, skill_case, skill_limit, train
 from skills.base import SKILL_NAMES
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
+from skills.provenance import made, write_result
 from ver import UserError
 
 THEIRS = "sample_factory"
@@ -164,10 +165,14 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"--python: there is no {options.python}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
+    origin = made(
+        "benchmarks.sample_factory", arguments, what=f"Sample Factory: {options.skill}",
+        seed=options.seed,
+    )  # fmt: skip
     record = compare(options)
     show(record)
     if options.json:
-        write_json(options.json, {"settings": vars(options), "machine": machine()} | record)
+        write_result(options.json, {"made": origin, "settings": vars(options)} | record)
     return 0
 
 

@@ -26,7 +26,8 @@ from typing import Any
 from benchmarks.calibration import fixed_work_duration
 from benchmarks.faulty_environments import Trails
 from skills.base import SKILL_NAMES
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
+from skills.provenance import made, write_result
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, merge_config
@@ -182,6 +183,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(arguments)
     if options.skill not in (*SKILL_NAMES, "toy"):
         parser.error(f"'{options.skill}' is neither toy nor one of {', '.join(SKILL_NAMES)}")
+    origin = made("benchmarks.soak", arguments, what=f"soak: {options.skill}")
     watch = Watch(options.minutes, options.interval)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         make_trainer(options, options.run or folder, watch).train()
@@ -197,8 +199,8 @@ def main(arguments: Sequence[str]) -> int:
     print("drift too large" if failed else "no drift")
     if options.json:
         samples = [asdict(sample) for sample in watch.samples]
-        record = {"skill": options.skill, "machine": machine(), "drift": result, "samples": samples}
-        write_json(options.json, record)
+        record = {"made": origin, "skill": options.skill, "drift": result, "samples": samples}
+        write_result(options.json, record)
     return int(failed)
 
 

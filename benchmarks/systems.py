@@ -45,7 +45,8 @@ from benchmarks.straggling_environments import (
     quantile_table,
 )
 from skills.base import SKILL_NAMES
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
+from skills.provenance import made, write_result
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
@@ -253,7 +254,7 @@ def show(title: str, record: dict[str, Any]) -> None:
         print(f"bound, {name.replace('_', ' ')}: {rate:,.0f} steps/s")
 
 
-def record_step_times(skill: str, seed: int) -> None:
+def record_step_times(skill: str, seed: int, arguments: Sequence[str]) -> None:
     """Measures how much steps of a skill's environment differ, and writes the table."""
     _, make_env = skill_case("ver", seed, skill)
     env = make_env(0, seed)
@@ -282,9 +283,9 @@ def record_step_times(skill: str, seed: int) -> None:
         "levels": LEVELS,
         "episode": quantile_table(means),
         "step": quantile_table(np.concatenate(within)),
-        "machine": machine(),
+        "made": made("benchmarks.systems", arguments, what="step times", seed=seed),
     }
-    write_json(TABLE, table)
+    write_result(TABLE, table)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -313,15 +314,18 @@ def main(arguments: Sequence[str]) -> int:
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
     if options.record:
-        record_step_times(options.skill, options.seed)
+        record_step_times(options.skill, options.seed, arguments)
         return 0
-    record: dict[str, Any] = {"settings": vars(options), "machine": machine(), "environments": {}}
-    for environment in options.environments or ENVIRONMENTS:
+    chosen = options.environments or ENVIRONMENTS
+    what = f"systems: {', '.join(chosen)}"
+    origin = made("benchmarks.systems", arguments, what=what, seed=options.seed)
+    record: dict[str, Any] = {"made": origin, "settings": vars(options), "environments": {}}
+    for environment in chosen:
         record["environments"][environment] = compare(environment, options)
         title = options.skill if environment == "skill" else environment
         show(title, record["environments"][environment])
     if options.json:
-        write_json(options.json, record)
+        write_result(options.json, record)
     return 0
 
 

@@ -28,7 +28,8 @@ from rearrange.errors import UserError
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
 from rearrange.tasks.base import STOP, Task
-from skills.command import OneLineParser, machine, run_command, write_json
+from skills.command import OneLineParser, run_command
+from skills.provenance import made, write_result
 
 ACTION_REPEAT = 8
 BLOCK = 100  # steps between switches of what is timed
@@ -226,15 +227,17 @@ def main(arguments: Sequence[str]) -> int:
     for task in tasks:
         default_config(task)
     record = {
+        "made": made(
+            "benchmarks.world", arguments, what="world", seed=options.seed, split=options.split
+        ),
         "split": options.split,
         "seed": options.seed,
         "camera_size": options.camera_size,
         "tasks": {task: measure(task, options) for task in tasks},
-        "machine": machine(),
     }
     show(record)
     if options.json:
-        write_json(options.json, record)
+        write_result(options.json, record)
     return 0
 
 

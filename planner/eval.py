@@ -7,12 +7,12 @@ Plans every episode, lets the skills follow the plan, or one policy do without s
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -34,8 +34,10 @@ from planner.report import (
     episode_table,
     plan_lines,
     print_summary,
+    row_name,
     summarize,
     summarize_plans,
+    without_records,
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
@@ -54,6 +56,7 @@ from skills.command import (
 )
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.library import skill_sources
+from skills.provenance import RELEASE, check_release, made, write_result
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -62,13 +65,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("task", help=f"one of: {', '.join(SCENARIOS)}")
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
-    parser.add_argument("--split", default="val", help="train, val (default) or test")
+    parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
+    parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument(
         "--sim", default="mujoco", help="mujoco (default), or habitat (see docs/habitat.md)"
     )
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
+    parser.add_argument(
+        "--ledger", type=Path, metavar="PATH", help="write the figures alone there, for results/"
+    )
     parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
     parser.add_argument("--video", action="store_true", help="one mp4 per episode")
     parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
@@ -126,6 +133,7 @@ def _check_options(options: argparse.Namespace) -> None:
     """Raise a UserError where options make no sense, alone or together."""
     _check("task", options.task, tuple(SCENARIOS))
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
+    check_release(options.split, options.release)
     mode, _ = parse_modes(options.skills)
     if check_simulator_name(options.sim) != "mujoco":
         if options.video:
@@ -137,7 +145,7 @@ def _check_options(options: argparse.Namespace) -> None:
         if getattr(options, name) < 0:
             raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
     if options.plan_only:
-        _refuse(options, "--plan-only", ("page", "video", "record_hand_offs", "replan"))
+        _refuse(options, "--plan-only", ("ledger", "page", "video", "record_hand_offs", "replan"))
     elif mode == MONOLITHIC:
         names = ("no_nav", "record_hand_offs", "replan", "navigate_timeout")
         _refuse(options, f"--skills {MONOLITHIC}", names)
@@ -188,20 +196,21 @@ def main(arguments: Sequence[str]) -> int:
     )
     settings = replace(settings, dataset=None if episodes is None else episodes.path)
     print(line, flush=True)
+    origin = _made(options, settings, arguments)
     if options.plan_only:
-        return _plan_only(settings, episodes, options.json, arguments)
+        return _plan_only(settings, episodes, options.json, origin)
     with ExitStack() as stack:
-        journal = None
-        if options.json is not None:
-            journal = stack.enter_context(Journal(options.json, settings, _files(settings)))
-        return _evaluate(options, settings, journal, arguments)
+        journal, result = None, options.json or options.ledger
+        if result is not None:
+            journal = stack.enter_context(Journal(result, settings, _files(settings)))
+        return _evaluate(options, settings, journal, origin)
 
 
 def _evaluate(
     options: argparse.Namespace,
     settings: EvaluationSettings,
     journal: Journal | None,
-    arguments: Sequence[str],
+    origin: dict[str, Any],
 ) -> int:
     console = Console()
     try:
@@ -213,10 +222,12 @@ def _evaluate(
         more = "" if journal is None else "; the same command goes on"
         print(f"interrupted{more}", file=sys.stderr)
         return 130
-    summary = summarize(settings, records, _command(arguments))
+    summary = summarize(settings, records, origin)
     print_summary(summary, console)
     if options.json is not None:
         write_json(options.json, summary)
+    if options.ledger is not None:
+        write_result(options.ledger, without_records(summary))
     if options.page is not None:
         write_text(options.page, page([summary]))
         console.print(f"page: {short_path(options.page)}")
@@ -225,9 +236,8 @@ def _evaluate(
     if options.record_hand_offs is not None:
         records.sort(key=lambda record: record.index)
         starts = [start for record in records for start in record.starts]
-        command = _command(arguments)
-        where = (options.record_hand_offs, settings.task, settings.split, settings.seed, command)
-        for path in save_starts(starts, *where):
+        where = (options.record_hand_offs, settings.task, settings.split, settings.seed)
+        for path in save_starts(starts, *where, origin["command"]):
             console.print(f"start states: {short_path(path)}")
     if journal is not None:
         journal.delete()
@@ -238,7 +248,7 @@ def _plan_only(
     settings: EvaluationSettings,
     episodes: EpisodeSet | None,
     path: Path | None,
-    arguments: Sequence[str],
+    origin: dict[str, Any],
 ) -> int:
     if episodes is None:
         raise UserError("--plan-only takes episodes from a file: give one with --dataset")
@@ -247,15 +257,22 @@ def _plan_only(
     except PlanningError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    summary = summarize_plans(settings, records, _command(arguments))
+    summary = summarize_plans(settings, records, origin)
     print(plan_lines(summary))
     if path is not None:
         write_json(path, summary)
     return 0
 
 
-def _command(arguments: Sequence[str]) -> str:
-    return f"python -m planner.eval {shlex.join(arguments)}"
+def _made(
+    options: argparse.Namespace, settings: EvaluationSettings, arguments: Sequence[str]
+) -> dict[str, Any]:
+    sources = skill_sources(settings.skills, settings.scenario.task).values()
+    policies = [] if options.plan_only else [who for who in sources if isinstance(who, Path)]
+    return made(
+        "planner.eval", arguments, what=f"{settings.task}: {row_name(settings)}",
+        seed=settings.seed, split=settings.split, release=options.release, checkpoints=policies,
+    )  # fmt: skip
 
 
 def _files(settings: EvaluationSettings) -> list[Path]:

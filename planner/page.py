@@ -250,9 +250,10 @@ def _origin(result: dict[str, Any]) -> str:
     skills = ", ".join(
         f"{name}: {short_path(source)}" for name, source in result.get("skills", {}).items()
     )
-    machine = result.get("machine", {})
+    made = result["made"]
+    machine = made["machine"]
     return (
-        f"<h3>How to repeat it</h3><p><code>{escape(result.get('command', ''))}</code></p>"
+        f"<h3>How to repeat it</h3><p><code>{escape(made['command'])}</code></p>"
         f"<p class='muted'>Skills: {escape(skills)}. Episodes: {escape(str(result.get('dataset')))}, "
         f"seed {result.get('seed')}. Machine: {escape(str(machine.get('cpu')))}, "
         f"{machine.get('cores')} cores. The apartments are generated; they are not ReplicaCAD's.</p>"

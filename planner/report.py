@@ -7,7 +7,6 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +21,29 @@ from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
 from rearrange.errors import UserError
 from skills.base import MODES, MONOLITHIC, parse_modes
-from skills.command import counted, machine, short_path
+from skills.command import counted, short_path
 from skills.statistics import Proportion, proportion
 
-VERSIONED = ("rearrange", "mujoco-core", "numpy", "numba", "torch", "unified-planning")
 LIVE_ROWS = 15
 SCRIPTED = "scripted"  # source of skills that are no one's achievement (reset_arm)
-NEEDED = ("task", "row", "interactions", "full_task", "failures", "records")  # of a result
+FIGURES = ("task", "row", "interactions", "full_task", "failures", "made")  # of a result
+NEEDED = (*FIGURES, "records")
 
 
 def summarize(
-    settings: EvaluationSettings, records: Sequence[EpisodeRecord], command: str
+    settings: EvaluationSettings, records: Sequence[EpisodeRecord], made: dict[str, Any]
 ) -> dict[str, Any]:
     """Everything that the evaluation found, as plain data.
 
     Args:
         settings: What was evaluated.
         records: One per episode, in any order.
-        command: The command line, to run it again.
+        made: Its origin, see skills.provenance.
     """
     records = sorted(records, key=lambda record: record.index)
     failures = Counter(r.execution.failure for r in records if r.execution.failure)
     return {
+        "made": made,
         "task": settings.task,
         "row": row_name(settings),
         "split": settings.split,
@@ -70,18 +70,16 @@ def summarize(
         "object_at_distance": OBJECT_AT_DISTANCE,
         "executive": asdict(settings.executive),
         "knowledge": settings.knowledge,
-        "command": command,
-        "machine": machine(),
-        "versions": versions(),
         "records": [_record(record) for record in records],
     }
 
 
 def summarize_plans(
-    settings: EvaluationSettings, records: Sequence[PlanRecord], command: str
+    settings: EvaluationSettings, records: Sequence[PlanRecord], made: dict[str, Any]
 ) -> dict[str, Any]:
     """As `summarize`, of plans that were not followed."""
     return {
+        "made": made,
         "task": settings.task,
         "split": settings.split,
         "episodes": len(records),
@@ -95,15 +93,28 @@ def summarize_plans(
         "planning_seconds": _times([r.plan_seconds for r in records]),
         "parsing_seconds": _times([r.problem_seconds for r in records]),
         "plan_length": _spread([float(len(r.plan)) for r in records]),
-        "command": command,
-        "machine": machine(),
-        "versions": versions(),
         "records": [asdict(record) for record in records],
     }
 
 
-def read_result(path: Path) -> dict[str, Any]:
-    """What `summarize` found and `planner.eval --json` wrote.
+def without_records(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary for the ledger: of every episode one short row, instead of plan and hand-offs.
+
+    `interactions` there has a digit for each: 2 where it succeeded at the end, 1 once, 0 never.
+    """
+    names = ("index", "layout", "variation", "success_at_end", "success_once", "steps", "failure")
+    rows = []
+    for record in summary["records"]:
+        done = "".join(str(i["once"] + i["at_end"]) for i in record["interactions"])
+        values = [int(v) if isinstance(v, bool) else v for v in (record[name] for name in names)]
+        rows.append([*values, done])
+    table = {"columns": [*names, "interactions"], "rows": rows}
+    kept = {name: value for name, value in summary.items() if name != "records"}
+    return kept | {"per_episode": table}
+
+
+def read_result(path: Path, needed: Sequence[str] = NEEDED) -> dict[str, Any]:
+    """What `summarize` found and `planner.eval --json` wrote; or `--ledger`, then with FIGURES alone.
 
     Raises:
         UserError: The file is something else.
@@ -112,7 +123,7 @@ def read_result(path: Path) -> dict[str, Any]:
         result = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read as a result: {error}") from None
-    missing = [name for name in NEEDED if not isinstance(result, dict) or name not in result]
+    missing = [name for name in needed if not isinstance(result, dict) or name not in result]
     if missing or result["task"] not in SCENARIOS:
         wrong = f"it has no '{missing[0]}'" if missing else f"its task is '{result['task']}'"
         raise UserError(
@@ -145,12 +156,6 @@ def row_name(settings: EvaluationSettings) -> str:
     for addition in (addition for addition, holds in additions.items() if holds):
         name = f"{name[:-1]}, {addition})" if name.endswith(")") else f"{name} ({addition})"
     return name
-
-
-def versions() -> dict[str, str]:
-    """Installed versions of what decides the results."""
-    installed = {d.metadata["Name"].lower().replace("_", "-"): d for d in metadata.distributions()}
-    return {name: installed[name].version for name in VERSIONED if name in installed}
 
 
 def summary_tables(summary: dict[str, Any]) -> RenderableType:

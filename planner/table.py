@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.report import read_result, replanning_line
+from planner.report import FIGURES, read_result, replanning_line
 from planner.scenarios import SCENARIOS
 from skills.command import OneLineParser, run_command
 
@@ -77,7 +77,7 @@ def _details(summary: dict[str, Any]) -> str:
     for name, source in summary["skills"].items():
         by_source.setdefault(Path(source).name, []).append(name)  # a checkpoint's path is no matter
     skills = "; ".join(f"{', '.join(names)}: {source}" for source, names in by_source.items())
-    command = re.sub(r" --json \S+", "", summary["command"])
+    command = re.sub(r" --(json|ledger) \S+", "", summary["made"]["command"])
     failures = ", ".join(f"{count} {name}" for name, count in summary["failures"].items())
     planning, wrong = summary["planning_seconds"], summary["wrong_object"]
     replanning = summary.get("replanning")  # not in older files
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+", type=Path, help="written by planner.eval --json")
     parser.add_argument("--note", default="", metavar="TEXT", help="ends the introduction")
     options = parser.parse_args(arguments)
-    sys.stdout.write(page([read_result(path) for path in options.files], options.note))
+    sys.stdout.write(page([read_result(path, FIGURES) for path in options.files], options.note))
     return 0
 
 

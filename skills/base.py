@@ -28,6 +28,7 @@ MODES: dict[str, str] = {
     "learned": "TP-SRL",  # all from checkpoints
     "mixed": "TP-SRL (mixed)",  # learned where there is a checkpoint, oracles elsewhere
     "spa": "TP-SPA",  # all by sensing, planning and acting: no learning, no privileged state
+    "random": "random",  # all by random actions, until their time-outs
     MONOLITHIC: "MonolithicRL",  # none: one policy, which follows no plan
 }
 POLICY_SUFFIX = ".safetensors"

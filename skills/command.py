@@ -37,8 +37,24 @@ def run_command(main: Callable[[Sequence[str]], int | None]) -> NoReturn:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON atomically, making the folder if needed."""
-    write_text(path, json.dumps(value, indent=1) + "\n")
+    """Write JSON atomically, making the folder if needed; lists of plain values take one line each."""
+    write_text(path, json_text(value) + "\n")
+
+
+def json_text(value: Any, indent: str = "") -> str:
+    """JSON as with `indent=1`, but a list of plain values on one line."""
+    inner = indent + " "
+    if isinstance(value, dict) and value:
+        items = [f"{json.dumps(str(k))}: {json_text(v, inner)}" for k, v in value.items()]
+    elif isinstance(value, (list, tuple)) and any(
+        isinstance(each, (dict, list, tuple)) for each in value
+    ):
+        items = [json_text(each, inner) for each in value]
+    else:
+        return json.dumps(value)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    lines = f",\n{inner}".join(items)
+    return f"{opening}\n{inner}{lines}\n{indent}{closing}"
 
 
 def write_text(path: str | Path, text: str) -> None:

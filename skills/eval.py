@@ -1,8 +1,4 @@
-"""`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
-
-SKILL is a skill, a household scenario or a navigation task. `task.KEY=VALUE` after it judges a policy by
-other numbers of the task, e.g. Navigate by a region as its goal:
-`navigate task.geodesic=true task.goal_way=0.5`.
+"""Evaluation of a skill, a household scenario or a navigation task, see `skills.eval_options`.
 
 Every episode has its own seed, for its start and for the sampled actions, so the figures do not depend
 on the number of worker processes.
@@ -10,13 +6,10 @@ on the number of worker processes.
 
 from __future__ import annotations
 
-import os
-import re
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,31 +20,39 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from nav.episode_files import SCENES, SceneEpisodes
-from rearrange.episodes import EpisodeSet, find_dataset, shown
-from rearrange.episodes.dataset import SAMPLED
-from rearrange.episodes.generation import check_split
-from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
-from rearrange.sim.habitat_process import check_installed
-from rearrange.tasks import HOUSEHOLD_NAMES
-from skills.command import OneLineParser, counted, machine, run_command, short_path, write_json
-from skills.learned import check_metadata
-from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file, find_episode_file
-from skills.players import BaselinePlayer, FollowerPlayer, OraclePlayer, PolicyPlayer
-from skills.settings import CHECKPOINTS, check_dataset, check_skill, settings_type
+from nav.episode_files import SceneEpisodes
+from rearrange.episodes import EpisodeSet, shown
+from skills.command import counted, run_command, short_path
+from skills.eval_options import (
+    LEARNED,
+    ORACLE,
+    UNTRAINED,
+    checkpoint_of,
+    find_file,
+    parse,
+    sanity_options,
+)
+from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file
+from skills.players import (
+    BaselinePlayer,
+    FollowerPlayer,
+    OraclePlayer,
+    PolicyPlayer,
+    RandomPlayer,
+)
+from skills.provenance import made, write_result
 from skills.statistics import mean_score, wilson
 from skills.train import load_settings
 from skills.workers import play_in_workers
-from ver import UserError, load_policy, merge_config
+from ver import load_policy
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
-UNTRAINED = "untrained"
-ORACLE = "oracle"
-LEARNED = "learned"
-BASELINES = ("random", "frontier")  # of navigation tasks
 SCORES = ("spl", "soft_spl", "score_share")  # in [0, 1], of navigation tasks
 UNITS = {"length": " [steps]", "path_length": " [m]", "distance_to_goal": " [m]"}
 SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
+HOME = ("layout", "variation", "building")  # where an episode takes place, as far as it has them
+
+Player = PolicyPlayer | OraclePlayer | RandomPlayer | FollowerPlayer | BaselinePlayer
 
 
 class EpisodePlayer:
@@ -67,10 +68,13 @@ class EpisodePlayer:
         self.options = options
         self._player = _make_player(checkpoint, options)
 
-    def play(self, index: int) -> dict[str, float]:
-        """Play one episode; returns its metrics."""
+    def play(self, index: int) -> dict[str, Any]:
+        """Play one episode; returns its metrics, and where it took place."""
         seed = self.options.seed * SEED_STRIDE + index
-        return {"episode": index, **self._player.play(seed, asked(self.options, index))}
+        metrics = self._player.play(seed, asked(self.options, index))
+        episode = self._player.environment.episode
+        home = {name: getattr(episode, name) for name in HOME if hasattr(episode, name)}
+        return {"episode": index, **home, **metrics}
 
 
 def asked(options: Any, index: int) -> dict[str, Any] | None:
@@ -83,21 +87,20 @@ def asked(options: Any, index: int) -> dict[str, Any] | None:
     return {"episode": EpisodeSet.load(options.file).episode(index, options.seed)}
 
 
-def _make_player(
-    checkpoint: str, options: Any
-) -> PolicyPlayer | OraclePlayer | FollowerPlayer | BaselinePlayer:
+def _make_player(checkpoint: str, options: Any) -> Player:
     skill, split = options.skill, options.split
     if options.policy == LEARNED:
         return PolicyPlayer(
             checkpoint,
             options.actions == "mean",
             split,
-            options.images == "swapped",
+            options.images,
             options.changes,
             place_of(options),
         )
     if skill not in NAVIGATION_NAMES:
-        return OraclePlayer(skill, split)
+        kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
+        return kind(skill, split, options.task)
     buildings = load_settings(skill).buildings
     if options.policy == ORACLE:
         files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
@@ -114,26 +117,22 @@ def place_of(options: Any) -> dict[str, str]:
     return {"sim": HABITAT} if options.sim == HABITAT else {}
 
 
-def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, float]]:
+def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, Any]]:
     """Metrics of every episode, in the order in which they end."""
     cases = [(index,) for index in range(options.episodes)]
     yield from play_in_workers(partial(EpisodePlayer, checkpoint, options), cases, options.workers)
 
 
-def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
+def summarise(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Success with intervals, causes of failure and means of the episodes."""
     results = sorted(results, key=lambda result: result["episode"])
     count = len(results)
-    causes = Counter(
-        key.removeprefix("failure/")
-        for result in results
-        for key, value in result.items()
-        if key.startswith("failure/") and value and not result["success"]
-    )
+    causes = Counter(cause for result in results for cause in _causes(result))
     means = {
         key: sum(result[key] for result in results) / count
         for key in results[0]
-        if key not in (*SUCCESSES, *SCORES, "episode", "detour") and not key.startswith("failure/")
+        if key not in (*SUCCESSES, *SCORES, *HOME, "episode", "detour")
+        and not key.startswith("failure/")
     }
     successes = {
         name: wilson(sum(result[key] > 0 for result in results), count).as_json()
@@ -153,7 +152,35 @@ def summarise(results: Sequence[dict[str, float]]) -> dict[str, Any]:
     }
 
 
-def _by_start(results: Sequence[dict[str, float]]) -> dict[str, Any]:
+def _causes(result: dict[str, Any]) -> list[str]:
+    """Why an episode failed."""
+    return [
+        key.removeprefix("failure/")
+        for key, value in result.items()
+        if key.startswith("failure/") and value and not result["success"]
+    ]
+
+
+def per_episode(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A short row for every episode: where, what came of it; so that intervals can be worked out anew."""
+    results = sorted(results, key=lambda result: result["episode"])
+    kept = ("episode", *HOME, *SUCCESSES, *SCORES, "length")
+    names = [name for name in kept if name in results[0]]
+    rows = [
+        [*(_short(result[name]) for name in names), ", ".join(_causes(result))]
+        for result in results
+    ]
+    return {"columns": [*names, "failures"], "rows": rows}
+
+
+def _short(value: Any) -> Any:
+    """A number with few digits."""
+    if not isinstance(value, (int, float)):
+        return value
+    return int(value) if float(value).is_integer() else round(float(value), 4)
+
+
+def _by_start(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Success at the end where the way is straight and where a detour is needed; kinds that occurred."""
     kinds = {}
     for name, detour in (("straight", 0.0), ("detour", 1.0)):
@@ -212,128 +239,62 @@ def show(record: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
-    """Settings of a skill's task that overrides name, and their values.
-
-    Raises:
-        UserError: One is not of the task, or unknown, or makes no sense.
-    """
-    for override in overrides:
-        if not override.startswith("task."):
-            raise UserError(
-                f"'{override}': an evaluation changes numbers of the task, as task.KEY=VALUE"
-            )
-    if not overrides:
-        return {}
-    task = asdict(merge_config(settings_type(skill)(), [], overrides).task)
-    return {name: task[name] for name in (re.split(r"[.=]", key)[1] for key in overrides)}
-
-
-def parse(arguments: Sequence[str]) -> Any:
-    """Read the command line."""
-    parser = OneLineParser(prog="skills.eval", description=__doc__)
-    parser.add_argument("skill", help="what to evaluate")
-    parser.add_argument(
-        "overrides", nargs="*", metavar="task.KEY=VALUE", help="judge by other numbers of the task"
+def show_rows(record: dict[str, Any]) -> None:
+    """Print the policy and its sanity rows as one table."""
+    rows = record["rows"]
+    names = [n for n in (*SUCCESSES.values(), *SCORES) if n in rows["policy"]]
+    played = counted(rows["policy"]["episodes"], "episode")
+    said = [f"no {name}: {why}" for name, why in record["left_out"].items()]
+    table = Table(
+        title=f"{record['skill']}: sanity rows, the same {played} each",
+        caption="\n".join(["brackets: 95 % intervals", *said]),
+        caption_justify="left",
     )
-    parser.add_argument(
-        "--policy", choices=(LEARNED, ORACLE, *BASELINES), default=LEARNED, help="who plays"
-    )
-    parser.add_argument(
-        "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
-    )
-    parser.add_argument("--episodes", type=int, default=200)
-    parser.add_argument("--split", default="val", help="train, val or test apartments")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--dataset",
-        help="episode file, ours or habitat-lab's, or 'sampled'; default: data/episodes/ where it holds "
-        "enough",
-    )
-    parser.add_argument(
-        "--sim",
-        choices=("own", HABITAT),
-        default="own",
-        help="habitat: on habitat-sim; navigation tasks then in the scenes of --dataset's episodes",
-    )
-    parser.add_argument("--scenes", default=SCENES, help="folder of Habitat's scenes")
-    parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
-    parser.add_argument(
-        "--images",
-        choices=("own", "swapped"),
-        default="own",
-        help="swapped: the policy sees another world's camera; does it look at all?",
-    )
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--json", default="", help="also write the figures to this file")
-    options = parser.parse_intermixed_args(arguments)
-    check_skill(options.skill)
-    options.changes = task_changes(options.skill, options.overrides)
-    if options.policy != LEARNED and options.changes:
-        raise UserError(f"--policy {options.policy} takes no {options.overrides[0]}: leave it out")
-    if options.policy != LEARNED and options.checkpoint:
-        raise UserError(f"--policy {options.policy} takes no --checkpoint: leave one of them out")
-    if options.policy != LEARNED and options.images != "own":
-        raise UserError(f"--policy {options.policy} takes no --images: leave one of them out")
-    if options.policy == ORACLE and options.skill in HOUSEHOLD_NAMES:
-        raise UserError(
-            f"{options.skill} has no oracle of its own: python -m planner.eval {options.skill} "
-            "--skills oracle follows a plan with those of the skills"
-        )
-    if options.sim == HABITAT:
-        if options.policy in BASELINES or (
-            options.policy == ORACLE and options.skill not in NAVIGATION_NAMES
-        ):
-            raise UserError(
-                f"--sim habitat: --policy {options.policy} plays elsewhere: leave one out"
-            )
-        check_installed()
-    if options.sim != HABITAT or options.skill not in NAVIGATION_NAMES:
-        options.scenes = ""
-    options.lab_dataset = ""
-    if options.skill not in NAVIGATION_NAMES and options.dataset not in (None, SAMPLED):
-        if options.sim == HABITAT and not Path(options.dataset).is_file():
-            raise UserError(f"there is no {options.dataset}: if it is of habitat-lab, {DOWNLOAD}")
-        if is_rearrange_dataset(options.dataset):
-            if options.sim != HABITAT:
-                raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
-            options.lab_dataset = options.dataset
-    if options.policy in BASELINES and options.skill not in NAVIGATION_NAMES:
-        raise UserError(f"--policy {options.policy} is for navigation tasks, not {options.skill}")
-    check_split(options.split)
-    if options.episodes < 1 or options.workers < 1 or options.seed < 0:
-        raise UserError("--episodes and --workers must be at least 1, --seed at least 0")
-    return options
+    for name in ("who", *names):
+        table.add_column(name.replace("_", " "), justify="left" if name == "who" else "right")
+    for who, row in rows.items():
+        table.add_row(who, *(_interval(row[name]) for name in names))
+    Console().print(table)
 
 
-def checkpoint_of(options: Any) -> Path:
-    """The checkpoint that is asked for, the shipped one by default; it must be of the skill.
-
-    Raises:
-        UserError: It holds no policy, or one for another skill; or there is none.
-    """
-    given = options.checkpoint not in ("", UNTRAINED)
-    path = Path(options.checkpoint) if given else CHECKPOINTS / f"{options.skill}.safetensors"
-    if not given and not path.is_file():
-        script = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
-        raise UserError(
-            f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
-            "give it as --checkpoint"
-        )
-    check_metadata(path, load_policy(path).metadata, options.skill)
-    return path
+def _row(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A sanity row of the record."""
+    summary = summarise(results)
+    scores = summary["scores"]
+    kept = {name: summary[name] for name in SUCCESSES.values() if name in summary}
+    return {
+        "episodes": len(results),
+        **kept,
+        **scores,
+        "failures": summary["failures"],
+        "per_episode": per_episode(results),
+    }
 
 
-def find_file(options: Any) -> tuple[Path | None, str]:
-    """The file of episodes, None where they are sampled, and a line that says which."""
-    if options.skill in NAVIGATION_NAMES:
-        given = options.dataset, options.skill, options.episodes, options.split, options.scenes
-        return find_episode_file(*given)
-    if options.lab_dataset:
-        check_dataset(options.lab_dataset, HABITAT, options.skill)
-        return None, f"episodes: drawn from {options.lab_dataset}"
-    episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
-    return None if episodes is None else episodes.path, line
+def _play_all(
+    checkpoint: Path, options: Any, progress: Progress, name: str
+) -> list[dict[str, Any]]:
+    """All episodes, with a line of progress."""
+    results: list[dict[str, Any]] = []
+    task = progress.add_task(name, total=options.episodes)
+    for result in evaluate(str(checkpoint), options):
+        results.append(result)
+        key = "success" if "success" in result else "score"
+        mean = sum(r[key] for r in results) / len(results)
+        progress.update(task, advance=1, description=f"{name} {key} {mean:.2f}".strip())
+    return results
+
+
+def _sanity(
+    path: Path, options: Any, progress: Progress, results: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """The sanity rows, the policy's own on the same episodes first."""
+    variants, left_out = sanity_options(options)
+    count = min(options.episodes, options.sanity_episodes)
+    rows = {"policy": _row([result for result in results if result["episode"] < count])}
+    for name, variant in variants.items():
+        rows[name] = _row(_play_all(path, variant, progress, name))
+    return {"rows": rows, "left_out": left_out}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -342,25 +303,26 @@ def main(arguments: Sequence[str]) -> int:
     untrained = options.checkpoint == UNTRAINED
     learned = options.policy == LEARNED
     path = checkpoint_of(options) if learned else Path(options.policy)
+    origin = made(
+        "skills.eval", arguments, what=f"{options.skill}: {options.policy}", seed=options.seed,
+        split="" if options.lab_dataset else options.split, release=options.release,
+        checkpoints=[path] * (learned and not untrained),
+    )  # fmt: skip
     options.file, line = find_file(options)
     print(line, flush=True)
-    results: list[dict[str, float]] = []
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    started = time.perf_counter()
     with (
         tempfile.TemporaryDirectory() as folder,
         Progress(*(TextColumn(c) if isinstance(c, str) else c for c in columns)) as progress,
     ):
         if untrained:
             path = untrained_copy(path, options.seed, folder)
-        task = progress.add_task("", total=options.episodes)
-        for result in evaluate(str(path), options):
-            results.append(result)
-            key = "success" if "success" in result else "score"
-            mean = sum(r[key] for r in results) / len(results)
-            progress.update(task, advance=1, description=f"{key} {mean:.2f}")
-    seconds = time.perf_counter() - started
+        started = time.perf_counter()
+        results = _play_all(path, options, progress, "")
+        seconds = time.perf_counter() - started
+        sanity = _sanity(path, options, progress, results) if options.sanity else {}
     record = {
+        "made": origin,
         "skill": options.skill,
         "split": "" if options.lab_dataset else options.split,
         "episodes": options.episodes,
@@ -374,11 +336,14 @@ def main(arguments: Sequence[str]) -> int:
         "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,
-        "machine": machine(),
+        **sanity,
+        "per_episode": per_episode(results),
     }
     show(record)
+    if sanity:
+        show_rows(record)
     if options.json:
-        write_json(options.json, record)
+        write_result(options.json, record)
     return 0
 
 

@@ -20,6 +20,7 @@ from skills.base import (
 from skills.knowledge import Body
 from skills.learned import LEARNED, LearnedScenario
 from skills.oracle.skill import OracleSkill
+from skills.random_skill import RandomSkill
 from skills.settings import CHECKPOINTS
 from skills.spa import spa_skills
 
@@ -69,7 +70,7 @@ def monolithic_policy(scenario: str, given: str | None = None) -> Path:
 
 
 def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
-    """Who plays each skill: "oracle", "spa" or the file of a policy.
+    """Who plays each skill: "oracle", "spa", "random" or the file of a policy.
 
     Args:
         words: As in `load_skills`.
@@ -87,7 +88,7 @@ def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
         what = chosen.get(name, mode)
         if what.endswith(POLICY_SUFFIX):
             sources[name] = Path(what)
-        elif what in ("oracle", "spa"):
+        elif what in ("oracle", "spa", "random"):
             sources[name] = what
         else:
             path = CHECKPOINTS / f"{name}{POLICY_SUFFIX}"
@@ -107,8 +108,9 @@ def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:
 
     Args:
         words: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
-            where there is a checkpoint; "spa": all by sensing, planning and acting. Then, perhaps,
-            exceptions, as in "learned,open_cab=oracle,pick=runs/pick/policy.safetensors". "monolithic":
+            where there is a checkpoint; "spa": all by sensing, planning and acting; "random": all
+            by random actions. Then, perhaps, exceptions, as in
+            "learned,open_cab=oracle,pick=runs/pick/policy.safetensors". "monolithic":
             one policy for the whole scenario, under that name.
         scenario: What is to be done, one of HOUSEHOLD_NAMES; for "monolithic" only.
 
@@ -123,6 +125,8 @@ def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:
     for name, source in sources.items():
         if isinstance(source, Path):
             skills[name] = LEARNED[name](source, deterministic=True)
+        elif source == "random":
+            skills[name] = RandomSkill(name)
         else:
             skills[name] = by_sensing[name] if source == "spa" else OracleSkill(name)
     return skills

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,10 @@ from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle
 from skills.settings import environments_of
 
+OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
+FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
+BLIND_EPISODES = 16  # whose first images are averaged
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
 STOP_SHARE = 0.95  # of the success distance, within which the navigation oracle stops
 REACH = 1.0  # [m], from the base to what the hand shall get at
@@ -44,7 +47,7 @@ class PolicyPlayer:
         checkpoint: str,
         deterministic: bool,
         split: str,
-        swapped: bool = False,
+        images: str = OWN,
         changes: Mapping[str, Any] | None = None,
         place: Mapping[str, str] | None = None,
     ) -> None:
@@ -54,8 +57,8 @@ class PolicyPlayer:
             checkpoint: Policy file.
             deterministic: Take mean actions.
             split: Which apartments.
-            swapped: Show the policy another world's images at every step: what it then still
-                achieves, it achieves without looking.
+            images: OWN; SWAPPED: another world's at every step; BLIND: always the same, the mean of
+                first images. What it then still achieves, it achieves without looking.
             changes: Numbers of the task that shall not be as in training, by name.
             place: Simulator, or dataset and scenes of Habitat, that the environments shall have instead.
         """
@@ -64,8 +67,11 @@ class PolicyPlayer:
         task = {**environments.task, **(changes or {})}
         environments = replace(environments, task=task, **(place or {}))
         self.environment: Any = environments(0, 0)
+        self.blind = None
+        if images == BLIND:
+            self.blind = _mean_images(environments(2, 0), self.runner.policy.image_keys)
         self.other = None
-        if swapped:
+        if images == SWAPPED:
             self.other = _OtherWorld(environments(1, 0), PolicyRunner(checkpoint, deterministic))
 
     def play(
@@ -98,10 +104,25 @@ class PolicyPlayer:
         while not ended:
             if self.other is not None:
                 observation = observation | self.other.images()
+            elif self.blind is not None:
+                observation = observation | self.blind
             action = self.runner.act(observation)
             observation, _, terminated, truncated, info = self.environment.step(action)
             ended = terminated or truncated
         return info["metrics"] | start
+
+
+def _mean_images(environment: Any, keys: Sequence[str]) -> dict[str, np.ndarray]:
+    """The mean of the first images of other episodes: what a policy may expect without looking."""
+    first: list[dict[str, np.ndarray]] = []
+    for index in range(BLIND_EPISODES):
+        observation, _ = environment.reset(seed=OTHER + index)
+        first.append({key: np.array(observation[key]) for key in keys})
+    environment.close()
+    return {
+        key: np.mean([images[key] for images in first], axis=0).astype(first[0][key].dtype)
+        for key in keys
+    }
 
 
 class _OtherWorld:
@@ -130,10 +151,10 @@ class _OtherWorld:
 class OraclePlayer:
     """Plays a skill's task with its oracle, which calls stop when it has finished or given up."""
 
-    def __init__(self, skill: str, split: str) -> None:
-        """Make the task's environment with its defaults."""
+    def __init__(self, skill: str, split: str, task: Any = None) -> None:
+        """Make the task's environment; `task`: its config, None for the defaults."""
         self.skill = skill
-        self.environment = RearrangeEnv(skill, None, split, SimulatorConfig(camera_size=UNSEEN))
+        self.environment = RearrangeEnv(skill, task, split, SimulatorConfig(camera_size=UNSEEN))
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
@@ -150,6 +171,26 @@ class OraclePlayer:
         return info["metrics"] | {"detour": float(detour)}
 
 
+class RandomPlayer:
+    """Plays a skill's or a scenario's task with actions that are uniform in the action space."""
+
+    def __init__(self, skill: str, split: str, task: Any = None) -> None:
+        """Make the task's environment; `task`: its config, None for the defaults."""
+        self.environment = RearrangeEnv(skill, task, split, SimulatorConfig(camera_size=UNSEEN))
+
+    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
+        """Play one episode; `seed` is of its start and of its actions. Returns its metrics."""
+        world = self.environment
+        world.reset(seed=seed, options=options)
+        world.action_space.seed(seed)
+        detour = float(needs_detour(world))
+        ended, info = False, {}
+        while not ended:
+            _, _, terminated, truncated, info = world.step(world.action_space.sample())
+            ended = terminated or truncated
+        return info["metrics"] | {"detour": detour}
+
+
 class FollowerPlayer:
     """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
 
@@ -161,7 +202,7 @@ class FollowerPlayer:
         Raises:
             UserError: The task has no oracle.
         """
-        if task not in ("pointnav", "objectnav", "flee"):
+        if task not in FOLLOWED:
             raise UserError(f"there is no oracle for {task}: leave --policy out")
         agent = replace(TASKS[task].agent_config(), camera_size=UNSEEN)
         self.environment = NavEnv(task, None, split, buildings, agent, files=files)

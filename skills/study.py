@@ -37,11 +37,13 @@ from rearrange.episodes import Episode, load_layout
 from rearrange.episodes.generation import check_split
 from rearrange.navigation import DistanceField, distance_field
 from rearrange.tasks import Pick
-from skills.command import OneLineParser, counted, machine, run_command, write_json
-from skills.eval import SEED_STRIDE, UNTRAINED, untrained_copy
+from skills.command import OneLineParser, counted, run_command
+from skills.eval import SEED_STRIDE, untrained_copy
+from skills.eval_options import UNTRAINED
 from skills.learned import check_metadata
 from skills.players import PolicyPlayer
 from skills.plot import load_pyplot
+from skills.provenance import RELEASE, check_release, made, write_result
 from skills.settings import CHECKPOINTS
 from skills.statistics import Proportion, wilson
 from skills.workers import play_in_workers
@@ -295,13 +297,15 @@ def parse(arguments: Sequence[str]) -> Any:
     choose = partial(parser.add_argument, help="default: %(default)s")
     choose("--actions", choices=("mean", "sampled"), default="mean")
     choose("--heading", choices=("random", "object"), default="random")
-    parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
+    parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
+    parser.add_argument("--release", **RELEASE)
     parser.add_argument("--json", default="", help="also write the figures to this file")
     parser.add_argument("--output", type=Path, help="PNG to write")
     options = parser.parse_args(arguments)
     if options.study not in STUDIES:
         raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")
     check_split(options.split)
+    check_release(options.split, options.release)
     for name in ("episodes", "workers", "max_steps"):
         if getattr(options, name) < 1:
             raise UserError(f"--{name.replace('_', '-')} must be at least 1")
@@ -347,6 +351,11 @@ def main(arguments: Sequence[str]) -> int:
     if options.output is not None:
         load_pyplot()  # tell that it is missing now, not after all the work
     given, distances = options.checkpoint or DEFAULT, sorted(set(options.distances))
+    origin = made(
+        "skills.study", arguments, what=options.study, seed=options.seed, split=options.split,
+        release=options.release,
+        checkpoints=[file for text in given if Path(file := text.partition("=")[2]).is_file()],
+    )  # fmt: skip
     results: list[Result] = []
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     started = time.perf_counter()
@@ -367,6 +376,7 @@ def main(arguments: Sequence[str]) -> int:
             if not progress.console.is_terminal and 10 * len(results) % total < 10:
                 print(f"{len(results)} of {total} episodes", flush=True)
     record = {
+        "made": origin,
         "study": options.study,
         "split": options.split,
         "seed": options.seed,
@@ -378,11 +388,10 @@ def main(arguments: Sequence[str]) -> int:
         "checkpoints": {text.partition("=")[0]: text.partition("=")[2] for text in given},
         **summarise(results, checkpoints),
         "seconds": time.perf_counter() - started,
-        "machine": machine(),
     }
     show(record)
     if options.json:
-        write_json(options.json, record)
+        write_result(options.json, record)
     if options.output is not None:
         plot(record, options.output)
     return 0

@@ -37,7 +37,7 @@ def evaluate(tmp_path):
 def untimed(value):
     """A result without what differs from run to run."""
     if isinstance(value, dict):
-        return {k: untimed(v) for k, v in value.items() if k not in (*TIMES, "command")}
+        return {k: untimed(v) for k, v in value.items() if k not in (*TIMES, "made")}
     return [untimed(v) for v in value] if isinstance(value, list) else value
 
 

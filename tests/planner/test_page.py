@@ -47,7 +47,7 @@ def test_the_page_says_what_was_found(result):
     assert "<h1>Tidy House</h1>" in html
     assert f"{result['full_task']['success_at_end']['mean']:.1%}</b>" in html
     assert "pick: wrong object" in html
-    assert result["command"] in html
+    assert result["made"]["command"] in html
     labels = [each.get("aria-label") for each in pictures(html)]
     assert labels[:2] == ["success after every interaction", "failures"]
     assert labels.count("steps and seconds") == 1
@@ -148,7 +148,7 @@ def test_results_are_called_as_in_the_table(result):
     learned = result | {"row": "TP-SRL (mixed)", "episodes": 1, "skills": sources}
     html = page.page([learned])
     assert "<h2>TP-SRL, 1 val episode</h2>" in html
-    assert "mixed" not in html.replace(result["command"], "")
+    assert "mixed" not in html.replace(result["made"]["command"], "")
 
 
 @pytest.mark.parametrize(

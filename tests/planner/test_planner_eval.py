@@ -8,7 +8,7 @@ from planner_fakes import make_table_episode
 
 from planner import eval as command
 from planner import evaluation, scenarios
-from planner.report import row_name
+from planner.report import FIGURES, read_result, row_name
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
 from skills import MODES
@@ -30,7 +30,9 @@ def run_json(tmp_path, *arguments, task="tidy_house"):
 
 
 def test_json_has_the_promised_keys(stage, tmp_path):
-    result = run_json(tmp_path, "--episodes", "3", "--seed", "4", "--split", "test")
+    result = run_json(
+        tmp_path, "--episodes", "3", "--seed", "4", "--split", "test", "--release", "1"
+    )
     assert result["task"] == "tidy_house"
     assert (result["split"], result["episodes"], result["seed"]) == ("test", 3, 4)
     assert result["skills"] == {"navigate": "fake", "pick": "fake", "place": "fake"}
@@ -42,8 +44,10 @@ def test_json_has_the_promised_keys(stage, tmp_path):
     assert [r["index"] for r in result["records"]] == [0, 1, 2]
     assert len(set(stage.world.seeds)) == 3
     assert len(result["records"][0]["hand_offs"]) == 39
-    assert "--seed 4" in result["command"]
-    assert {"cpu", "cores"} <= set(result["machine"])
+    made = result["made"]
+    assert "--seed 4" in made["command"]
+    assert (made["split"], made["seed"], made["release"]) == ("test", 4, "1")
+    assert {"cpu", "cores"} <= set(made["machine"])
     assert (result["row"], result["navigate"], result["close"]) == (
         "TP-SRL (mixed, knowledge: robot)",
         True,
@@ -274,10 +278,35 @@ def test_episodes_may_be_sampled(stage, tmp_path, capsys):
     assert stage.world.asked == [None, None]
     assert result["dataset"] == "sampled"
     # There is no file of the test split.
-    assert run_json(tmp_path, "--episodes", "1", "--split", "test")["dataset"] == "sampled"
+    released = ("--episodes", "1", "--split", "test", "--release", "1")
+    assert run_json(tmp_path, *released)["dataset"] == "sampled"
     assert "sampled on the fly, since there is no" in capsys.readouterr().out
 
 
 def test_worker_count_does_not_exceed_the_episodes(stage):
     settings = evaluation.EvaluationSettings("tidy_house", episodes=1)
     assert [r.index for r in evaluation.run_episodes(settings, workers=8)] == [0]
+
+
+@pytest.mark.usefixtures("stage")
+def test_the_ledger_has_one_short_row_of_every_episode(tmp_path):
+    path = tmp_path / "slim.json"
+    full = run_json(tmp_path, "--episodes", "2", "--ledger", str(path))
+    slim = json.loads(path.read_text())
+    table = slim["per_episode"]
+    assert table["rows"][0][:3] == [
+        0,
+        full["records"][0]["layout"],
+        full["records"][0]["variation"],
+    ]
+    assert [row[-1] for row in table["rows"]] == ["2" * 10] * 2
+    assert table["columns"][-1] == "interactions"
+    assert "records" not in slim
+    assert slim["full_task"] == full["full_task"]
+    assert str(tmp_path) not in path.read_text()
+    assert read_result(path, FIGURES) == slim
+
+
+def test_only_releases_see_the_test_split():
+    with pytest.raises(UserError, match="say --release NAME"):
+        command.parse(["tidy_house", "--split", "test"])

@@ -26,8 +26,7 @@ def written(folder, task: str, row: str, rates: list[float], **more) -> str:
         "failures": {"pick: nothing held": 7},
         "wrong_object": {"wrong": 1, "picks": 300},
         "planning_seconds": {"median": 0.0104, "worst": 0.2},
-        "command": f"python -m planner.eval {task} --json /somewhere/out.json --seed 1",
-        "records": [],
+        "made": {"command": f"python -m planner.eval {task} --json out.json --seed 1"},
     } | more
     path = folder / f"{task}_{row}.json"
     path.write_text(json.dumps(summary))

@@ -59,3 +59,11 @@ def test_paths_are_told_from_here(tmp_path, monkeypatch):
     assert short_path(tmp_path / "a" / "b.json") == "a/b.json"
     assert short_path("oracle") == "oracle"
     assert short_path(tmp_path.parent / "b.json") == str(tmp_path.parent / "b.json")
+
+
+def test_lists_of_plain_values_take_one_line(tmp_path):
+    path = tmp_path / "a.json"
+    value = {"rows": [[1, 2.5, "a [ b"], [3, None, "c\\n]"]], "empty": [], "deep": [{"a": [1]}]}
+    write_json(path, value)
+    assert json.loads(path.read_text()) == value
+    assert '  [1, 2.5, "a [ b"],\n' in path.read_text()

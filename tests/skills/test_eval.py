@@ -8,6 +8,8 @@ import pytest
 import rearrange
 from rearrange.episodes import EpisodeSet, default_path
 from skills import eval as evaluation
+from skills import eval_options, study
+from skills.provenance import checksum
 from ver import UserError
 
 
@@ -104,7 +106,7 @@ def test_a_policy_may_be_judged_by_other_numbers_of_its_task(pick_checkpoint, tm
     [
         (["camera_size=32"], "as task.KEY=VALUE"),
         (["task.max_step=3"], "task.max_steps"),
-        (["task.max_steps=3", "--policy", "oracle"], "takes no task.max_steps=3"),
+        (["task.max_steps=3", "--policy", "frontier"], "is for navigation tasks"),
     ],
 )
 def test_changes_that_make_no_sense_are_refused(arguments, message):
@@ -154,8 +156,66 @@ def test_a_scenarios_policy_plays_its_task(make_checkpoint, tmp_path):
 
 
 def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(evaluation, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr("skills.eval_options.CHECKPOINTS", tmp_path)
     with pytest.raises(UserError, match=r"no policy of pick is shipped: .*train_skill.sh pick"):
         evaluation.main(["pick"])
     with pytest.raises(UserError, match=r"no policy of flee is shipped: .*train_nav.sh flee"):
         evaluation.main(["flee"])
+
+
+def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys):
+    path = tmp_path / "pick.json"
+    arguments = ["pick", "--checkpoint", str(pick_checkpoint), "--episodes", "3", "--workers", "1"]
+    arguments += ["--sanity", "--sanity-episodes", "2", "--json", str(path), "task.max_steps=6"]
+    assert evaluation.main(arguments) == 0
+    record = json.loads(path.read_text())
+    assert list(record["rows"]) == ["policy", "blind", "swapped", "random", "oracle"]
+    assert record["left_out"] == {}
+    homes = []
+    for row in record["rows"].values():
+        table = row["per_episode"]
+        assert table["columns"][:4] == ["episode", "layout", "variation", "success"]
+        homes.append([episode[:3] for episode in table["rows"]])
+        assert row["episodes"] == len(table["rows"]) == 2
+        assert all(
+            dict(zip(table["columns"], e, strict=True))["length"] <= 6 for e in table["rows"]
+        )
+        assert set(row["success_at_end"]) == {"mean", "low", "high"}
+    assert all(home == homes[0] for home in homes)
+    assert record["rows"]["policy"]["per_episode"]["rows"] == record["per_episode"]["rows"][:2]
+    assert "pick: sanity rows, the same 2 episodes each" in capsys.readouterr().out
+
+
+def test_rows_that_make_no_sense_are_left_out_with_the_reason():
+    rows, left_out = eval_options.sanity_options(evaluation.parse(["set_table", "--sanity"]))
+    assert list(rows) == ["blind", "swapped", "random"]
+    assert "no oracle of its own" in left_out["oracle"]
+    assert rows["random"].policy == "random"
+    assert rows["blind"].episodes == 200
+    with pytest.raises(UserError, match="leave --policy and --images out"):
+        evaluation.parse(["pick", "--sanity", "--policy", "random"])
+
+
+def test_the_record_says_where_it_is_from_without_private_paths(pick_checkpoint, tmp_path):
+    path = tmp_path / "out.json"
+    common = ["pick", "--checkpoint", str(pick_checkpoint), "--episodes", "1", "--workers", "1"]
+    assert evaluation.main([*common, "--json", str(path), "task.max_steps=2"]) == 0
+    assert str(tmp_path) not in path.read_text()
+    assert str(pick_checkpoint.parent) not in path.read_text()
+    origin = json.loads(path.read_text())["made"]
+    assert origin["command"] == (
+        "python -m skills.eval pick --checkpoint pick.safetensors --episodes 1 --workers 1 "
+        "--json out.json task.max_steps=2"
+    )
+    assert origin["checkpoints"] == {"pick.safetensors": checksum(pick_checkpoint)}
+    assert (origin["split"], origin["seed"], origin["release"]) == ("val", 0, "")
+
+
+def test_the_test_split_is_for_releases():
+    for module in (evaluation, study):
+        name = "pick" if module is evaluation else "emergent_navigation"
+        with pytest.raises(rearrange.UserError, match="say --release NAME"):
+            module.parse([name, "--split", "test"])
+        with pytest.raises(rearrange.UserError, match="leave it out"):
+            module.parse([name, "--release", "1.0"])
+        assert module.parse([name, "--split", "test", "--release", "1.0"]).release == "1.0"

@@ -65,7 +65,7 @@ def test_every_task_has_settings_that_load(task):
 def test_another_simulator_is_refused_in_one_line(monkeypatch):
     with pytest.raises(UserError, match="unknown simulator 'moon': choose one of grid, habitat"):
         make_environments(train.load_settings("pointnav", ["sim=moon"]))
-    for module in ("skills.navigation", "skills.eval"):
+    for module in ("skills.navigation", "skills.eval_options"):
         monkeypatch.setattr(f"{module}.check_installed", lambda: None)
     with pytest.raises(UserError, match="sim=habitat needs episodes, for example dataset="):
         make_environments(train.load_settings("pointnav", ["sim=habitat"]))
@@ -224,8 +224,8 @@ def test_the_oracle_plays_a_file_of_objectnav(tmp_path, one_floor):
 
 
 def test_baselines_are_refused_where_they_make_no_sense():
-    with pytest.raises(VerUserError, match="--policy random is for navigation tasks, not pick"):
-        evaluation.parse(["pick", "--policy", "random"])
+    with pytest.raises(VerUserError, match="--policy frontier is for navigation tasks, not pick"):
+        evaluation.parse(["pick", "--policy", "frontier"])
     with pytest.raises(VerUserError, match="--policy frontier takes no --checkpoint"):
         evaluation.parse(["objectnav", "--policy", "frontier", "--checkpoint", "x"])
     with pytest.raises(UserError, match="no frontier baseline for explore"):  # of both workers
@@ -255,7 +255,7 @@ def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
 
 
 def test_explore_has_no_oracle():
-    with pytest.raises(UserError, match="no oracle for explore"):
+    with pytest.raises(VerUserError, match="no oracle for explore"):
         evaluation.main(["explore", "--policy", "oracle", "--workers", "1"])
 
 

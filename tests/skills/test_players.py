@@ -6,7 +6,8 @@ import pytest
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.env import DEPTH_KEY
 from rearrange.episodes import load_layout
-from skills.players import REACH, PolicyPlayer, needs_detour
+from rearrange.tasks import PickConfig
+from skills.players import REACH, PolicyPlayer, RandomPlayer, needs_detour
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_a_handle_is_gone_to_where_it_is(world):
 def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch):
     told = {}
     for swapped in (False, True):
-        player = PolicyPlayer(str(pick_checkpoint), True, "val", swapped)
+        player = PolicyPlayer(str(pick_checkpoint), True, "val", "swapped" if swapped else "own")
         act, seen = player.runner.act, []
 
         def record(observation, act=act, seen=seen):
@@ -73,7 +74,7 @@ def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch)
 
 
 def test_the_same_seed_swaps_in_the_same_images(pick_checkpoint):
-    player = PolicyPlayer(str(pick_checkpoint), False, "val", swapped=True)
+    player = PolicyPlayer(str(pick_checkpoint), False, "val", images="swapped")
     once = player.play(5, None)
     player.play(6, None)
     assert player.play(5, None) == once
@@ -90,3 +91,30 @@ def test_numbers_of_the_task_can_be_changed(pick_checkpoint):
     player = PolicyPlayer(str(pick_checkpoint), True, "val", changes={"max_steps": 3})
     assert player.environment.task.config.max_steps == 3
     assert player.play(3, None)["length"] <= 3
+
+
+def test_the_blind_see_one_image_always(pick_checkpoint, monkeypatch):
+    player = PolicyPlayer(str(pick_checkpoint), True, "val", images="blind")
+    act, seen = player.runner.act, []
+
+    def record(observation):
+        seen.append({key: value.copy() for key, value in observation.items()})
+        return act(observation)
+
+    monkeypatch.setattr(player.runner, "act", record)
+    player.play(3, None)
+    first = len(seen)
+    player.play(4, None)
+    assert len(seen) > first > 1
+    for observation in seen:
+        np.testing.assert_array_equal(observation[DEPTH_KEY], seen[0][DEPTH_KEY])
+    assert any(not np.array_equal(o["joint"], seen[0]["joint"]) for o in seen)
+    assert 0.0 < seen[0][DEPTH_KEY].mean() < 1.0
+
+
+def test_random_actions_depend_on_the_seed_alone():
+    player = RandomPlayer("pick", "val", PickConfig(max_steps=12))
+    once = player.play(5, None)
+    other = player.play(6, None)
+    assert player.play(5, None) == once != other
+    assert once["length"] == 12.0

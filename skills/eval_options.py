@@ -1,0 +1,215 @@
+"""`python -m skills.eval SKILL`: success of a policy on episodes it has never seen, or of an oracle.
+
+SKILL is a skill, a household scenario or a navigation task. `task.KEY=VALUE` after it judges a policy by
+other numbers of the task, e.g. Navigate by a region as its goal:
+`navigate task.geodesic=true task.goal_way=0.5`. `--sanity` adds rows that say what the policy's success
+is worth: the same policy without sight, random actions, an oracle.
+
+This module reads the command line and says whether it makes sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from nav.episode_files import SCENES
+from rearrange.episodes import find_dataset
+from rearrange.episodes.dataset import SAMPLED
+from rearrange.episodes.generation import check_split
+from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
+from rearrange.sim.habitat_process import check_installed
+from rearrange.tasks import HOUSEHOLD_NAMES
+from skills.command import OneLineParser
+from skills.learned import check_metadata
+from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
+from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
+from skills.provenance import RELEASE, check_release
+from skills.settings import CHECKPOINTS, check_dataset, check_skill, settings_type
+from ver import UserError, load_policy, merge_config
+
+UNTRAINED = "untrained"
+ORACLE, RANDOM, LEARNED = "oracle", "random", "learned"
+BASELINES = (
+    RANDOM,
+    "frontier",
+)  # nothing learned, nothing privileged; the second of ObjectNav only
+SANITY_ROWS: dict[str, dict[str, str]] = {  # what of the options is otherwise
+    BLIND: {"images": BLIND},
+    SWAPPED: {"images": SWAPPED},
+    RANDOM: {"policy": RANDOM, "checkpoint": ""},
+    ORACLE: {"policy": ORACLE, "checkpoint": ""},
+}
+SANITY_EPISODES = 200
+
+
+def task_changes(skill: str, overrides: Sequence[str]) -> tuple[dict[str, Any], Any]:
+    """Settings of a skill's task that overrides name, with their values; and the task's whole config.
+
+    Returns:
+        Nothing and None without overrides.
+
+    Raises:
+        UserError: One is not of the task, or unknown, or makes no sense.
+    """
+    for override in overrides:
+        if not override.startswith("task."):
+            raise UserError(
+                f"'{override}': an evaluation changes numbers of the task, as task.KEY=VALUE"
+            )
+    if not overrides:
+        return {}, None
+    task = merge_config(settings_type(skill)(), [], overrides).task
+    values = asdict(task)
+    return {n: values[n] for n in (re.split(r"[.=]", key)[1] for key in overrides)}, task
+
+
+def parse(arguments: Sequence[str]) -> Any:
+    """Read the command line."""
+    options = _parser().parse_intermixed_args(arguments)
+    check_skill(options.skill)
+    options.changes, options.task = task_changes(options.skill, options.overrides)
+    check_player(options)
+    if options.sim == HABITAT:
+        check_installed()
+    if options.sim != HABITAT or options.skill not in NAVIGATION_NAMES:
+        options.scenes = ""
+    options.lab_dataset = ""
+    if options.skill not in NAVIGATION_NAMES and options.dataset not in (None, SAMPLED):
+        if options.sim == HABITAT and not Path(options.dataset).is_file():
+            raise UserError(f"there is no {options.dataset}: if it is of habitat-lab, {DOWNLOAD}")
+        if is_rearrange_dataset(options.dataset):
+            if options.sim != HABITAT:
+                raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
+            options.lab_dataset = options.dataset
+    check_split(options.split)
+    check_release(options.split, options.release)
+    if options.episodes < 1 or options.workers < 1 or options.seed < 0:
+        raise UserError("--episodes and --workers must be at least 1, --seed at least 0")
+    if options.sanity and (options.policy != LEARNED or options.images != OWN):
+        raise UserError("--sanity compares a policy with others: leave --policy and --images out")
+    if options.sanity_episodes < 1:
+        raise UserError("--sanity-episodes must be at least 1")
+    return options
+
+
+def _parser() -> OneLineParser:
+    parser = OneLineParser(prog="skills.eval", description=__doc__)
+    parser.add_argument("skill", help="what to evaluate")
+    parser.add_argument(
+        "overrides", nargs="*", metavar="task.KEY=VALUE", help="judge by other numbers of the task"
+    )
+    parser.add_argument(
+        "--policy", choices=(LEARNED, ORACLE, *BASELINES), default=LEARNED, help="who plays"
+    )
+    parser.add_argument(
+        "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
+    )
+    parser.add_argument("--episodes", type=int, default=200)
+    parser.add_argument("--split", default="val", help="train, val, or for releases test")
+    parser.add_argument("--release", **RELEASE)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--dataset",
+        help="episode file, ours or habitat-lab's, or 'sampled'; default: data/episodes/ where it holds "
+        "enough",
+    )
+    parser.add_argument(
+        "--sim",
+        choices=("own", HABITAT),
+        default="own",
+        help="habitat: on habitat-sim; navigation tasks then in the scenes of --dataset's episodes",
+    )
+    parser.add_argument("--scenes", default=SCENES, help="folder of Habitat's scenes")
+    parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
+    parser.add_argument(
+        "--images",
+        choices=(OWN, SWAPPED, BLIND),
+        default=OWN,
+        help="does it look at all? swapped: the policy sees another world's camera; blind: the "
+        "mean of first images, always",
+    )
+    parser.add_argument(
+        "--sanity",
+        action="store_true",
+        help=f"also play {', '.join(SANITY_ROWS)} on the same episodes",
+    )
+    parser.add_argument("--sanity-episodes", type=int, default=SANITY_EPISODES, metavar="N")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--json", default="", help="also write the figures to this file")
+    return parser
+
+
+def check_player(options: Any) -> None:
+    """Raise a UserError where who plays does not go with the other options."""
+    skill, policy = options.skill, options.policy
+    if policy == LEARNED:
+        return
+    if options.checkpoint:
+        raise UserError(f"--policy {policy} takes no --checkpoint: leave one of them out")
+    if options.images != OWN:
+        raise UserError(f"--policy {policy} takes no --images: leave one of them out")
+    if policy == ORACLE and skill in HOUSEHOLD_NAMES:
+        raise UserError(
+            f"{skill} has no oracle of its own: python -m planner.eval {skill} "
+            "--skills oracle follows a plan with those of the skills"
+        )
+    if skill in NAVIGATION_NAMES:
+        if options.changes:
+            raise UserError(f"--policy {policy} takes no {options.overrides[0]}: leave it out")
+        if policy == ORACLE and skill not in FOLLOWED:
+            raise UserError(f"there is no oracle for {skill}: leave --policy out")
+    elif policy == "frontier":
+        raise UserError(f"--policy {policy} is for navigation tasks, not {skill}")
+    if options.sim == HABITAT and not (policy == ORACLE and skill in NAVIGATION_NAMES):
+        raise UserError(f"--sim habitat: --policy {policy} plays elsewhere: leave one out")
+
+
+def sanity_options(options: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Options of the sanity rows, by name; and why others of them are left out."""
+    rows: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
+    for name, changes in SANITY_ROWS.items():
+        row = argparse.Namespace(**{**vars(options), **changes})
+        row.episodes = min(options.episodes, options.sanity_episodes)
+        try:
+            check_player(row)
+            rows[name] = row
+        except UserError as error:
+            left_out[name] = str(error)
+    return rows, left_out
+
+
+def checkpoint_of(options: Any) -> Path:
+    """The checkpoint that is asked for, the shipped one by default; it must be of the skill.
+
+    Raises:
+        UserError: It holds no policy, or one for another skill; or there is none.
+    """
+    given = options.checkpoint not in ("", UNTRAINED)
+    path = Path(options.checkpoint) if given else CHECKPOINTS / f"{options.skill}.safetensors"
+    if not given and not path.is_file():
+        script = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
+        raise UserError(
+            f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
+            "give it as --checkpoint"
+        )
+    check_metadata(path, load_policy(path).metadata, options.skill)
+    return path
+
+
+def find_file(options: Any) -> tuple[Path | None, str]:
+    """The file of episodes, None where they are sampled, and a line that says which."""
+    if options.skill in NAVIGATION_NAMES:
+        given = options.dataset, options.skill, options.episodes, options.split, options.scenes
+        return find_episode_file(*given)
+    if options.lab_dataset:
+        check_dataset(options.lab_dataset, HABITAT, options.skill)
+        return None, f"episodes: drawn from {options.lab_dataset}"
+    episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
+    return None if episodes is None else episodes.path, line

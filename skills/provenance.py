@@ -1,0 +1,151 @@
+"""Origin of a result: the `made` block of every JSON that an evaluation or benchmark writes."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rearrange.errors import UserError
+from skills.command import machine, write_json
+
+ROOT = Path(__file__).resolve().parents[1]
+# A change here makes a result one of no commit. Documents and results do not.
+SOURCES = ("rearrange", "nav", "ver", "skills", "planner", "benchmarks", "configs", "data")
+DISTRIBUTIONS = {
+    "torch": ("torch",),
+    "mujoco": ("mujoco-core", "mujoco"),
+    "numpy": ("numpy",),
+    "numba": ("numba",),
+    "unified-planning": ("unified-planning",),
+    "habitat-sim": ("habitat-sim",),
+}
+TEST = "test"  # the split that only release evaluations see
+UNKNOWN = "unknown"
+RELEASE: dict[str, Any] = {
+    "default": "",
+    "metavar": "NAME",
+    "help": "which one --split test judges",
+}
+
+
+def made(
+    module: str,
+    arguments: Sequence[str],
+    *,
+    what: str,
+    seed: int | None = None,
+    split: str = "",
+    release: str = "",
+    checkpoints: Iterable[str | Path] = (),
+) -> dict[str, Any]:
+    """The origin of a result that is about to be made. Call it before the work: code may change meanwhile.
+
+    Args:
+        module: What runs, as after `python -m`.
+        arguments: Its command line.
+        what: What is evaluated or measured, in a few words.
+        seed: Of the episodes, or of the first run.
+        split: Which apartments or buildings, if any.
+        release: The release that looks at the test split.
+        checkpoints: Files of the policies that act.
+    """
+    commit, dirty = commit_of(ROOT)
+    return {
+        "what": what,
+        "command": f"python -m {module} {shlex.join(map(told_word, arguments))}".rstrip(),
+        "commit": commit,
+        "dirty": dirty,
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "split": split,
+        "release": release,
+        "seed": seed,
+        "checkpoints": {told_path(path): checksum(Path(path)) for path in checkpoints},
+        "machine": machine(),
+        "versions": versions(),
+    }
+
+
+def write_result(path: str | Path, record: dict[str, Any]) -> None:
+    """Write a result as JSON, atomically; absolute paths in it are told as `told_path` does."""
+    write_json(path, _without_private_paths(record))
+
+
+def check_release(split: str, release: str) -> None:
+    """Raise a UserError where an evaluation looks at the test split without the name of a release."""
+    if split == TEST and not release:
+        raise UserError(
+            "--split test judges a release, once: choose with --split val, or say --release NAME"
+        )
+    if release and split != TEST:
+        raise UserError(f"--release is for --split {TEST}, not {split}: leave it out")
+
+
+def told_path(path: str | Path) -> str:
+    """A path relative to the repository, or the file's name alone where it lies outside."""
+    whole = Path(path).expanduser().resolve()
+    return str(whole.relative_to(ROOT)) if whole.is_relative_to(ROOT) else whole.name
+
+
+def told_word(word: str) -> str:
+    """A word of a command line without private paths, e.g. in `learned,pick=/home/me/p.safetensors`."""
+    parts = re.split(r"([,=])", word)
+    return "".join(told_path(part) if _leads_outside(part) else part for part in parts)
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, as hexadecimal digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@lru_cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of what decides the results, as far as it is installed."""
+    found = {"python": platform.python_version()}
+    for name, distributions in DISTRIBUTIONS.items():
+        for distribution in distributions:
+            try:
+                found[name] = metadata.version(distribution)
+                break
+            except metadata.PackageNotFoundError:
+                continue
+    return found
+
+
+def commit_of(root: Path) -> tuple[str, bool | None]:
+    """The commit of a repository, and whether its sources differ; unknown and None outside git."""
+    try:
+        commit = _git(root, "rev-parse", "HEAD")
+        changes = _git(root, "status", "--porcelain", "--", *SOURCES)
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN, None
+    return commit, bool(changes)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _leads_outside(word: str) -> bool:
+    return "/" in word and (word[0] in "/~" or ".." in Path(word).parts)
+
+
+def _without_private_paths(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {told_word(str(k)): _without_private_paths(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_private_paths(each) for each in value]
+    if isinstance(value, Path):
+        return told_path(value)
+    if isinstance(value, str) and "\n" not in value:
+        return " ".join(map(told_word, value.split(" ")))
+    return value

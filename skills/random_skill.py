@@ -1,0 +1,38 @@
+"""Random actions as a skill: the floor that every chain of skills has to beat."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv, to_physical
+from skills.base import SkillArgument
+from skills.learned import LEARNED
+
+
+class RandomSkill:
+    """Actions that are uniform in [-1, 1] of the task's action space, until the learned skill's time-out."""
+
+    source = "random"
+
+    def __init__(self, name: str) -> None:
+        """Name one of SKILL_NAMES."""
+        self.name = name
+        self.timeout = LEARNED[name].timeout
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
+        """Begin; the actions depend on the episode and on what is asked, not on earlier ones."""
+        asked = repr((self.name, argument, world.episode.base_pose))
+        self._rng = np.random.default_rng(zlib.crc32(asked.encode()))
+
+    def act(self, world: RearrangeEnv) -> np.ndarray:
+        """Next action in the simulator's units [10]."""
+        wanted = self._rng.uniform(-1.0, 1.0, (1, FULL_ACTION_SIZE))
+        return to_physical(world.task.action.scale(), wanted)[0]
+
+    def done(self, world: RearrangeEnv) -> bool:
+        """Never: it knows nothing."""
+        del world
+        return False

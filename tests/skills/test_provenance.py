@@ -1,0 +1,80 @@
+"""Where a result comes from."""
+
+import hashlib
+import json
+import subprocess
+
+import pytest
+
+from rearrange.errors import UserError
+from skills.provenance import (
+    ROOT,
+    check_release,
+    commit_of,
+    made,
+    told_path,
+    told_word,
+    write_result,
+)
+
+
+def test_paths_are_told_without_what_is_private(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert told_path(ROOT / "data" / "x.json") == "data/x.json"
+    assert told_path("data/x.json") == "data/x.json"
+    assert told_path(tmp_path / "secret" / "x.json") == "x.json"
+    assert told_path("~/x.json") == "x.json"
+    word = f"learned,pick={tmp_path}/p.safetensors,place=data/q.safetensors"
+    assert told_word(word) == "learned,pick=p.safetensors,place=data/q.safetensors"
+    assert told_word("../elsewhere/p.json") == "p.json"
+    assert told_word("trainer.total_steps=10") == "trainer.total_steps=10"
+    assert told_word("") == ""
+
+
+def test_a_result_names_command_seed_and_policies(tmp_path):
+    policy = tmp_path / "p.safetensors"
+    policy.write_bytes(b"weights")
+    told = made(
+        "skills.eval", ["pick", "--json", str(tmp_path / "a b.json")], what="pick", seed=3,
+        split="val", checkpoints=[policy],
+    )  # fmt: skip
+    assert told["command"] == "python -m skills.eval pick --json 'a b.json'"
+    assert told["checkpoints"] == {"p.safetensors": hashlib.sha256(b"weights").hexdigest()}
+    assert (told["seed"], told["split"], told["release"]) == (3, "val", "")
+    assert {"python", "torch", "mujoco", "numpy"} <= set(told["versions"])
+    assert told["date"].endswith("Z")
+    assert {"cpu", "cores"} <= set(told["machine"])
+
+
+def test_a_changed_source_makes_a_tree_dirty(tmp_path):
+    def git(*words):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        command = ["git", "-C", str(tmp_path), *who, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    assert commit_of(tmp_path) == ("unknown", None)
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "a.py").write_text("a = 1")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    head = git("rev-parse", "HEAD")
+    (tmp_path / "README.md").write_text("documents do not count")
+    assert commit_of(tmp_path) == (head, False)
+    (tmp_path / "skills" / "b.py").write_text("new = 1")
+    assert commit_of(tmp_path) == (head, True)
+
+
+def test_written_results_hold_no_absolute_paths(tmp_path):
+    path = tmp_path / "r.json"
+    write_result(path, {"a": str(tmp_path / "x.json"), "b": [ROOT / "data"], "/home/me/p": 1.5})
+    assert json.loads(path.read_text()) == {"a": "x.json", "b": ["data"], "p": 1.5}
+
+
+def test_only_releases_see_the_test_split():
+    check_release("val", "")
+    check_release("test", "1.0")
+    with pytest.raises(UserError, match="say --release NAME"):
+        check_release("test", "")
+    with pytest.raises(UserError, match="leave it out"):
+        check_release("val", "1.0")

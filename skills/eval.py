@@ -31,6 +31,7 @@ from nav.episode_files import SCENES, SceneEpisodes
 from rearrange.episodes import EpisodeSet, find_dataset, shown
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.episodes.generation import check_split
+from rearrange.rules import OURS
 from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
@@ -371,6 +372,7 @@ def main(arguments: Sequence[str]) -> int:
         "actions": options.actions,
         "images": options.images,
         "sim": options.sim,
+        "rules": load_policy(path).metadata.get("rules", OURS) if learned else OURS,
         "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,

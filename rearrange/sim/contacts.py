@@ -65,7 +65,7 @@ def largest_force(contact_count: int, addresses: np.ndarray, forces: np.ndarray)
     for c in range(contact_count):
         if addresses[c] >= 0:
             largest = max(largest, abs(forces[addresses[c]]))
-    return largest
+    return largest  # pyright: ignore[reportReturnType]
 
 
 @numba.njit(cache=True, boundscheck=False)

@@ -133,7 +133,7 @@ def test_rewards_of_hab():
     assert (place.still_threshold, place.arrival_distance) == (math.inf, 0.15)
     assert (navigate.distance_scale, navigate.turn_scale, navigate.geodesic) == (1.0, 1.0, False)
     assert (navigate.drop_penalty, navigate.drop_ends) == (0.0, False)
-    assert navigate.goal_way == math.inf
+    assert (navigate.goal_way, navigate.goals_open) == (math.inf, True)
     for config in (pick, place, navigate):
         assert (config.success_bonus, config.slack) == (10.0, 0.005)
     table = hab_config("set_table")

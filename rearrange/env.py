@@ -21,7 +21,8 @@ from rearrange.errors import UserError
 from rearrange.late import LateObservations
 from rearrange.scenes.apartment import Apartment
 from rearrange.sim.base import SimState, Simulator
-from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
+from rearrange.sim.config import SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import make_task
 from rearrange.tasks.base import DEPTH_RANGE, STOP, Outcome, Task
 from rearrange.tasks.fitness import draw

@@ -13,7 +13,7 @@ from typing import Any
 
 from rearrange.errors import UserError
 from rearrange.settings import Setting, group_values, setting_of
-from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import default_config
 
 OURS, HAB = "ours", "hab"

@@ -22,7 +22,7 @@ from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
 from rearrange.render.episode_sheet import contact_sheet, run_on, running
 from rearrange.sim.base import CONTROL_STEP
-from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS
 
 

@@ -11,9 +11,9 @@ import imageio.v3 as imageio
 import numpy as np
 
 from rearrange.render.camera import FAR
+from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat import HabitatSimulator
 from rearrange.sim.habitat_process import INSTALL
-from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from skills.command import OneLineParser, run_command
 from skills.habitat_lab import INSTALL_LAB, download_command

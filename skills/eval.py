@@ -22,6 +22,7 @@ from rich.table import Table
 
 from nav.episode_files import SceneEpisodes
 from rearrange.episodes import EpisodeSet, shown
+from rearrange.rules import OURS
 from skills.command import counted, run_command, short_path
 from skills.eval_options import (
     LEARNED,
@@ -333,6 +334,7 @@ def main(arguments: Sequence[str]) -> int:
         "actions": options.actions,
         "images": options.images,
         "sim": options.sim,
+        "rules": load_policy(path).metadata.get("rules", OURS) if learned else OURS,
         "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,

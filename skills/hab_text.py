@@ -51,8 +51,8 @@ REMAINING = """\
   objects. A handle is taken at the handle only, in HAB anywhere on its link.
 - **Force at the start** is that on the robot in both rules; a start at which it is not 0 is drawn
   again. From then on `rules=hab` counts that of the whole scene.
-- **Where goals are**: in HAB's episodes a drawer or fridge with a target in it is open; in Navigate
-  ours is shut.
+- **Starts**: where no pose near the object is free HAB widens the circle by 2 cm; ours takes another
+  object or apartment.
 - **Navigate's turn reward** counts from the first step within `turn_distance`, HAB's from the
   second.
 - **Navigate's force** is penalised and limited by the numbers that v0.3.4 configures. Its reward

@@ -24,7 +24,7 @@ from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.sim.config import SimulatorConfig
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle

@@ -19,8 +19,8 @@ from rearrange.errors import UserError
 from rearrange.rules import HAB, OURS, check_rules, hab_config, simulator_config
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
+from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat_dataset import DatasetEpisodes
-from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import HOUSEHOLD_NAMES, default_config
 from skills.base import SKILL_NAMES

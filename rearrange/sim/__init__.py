@@ -8,8 +8,9 @@ from rearrange.sim.base import (
     SimState,
     Simulator,
 )
+from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.conformance import check_simulator
-from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.sim.randomisation import Randomisation
 
 __all__ = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rearrange.errors import UserError
 from rearrange.sim.base import Simulator
-from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
+from rearrange.sim.config import SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator
 
 SIMULATORS = ("mujoco", "habitat")
 

@@ -29,6 +29,7 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import parked_position
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, PHYSICS_STEP, SimState
+from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat_process import (
     EngineError,
     EngineProcess,
@@ -42,7 +43,7 @@ from rearrange.sim.habitat_scene import (
     scene_assets,
 )
 from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
-from rearrange.sim.mujoco import SUCTION_GAP, SimulatorConfig, top_grasp
+from rearrange.sim.mujoco import SUCTION_GAP, top_grasp
 
 # Nearer than this to a handle the cup takes it where it touches its link [m]; from farther away the grasp would
 # break at once, as it does in habitat-lab

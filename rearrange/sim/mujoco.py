@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -25,9 +25,9 @@ from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import ROBOT_BIT
 from rearrange.scenes.objects import SLOT_KINDS, half_height
-from rearrange.settings import group, setting
 from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_apartment
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.contacts import largest_force, push_on_robot, scan_contacts
 from rearrange.sim.free_robot import FreeRobot, step_free, teleport
 from rearrange.sim.kernels import (
@@ -40,67 +40,13 @@ from rearrange.sim.kernels import (
     read_world,
     yield_to,
 )
-from rearrange.sim.randomisation import Drawn, Randomisation
+from rearrange.sim.randomisation import Drawn
 
 # A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
 SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
 _UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object held from above
-
-
-@dataclass(frozen=True)
-class SimulatorConfig:
-    """Settings of MujocoSimulator. `hab`: habitat-lab v0.3.4's, or the VER paper's."""
-
-    camera_size: int = setting(
-        128,
-        hab=128,
-        note="the VER paper; 256 in v0.3.4",
-        about="height and width of the depth image [pixels]",
-    )
-    slide: bool = setting(
-        True,
-        hab=False,
-        hides="running into furniture: the base glides along it instead of standing still",
-        about="base motion slides along obstacles instead of stopping",
-    )
-    stall: bool = setting(
-        False,
-        hab=False,
-        about=(
-            "the base stops before what its wheels cannot push, two of 8.85 N m: 283 N; otherwise it "
-            "is moved against any force"
-        ),
-    )
-    hold_threshold: float = setting(
-        0.15,
-        hab=0.15,
-        about="a grasp breaks when the object's centre is farther from the tip [m]",
-    )
-    target_lead: float = setting(
-        0.15,
-        hab=math.inf,
-        hides="force: an arm that is held up does not wind up",
-        about="arm targets stay this close to the measured joints [rad]",
-    )
-    hard_contacts: bool = setting(
-        False,
-        hab=True,
-        hides="force: a blow of 24 kN is one of 6 kN, under the same limits",
-        about="contacts of the robot are as stiff as those between things (MuJoCo's default)",
-        note="Bullet's contacts; MuJoCo's default comes nearest",
-    )
-    scene_force: bool = setting(
-        False,
-        hab=True,
-        hides="force between things that the robot pushes, topples or drops",
-        about=(
-            "force is the largest between any two things in the scene, instead of on the robot or what "
-            "it holds"
-        ),
-    )
-    randomise: Randomisation = group(Randomisation)
 
 
 def top_grasp(slot: int) -> tuple[float, ...]:

@@ -7,8 +7,8 @@ Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance,
 goal in the base frame, joint [7], gps_compass [4].
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
-an open receptacle or in the closed drawer or fridge; or target 0 is held and the goal is where it belongs,
-in the open fridge at times.
+an open receptacle or in the closed drawer or fridge (open with `goals_open`); or target 0 is held and the goal
+is where it belongs, in the open fridge at times.
 Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called; stop ends
 the episode, right or wrong, but is ignored far from the goal. `goal_way` narrows that to a region from where
 the goal is in reach.
@@ -50,6 +50,7 @@ from rearrange.tasks.base import (
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sensors import copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
+    add_laid_open,
     add_shut_in,
     pose_away_from,
     pose_within,
@@ -162,6 +163,11 @@ class NavigateConfig:
     )
     closed_share: float = setting(
         0.2, hab=None, about="of the goals are in the drawer or fridge (open if holding)"
+    )
+    goals_open: bool = setting(
+        False,
+        hab=True,
+        about="a drawer or fridge with the goal in it is open also where nothing is held",
     )
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
 
@@ -300,7 +306,8 @@ class Navigate(FloorTask):
         shut_in = rng.random() < self.config.closed_share
         if shut_in and not holding:
             scene = empty_scene(split, rng)
-            return scene, add_shut_in(scene, str(rng.choice(CLOSED_RECEPTACLES)), rng)
+            add = add_laid_open if self.config.goals_open else add_shut_in
+            return scene, add(scene, str(rng.choice(CLOSED_RECEPTACLES)), rng)
         for _ in range(SCENE_ATTEMPTS):
             scene = cluttered_scene(split, rng)
             target = random_goal(scene, float(shut_in), rng)

@@ -9,12 +9,13 @@ from ver import ActorCritic, save_policy
 
 @pytest.fixture(scope="session")
 def make_checkpoint(tmp_path_factory):
-    """A function from a skill to the path of an untrained policy that sees 40x40 depth."""
+    """A function from a skill, and overrides, to the path of an untrained policy that sees 40x40 depth."""
     made = {}
 
-    def make(skill):
-        if skill not in made:
-            settings = load_settings(skill, ["camera_size=40", "task.max_steps=20"])
+    def make(skill, *overrides):
+        key = (skill, *overrides)
+        if key not in made:
+            settings = load_settings(skill, ["camera_size=40", "task.max_steps=20", *overrides])
             settings.trainer.network.hidden_size = 8
             settings.trainer.network.visual_features = 8
             environments = SkillEnvironments.from_settings(settings)
@@ -22,8 +23,8 @@ def make_checkpoint(tmp_path_factory):
             policy = ActorCritic(env.observation_space, env.action_space, settings.trainer.network)
             path = tmp_path_factory.mktemp("checkpoints") / f"{skill}.safetensors"
             save_policy(path, policy, {}, environments.metadata())
-            made[skill] = path
-        return made[skill]
+            made[key] = path
+        return made[key]
 
     return make
 

@@ -13,15 +13,23 @@ from skills.learned import LEARNED, LearnedPick, LearnedScenario, PolicyRunner, 
 from skills.players import argument_of
 from ver import UserError
 
+CASES = [
+    *((name, ()) for name in SKILL_NAMES),
+    ("pick", ("rules=hab",)),  # one step late
+    ("navigate", ("task.action.delay=2",)),  # with three steps of an action
+]
 
-@pytest.mark.parametrize("name", SKILL_NAMES)
-def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(make_checkpoint, name):
+
+@pytest.mark.parametrize(("name", "overrides"), CASES)
+def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(
+    make_checkpoint, name, overrides
+):
     """Same episode, same noise: the skill in a world without its task does the same."""
-    skill = LEARNED[name](make_checkpoint(name))
+    skill = LEARNED[name](make_checkpoint(name, *overrides))
     env = skill.environments(0, seed=0)
     observation, _ = env.reset(seed=5)
     world = RearrangeEnv("tidy_house", split="val", simulator=SimulatorConfig(camera_size=32))
-    runner = PolicyRunner(make_checkpoint(name))
+    runner = PolicyRunner(make_checkpoint(name, *overrides))
     episode = env.episode
     world.simulator.reset([0], [episode])
     world._worlds.episodes[0] = episode

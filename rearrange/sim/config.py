@@ -1,0 +1,63 @@
+"""Settings of a simulator, ours and HAB's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rearrange.settings import group, setting
+from rearrange.sim.randomisation import Randomisation
+
+
+@dataclass(frozen=True)
+class SimulatorConfig:
+    """Settings of a simulator. `hab`: habitat-lab v0.3.4's, or the VER paper's."""
+
+    camera_size: int = setting(
+        128,
+        hab=128,
+        note="the VER paper; 256 in v0.3.4",
+        about="height and width of the depth image [pixels]",
+    )
+    slide: bool = setting(
+        True,
+        hab=False,
+        hides="running into furniture: the base glides along it instead of standing still",
+        about="base motion slides along obstacles instead of stopping",
+    )
+    stall: bool = setting(
+        False,
+        hab=False,
+        about=(
+            "the base stops before what its wheels cannot push, two of 8.85 N m: 283 N; otherwise it "
+            "is moved against any force"
+        ),
+    )
+    hold_threshold: float = setting(
+        0.15,
+        hab=0.15,
+        about="a grasp breaks when the object's centre is farther from the tip [m]",
+    )
+    target_lead: float = setting(
+        0.15,
+        hab=math.inf,
+        hides="force: an arm that is held up does not wind up",
+        about="arm targets stay this close to the measured joints [rad]",
+    )
+    hard_contacts: bool = setting(
+        False,
+        hab=True,
+        hides="force: a blow of 24 kN is one of 6 kN, under the same limits",
+        about="contacts of the robot are as stiff as those between things (MuJoCo's default)",
+        note="Bullet's contacts; MuJoCo's default comes nearest",
+    )
+    scene_force: bool = setting(
+        False,
+        hab=True,
+        hides="force between things that the robot pushes, topples or drops",
+        about=(
+            "force is the largest between any two things in the scene, instead of on the robot or what "
+            "it holds"
+        ),
+    )
+    randomise: Randomisation = group(Randomisation)

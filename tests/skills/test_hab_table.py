@@ -1,0 +1,153 @@
+"""docs/hab.md: two sets of rules, compared field by field."""
+
+import dataclasses
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from rearrange.rules import settings_in
+from rearrange.settings import Setting
+from rearrange.tasks import TASKS
+from skills import hab_table
+from skills.hab_table import Row, cell, rows_of, same, shown, told
+from skills.settings import SkillEnvironments
+from skills.train import load_settings
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "hab.md"
+
+
+@pytest.fixture(scope="module")
+def page():
+    return hab_table.page()
+
+
+def cells(page, title):
+    """Setting -> cells of its row, in the section with this title."""
+    section = re.split(r"^## ", page, flags=re.MULTILINE)
+    (text,) = (part for part in section if part.startswith(title + "\n"))
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", text, re.MULTILINE)
+    return {name: row.split(" | ") for name, row in rows}
+
+
+def test_the_page_is_up_to_date(page):
+    assert PAGE.read_text(encoding="utf-8") == page, (
+        "run `python -m skills.hab_table > docs/hab.md`"
+    )
+
+
+def test_every_task_is_on_the_page():
+    assert sorted(itertools.chain(*hab_table.GROUPS.values())) == sorted(TASKS)
+
+
+def flat(environments):
+    """Dotted name -> value of all of the task's and the simulator's numbers, read without their notes."""
+
+    def walk(values, prefix=""):
+        for name, value in values.items():
+            if isinstance(value, dict):
+                yield from walk(value, f"{prefix}{name}.")
+            else:
+                yield f"{prefix}{name}", value
+
+    configs = (environments.task_config(), environments.simulator_config())
+    return {name: value for each in configs for name, value in walk(dataclasses.asdict(each))}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_whatever_differs_between_the_two_configurations_is_on_the_page(page, task):
+    """Both are built as for a training; neither may differ in anything that has no bold row."""
+    kinds = []
+    for rules in ("ours", "hab"):
+        settings = load_settings(task, [f"rules={rules}"])
+        bare = dataclasses.replace(settings, starts=type(settings.starts)())
+        kinds.append(flat(SkillEnvironments.from_settings(bare)))
+    ours, hab = kinds
+    assert ours.keys() == hab.keys()
+    (title,) = (title for title, names in hab_table.GROUPS.items() if task in names)
+    column = hab_table.GROUPS[title].index(task)
+    everywhere, own = cells(page, "What differs everywhere"), cells(page, title)
+    for name, value in ours.items():
+        bold = everywhere[name][0] if name in everywhere else own[name][column]
+        if not same(value, hab[name]):
+            assert bold.startswith("**"), name
+
+
+def test_recorded_starts_are_on_the_page(page):
+    assert cells(page, "What differs everywhere")["starts.share"][1] == "0"
+
+
+def test_a_setting_of_a_training_that_nobody_told_about_is_an_error(monkeypatch):
+    monkeypatch.setattr(hab_table, "COVERED", hab_table.COVERED - {"slide"})
+    with pytest.raises(TypeError, match=r"hab_table.py what HAB has for \['slide'\]"):
+        hab_table.values_of(SkillEnvironments("pick", {}, "val", 8, True))
+
+
+def test_values_are_those_that_we_train_and_judge_with():
+    navigate = rows_of("navigate")
+    assert (navigate["action.repeat"].ours, navigate["action.repeat"].hab) == (3, 1)
+    assert (navigate["camera_size"].ours, navigate["camera_size"].hab) == (64, 128)
+    distance = navigate["distance_scale"]
+    assert (distance.ours, distance.trained, distance.hab, distance.hab_judged) == (1, 5, 1, 1)
+    assert navigate["stop_distance"].hab_judged == 2.0
+    assert rows_of("place")["starts.failed_share"].trained == 0.25
+    assert rows_of("open_cab")["randomise.short_sight"].trained == 0.7
+
+
+def test_what_our_rules_hide_is_named(page):
+    hiding = {
+        name
+        for task in TASKS
+        for name, row in rows_of(task).items()
+        if row.known.hides and row.differs
+    }
+    masks = {"stop_distance", "stop_zone", "release_distance", "release_pause"}
+    assert masks | {"slide", "target_lead", "hard_contacts", "scene_force"} <= hiding
+    for name in hiding:
+        assert re.search(rf"^\| `{name}` \|.*Ours hides or makes rarer:", page, re.MULTILINE), name
+
+
+def test_what_habs_rules_cannot_have_is_listed(page):
+    remaining = page.split("## Remaining differences under rules=hab")[1].split("\n## ")[0]
+    for task, (_, kind) in TASKS.items():
+        for name, _, known in settings_in(kind()):
+            if known.kept or known.hab is None:
+                assert re.search(rf"^- `{name}` \(.*{task}.*\): ", remaining, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_says_what_it_wants(name):
+    sections = hab_table.sections_of(TASKS[name][0])
+    assert all(sections[section] for section in ("Observation", "Action", "Start", "Success"))
+    size = TASKS[name][0].action_size
+    assert sections["Action"].startswith(f"[{size}]")
+
+
+LIMIT = Setting("ends beyond; below 0: off [N]", -1.0, hides="a blow")
+
+
+def test_a_row_shows_what_differs():
+    assert cell(Row(LIMIT, 2e4, 5e3, -1.0, -1.0)) == "**20 000, trained 5000** [off]"
+    assert cell(Row(LIMIT, 1.0, 1.0, 1.0, 1.0)) == "1 [1]"
+    assert cell(Row(LIMIT, 1.0, 1.0, float("inf"), 2.0)) == "**1** [inf, judged 2]"
+    assert told(Row(LIMIT, 1.0, 1.0, -1.0, -1.0)).endswith("**Ours hides or makes rarer:** a blow")
+    kept = Row(Setting("of a drawer [m]", 0.5, kept="it ends there"), 0.45, 0.45, 0.45, 0.45)
+    assert cell(kept) == "**0.45** [0.45]"
+    assert told(kept) == "of a drawer [m] (HAB: 0.5; it ends there)"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(True, "True"), (3, "3"), (0.7853981, "0.7854"), (1e-4, "0.0001"), (float("inf"), "inf")],
+)
+def test_values_as_text(value, text):
+    assert shown(value, LIMIT) == text
+
+
+def test_values_are_compared_to_four_places():
+    assert same(0.7854, 0.78539816)
+    assert not same(1e-4, 2e-4)
+    assert same(float("inf"), float("inf"))
+    assert not same(True, False)
+    assert not same(float("inf"), 2.0)

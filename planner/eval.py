@@ -7,7 +7,6 @@ Plans every episode, lets the skills follow the plan, or one policy do without s
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -48,6 +47,7 @@ from skills.base import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.command import (
     OneLineParser,
     counted,
+    public_command,
     run_command,
     short_path,
     write_json,
@@ -252,7 +252,7 @@ def _plan_only(
 
 
 def _command(arguments: Sequence[str]) -> str:
-    return f"python -m planner.eval {shlex.join(arguments)}"
+    return public_command("planner.eval", arguments)
 
 
 def _files(settings: EvaluationSettings) -> list[Path]:

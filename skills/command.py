@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 
 import rearrange.errors
 import ver.errors
+from ver.public import without_private_folders
 
 USER_ERRORS = (rearrange.errors.UserError, ver.errors.UserError)
 
@@ -65,6 +67,11 @@ def short_path(path: str | Path) -> str:
     """A path as it is told: relative to the working directory if it lies below."""
     path, here = Path(path), Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def public_command(module: str, arguments: Sequence[str]) -> str:
+    """A command as files that are given away tell it: without the private folders in its arguments."""
+    return f"python -m {module} {shlex.join(without_private_folders(list(arguments)))}"
 
 
 def machine() -> dict[str, Any]:

@@ -95,6 +95,14 @@ def test_failures_are_counted_by_cause(stage, tmp_path):
     assert stage.world.closed
 
 
+def test_the_command_is_kept_without_private_folders(stage, tmp_path):
+    # It stands in recorded hand-offs, too
+    told = run_json(tmp_path, "--episodes", "1")["command"]
+    assert told.startswith("python -m planner.eval tidy_house")
+    assert str(tmp_path) not in told
+    assert "/" not in command._command(["tidy_house", "--record-hand-offs", "/home/me/hand_offs"])
+
+
 def test_wrong_objects_are_counted(stage, tmp_path, capsys):
     def take_another(world, argument):
         world.state.held_object[0] = argument.slot + 1

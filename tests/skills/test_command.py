@@ -6,7 +6,14 @@ import pytest
 
 import rearrange.errors
 import ver.errors
-from skills.command import OneLineParser, counted, run_command, short_path, write_json
+from skills.command import (
+    OneLineParser,
+    counted,
+    public_command,
+    run_command,
+    short_path,
+    write_json,
+)
 
 
 @pytest.mark.parametrize("kind", [rearrange.errors.UserError, ver.errors.UserError])
@@ -59,3 +66,14 @@ def test_paths_are_told_from_here(tmp_path, monkeypatch):
     assert short_path(tmp_path / "a" / "b.json") == "a/b.json"
     assert short_path("oracle") == "oracle"
     assert short_path(tmp_path.parent / "b.json") == str(tmp_path.parent / "b.json")
+
+
+def test_commands_are_told_without_private_folders():
+    arguments = [
+        "tidy_house",
+        "--skills",
+        "learned,pick=/home/me/p.safetensors",
+        "--json=/a b/c.json",
+    ]
+    told = "python -m planner.eval tidy_house --skills learned,pick=p.safetensors --json=c.json"
+    assert public_command("planner.eval", arguments) == told

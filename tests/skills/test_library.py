@@ -1,5 +1,7 @@
 """Skills by name."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from rearrange.robot import kinematics
 from rearrange.sim.mujoco import SimulatorConfig
 from skills import SKILL_NAMES, SkillArgument, library, load_skills
 from ver import UserError as VerUserError
+from ver import load_policy
+from ver.public import without_private_folders
 
 
 def test_oracles_need_no_checkpoint():
@@ -91,3 +95,14 @@ def test_opening_needs_a_joint():
     skill = load_skills("oracle")["open_fridge"]
     with pytest.raises(UserError, match="open_fridge has to be told a joint"):
         skill.reset(env, SkillArgument("object", 0, 0, (0.0, 0.0, 0.0)))
+
+
+def test_what_is_shipped_names_no_private_folder():
+    shipped = sorted(library.CHECKPOINTS.glob("*.safetensors"))
+    assert shipped
+    for path in shipped:
+        policy = load_policy(path)
+        for part in (policy.config, policy.metadata):
+            assert without_private_folders(part) == part, path
+        beside = json.loads(path.with_suffix(".json").read_text())
+        assert (beside["config"], beside["metadata"]) == (policy.config, policy.metadata), path

@@ -21,6 +21,7 @@ from gymnasium import spaces
 
 from rearrange.errors import UserError
 from ver import TrainerConfig
+from ver.public import without_private_folders
 
 PREFIX = "habitat-lab:"
 INSTALL_LAB = "pip install --no-deps habitat-lab==0.3.320260507"
@@ -113,8 +114,8 @@ class HabitatLabEnvironments:
         return cls(settings.skill, tuple(settings.overrides), split or settings.split)
 
     def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint."""
-        return asdict(self)
+        """Plain values for a checkpoint, without private folders."""
+        return without_private_folders(asdict(self))
 
     def __call__(self, environment_index: int, seed: int) -> HabitatLabEnv:
         """One environment; its episodes are shuffled by its own seed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from rearrange.errors import UserError
 from skills.command import machine, write_json
+from ver.public import without_private_folders
 
 ROOT = Path(__file__).resolve().parents[1]
 # A change here makes a result one of no commit. Documents and results do not.
@@ -61,22 +61,30 @@ def made(
     commit, dirty = commit_of(ROOT)
     return {
         "what": what,
-        "command": f"python -m {module} {shlex.join(map(told_word, arguments))}".rstrip(),
+        "command": command_line(module, arguments),
         "commit": commit,
         "dirty": dirty,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "split": split,
         "release": release,
         "seed": seed,
-        "checkpoints": {told_path(path): checksum(Path(path)) for path in checkpoints},
+        "checkpoints": {
+            without_private_folders(str(Path(path).resolve())): checksum(Path(path))
+            for path in checkpoints
+        },
         "machine": machine(),
         "versions": versions(),
     }
 
 
 def write_result(path: str | Path, record: dict[str, Any]) -> None:
-    """Write a result as JSON, atomically; absolute paths in it are told as `told_path` does."""
-    write_json(path, _without_private_paths(record))
+    """Write a result as JSON, atomically and without private folders."""
+    write_json(path, without_private_folders(record))
+
+
+def command_line(module: str, arguments: Sequence[str]) -> str:
+    """What a user types to run a module, without private folders."""
+    return f"python -m {module} {shlex.join(without_private_folders(list(arguments)))}".rstrip()
 
 
 def check_release(split: str, release: str) -> None:
@@ -87,18 +95,6 @@ def check_release(split: str, release: str) -> None:
         )
     if release and split != TEST:
         raise UserError(f"--release is for --split {TEST}, not {split}: leave it out")
-
-
-def told_path(path: str | Path) -> str:
-    """A path relative to the repository, or the file's name alone where it lies outside."""
-    whole = Path(path).expanduser().resolve()
-    return str(whole.relative_to(ROOT)) if whole.is_relative_to(ROOT) else whole.name
-
-
-def told_word(word: str) -> str:
-    """A word of a command line without private paths, e.g. in `learned,pick=/home/me/p.safetensors`."""
-    parts = re.split(r"([,=])", word)
-    return "".join(told_path(part) if _leads_outside(part) else part for part in parts)
 
 
 def checksum(path: Path) -> str:
@@ -133,19 +129,3 @@ def commit_of(root: Path) -> tuple[str, bool | None]:
 def _git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def _leads_outside(word: str) -> bool:
-    return "/" in word and (word[0] in "/~" or ".." in Path(word).parts)
-
-
-def _without_private_paths(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {told_word(str(k)): _without_private_paths(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_private_paths(each) for each in value]
-    if isinstance(value, Path):
-        return told_path(value)
-    if isinstance(value, str) and "\n" not in value:
-        return " ".join(map(told_word, value.split(" ")))
-    return value

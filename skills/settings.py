@@ -32,6 +32,7 @@ from skills.habitat_lab import (
 )
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
 from ver import TrainerConfig
+from ver.public import without_private_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONFIGS = REPOSITORY / "configs"
@@ -185,8 +186,8 @@ class SkillEnvironments:
         return cls(split=split, task=task, **kept)
 
     def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint; `from_metadata` reads them."""
-        return asdict(self)
+        """Plain values for a checkpoint, without private folders; `from_metadata` reads them."""
+        return without_private_folders(asdict(self))
 
     def task_config(self) -> Any:
         """The task's config as its dataclass."""

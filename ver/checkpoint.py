@@ -14,9 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from gymnasium import spaces
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
@@ -24,6 +22,8 @@ from torch import Tensor, nn
 from ver.config import NetworkConfig, config_from_dict, config_to_dict
 from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
+from ver.public import without_private_folders
+from ver.spaces import space_from_json, space_to_json
 
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
@@ -43,10 +43,10 @@ def save_policy(
     Args:
         path: Where to write; ends in .safetensors.
         policy: The policy.
-        config: The whole training configuration.
+        config: The whole training configuration; it is kept without private folders.
         metadata: Whatever else the caller wants to keep, as JSON-able values.
     """
-    header = _describe(policy) | {"config": config or {}, "metadata": metadata or {}}
+    header = _describe(policy) | _about(config, metadata)
     tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
     write_file(path, tensors, header, POLICY_FORMAT)
     text = json.dumps(header, indent=2)
@@ -156,7 +156,7 @@ def save_training(
         config: The whole training configuration.
         metadata: What the trainer's caller wants kept.
     """
-    header = _describe(policy) | {"config": config, "metadata": metadata, "values": values}
+    header = _describe(policy) | _about(config, metadata) | {"values": values}
     tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
     write_file(path, tensors | state, header, TRAINING_FORMAT)
 
@@ -342,61 +342,14 @@ def _write_and_rename(path: Path, content: bytes) -> None:
         os.close(directory)
 
 
+def _about(config: dict[str, Any] | None, metadata: dict[str, Any] | None) -> dict[str, Any]:
+    # The caller's metadata may hold folders in which it looks for what a policy is judged in
+    return {"config": without_private_folders(config or {}), "metadata": metadata or {}}
+
+
 def _describe(policy: ActorCritic) -> dict[str, Any]:
     return {
         "observation_space": space_to_json(policy.observation_space),
         "action_space": space_to_json(policy.action_space),
         "network": config_to_dict(policy.network_config),
     }
-
-
-def space_to_json(space: spaces.Space) -> dict[str, Any]:
-    """Describes a space of the supported kinds with JSON-able values."""
-    if isinstance(space, spaces.Dict):
-        parts = {key: space_to_json(part) for key, part in space.spaces.items()}
-        return {"type": "Dict", "spaces": parts}
-    if isinstance(space, spaces.Box):
-        return {
-            "type": "Box",
-            "low": _compact(space.low),
-            "high": _compact(space.high),
-            "shape": list(space.shape),
-            "dtype": str(space.dtype),
-        }
-    if isinstance(space, spaces.Discrete):
-        return {"type": "Discrete", "n": int(space.n), "start": int(space.start)}
-    if isinstance(space, spaces.MultiDiscrete):
-        nvec, start = np.asarray(space.nvec).tolist(), np.asarray(space.start).tolist()
-        return {"type": "MultiDiscrete", "nvec": nvec, "start": start}
-    if isinstance(space, spaces.Tuple):
-        return {"type": "Tuple", "spaces": [space_to_json(part) for part in space.spaces]}
-    raise UserError(
-        f"Space {space} is not supported; use Dict, Tuple, Box, Discrete or MultiDiscrete."
-    )
-
-
-def space_from_json(values: dict[str, Any]) -> spaces.Space:
-    """Rebuilds a space from `space_to_json`'s answer."""
-    kind = values["type"]
-    if kind == "Dict":
-        # As pairs, so that the order of the columns survives; a plain dict would be sorted.
-        parts = [(key, space_from_json(part)) for key, part in values["spaces"].items()]
-        return spaces.Dict(parts)
-    if kind == "Box":
-        shape, dtype = tuple(values["shape"]), np.dtype(values["dtype"])
-        low = np.broadcast_to(np.asarray(values["low"], dtype=dtype), shape)
-        high = np.broadcast_to(np.asarray(values["high"], dtype=dtype), shape)
-        return spaces.Box(low.copy(), high.copy(), shape, dtype.type)
-    if kind == "Discrete":
-        return spaces.Discrete(values["n"], start=values["start"])
-    if kind == "MultiDiscrete":
-        return spaces.MultiDiscrete(values["nvec"], start=values.get("start"))
-    if kind == "Tuple":
-        return spaces.Tuple([space_from_json(part) for part in values["spaces"]])
-    raise UserError(f"Space type '{kind}' is not supported.")
-
-
-def _compact(bound: np.ndarray) -> Any:
-    """One number where all are equal: an image's bounds would fill the header."""
-    flat = bound.reshape(-1)
-    return flat[0].item() if len(flat) and (flat == flat[0]).all() else bound.tolist()

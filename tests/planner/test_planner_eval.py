@@ -103,6 +103,13 @@ def test_failures_are_counted_by_cause(stage, tmp_path):
     assert stage.world.closed
 
 
+def test_the_command_is_kept_without_private_folders(stage, tmp_path):
+    # It stands in recorded hand-offs, too
+    told = run_json(tmp_path, "--episodes", "1")["made"]["command"]
+    assert told.startswith("python -m planner.eval tidy_house")
+    assert str(tmp_path) not in told
+
+
 def test_wrong_objects_are_counted(stage, tmp_path, capsys):
     def take_another(world, argument):
         world.state.held_object[0] = argument.slot + 1

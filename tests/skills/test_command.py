@@ -6,7 +6,13 @@ import pytest
 
 import rearrange.errors
 import ver.errors
-from skills.command import OneLineParser, counted, run_command, short_path, write_json
+from skills.command import (
+    OneLineParser,
+    counted,
+    run_command,
+    short_path,
+    write_json,
+)
 
 
 @pytest.mark.parametrize("kind", [rearrange.errors.UserError, ver.errors.UserError])

@@ -1,5 +1,7 @@
 """Skills by name."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from rearrange.robot import kinematics
 from rearrange.sim.mujoco import SimulatorConfig
 from skills import SKILL_NAMES, SkillArgument, library, load_skills
 from ver import UserError as VerUserError
+from ver import load_policy
+from ver.public import without_private_folders
 
 
 def test_oracles_need_no_checkpoint():
@@ -111,3 +115,14 @@ def test_random_skills_act_until_their_time_out():
     assert not pick.done(world)
     assert (pick.source, pick.timeout, skills["navigate"].timeout) == ("random", 200, 300)
     world.close()
+
+
+def test_what_is_shipped_names_no_private_folder():
+    shipped = sorted(library.CHECKPOINTS.glob("*.safetensors"))
+    assert shipped
+    for path in shipped:
+        policy = load_policy(path)
+        for part in (policy.config, policy.metadata):
+            assert without_private_folders(part) == part, path
+        beside = json.loads(path.with_suffix(".json").read_text())
+        assert (beside["config"], beside["metadata"]) == (policy.config, policy.metadata), path

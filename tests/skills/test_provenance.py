@@ -10,25 +10,20 @@ from rearrange.errors import UserError
 from skills.provenance import (
     ROOT,
     check_release,
+    command_line,
     commit_of,
     made,
-    told_path,
-    told_word,
     write_result,
 )
 
 
-def test_paths_are_told_without_what_is_private(tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    assert told_path(ROOT / "data" / "x.json") == "data/x.json"
-    assert told_path("data/x.json") == "data/x.json"
-    assert told_path(tmp_path / "secret" / "x.json") == "x.json"
-    assert told_path("~/x.json") == "x.json"
+def test_commands_are_told_without_private_folders(tmp_path):
     word = f"learned,pick={tmp_path}/p.safetensors,place=data/q.safetensors"
-    assert told_word(word) == "learned,pick=p.safetensors,place=data/q.safetensors"
-    assert told_word("../elsewhere/p.json") == "p.json"
-    assert told_word("trainer.total_steps=10") == "trainer.total_steps=10"
-    assert told_word("") == ""
+    told = command_line(
+        "planner.eval", ["tidy_house", "--skills", word, f"--json={tmp_path}/c.json"]
+    )
+    skills = "learned,pick=p.safetensors,place=data/q.safetensors"
+    assert told == f"python -m planner.eval tidy_house --skills {skills} --json=c.json"
 
 
 def test_a_result_names_command_seed_and_policies(tmp_path):

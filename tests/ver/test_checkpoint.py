@@ -1,5 +1,4 @@
 import errno
-import json
 import os
 
 import numpy as np
@@ -14,8 +13,7 @@ from ver.checkpoint import (
     load_policy,
     read_file,
     save_policy,
-    space_from_json,
-    space_to_json,
+    save_training,
     start_from,
 )
 from ver.config import NetworkConfig
@@ -191,19 +189,11 @@ def test_a_damaged_file_is_noticed(tmp_path, damage):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "space",
-    [
-        spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([1.0, 2.0], np.float32)),
-        spaces.Box(0, 255, (4, 4, 3), np.uint8),
-        spaces.Discrete(4, start=1),
-        spaces.MultiDiscrete([2, 3], start=[1, 0]),
-        spaces.Tuple([spaces.Box(-1, 1, (2,), np.float32), spaces.Discrete(3)]),
-        spaces.Dict([("z", spaces.Discrete(2)), ("a", spaces.Box(0, 1, (1,), np.float32))]),
-    ],
-)
-def test_spaces_round_trip(space):
-    rebuilt = space_from_json(json.loads(json.dumps(space_to_json(space))))
-    assert rebuilt == space
-    if isinstance(space, spaces.Dict):
-        assert list(rebuilt) == list(space)  # columns keep their order
+def test_no_private_folder_of_the_configuration_is_kept(tmp_path):
+    config = {"trainer": {"start_from": "/home/somebody/runs/pick/policy.safetensors"}}
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, make_policy(), config)
+    assert load_policy(path).config == {"trainer": {"start_from": "policy.safetensors"}}
+    assert b"somebody" not in path.read_bytes() + path.with_suffix(".json").read_bytes()
+    save_training(path, make_policy(), {}, {}, config, {})
+    assert b"somebody" not in path.read_bytes()

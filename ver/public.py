@@ -1,0 +1,28 @@
+"""What may be told to others of the paths on this machine: files that we write are given away."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+# From the root, from home, or up from here; also within `key=path` and `a=path,b=path`
+_PATH = re.compile(r"(?:(?<=^)|(?<=[=,;'\"\[]))(?:/|~|\.\./)[^=,;'\"\[\]]*")
+
+
+def without_private_folders(value: Any) -> Any:
+    """JSON-able values, in whose strings paths in the repository begin there, and others are file names."""
+    if isinstance(value, str | Path):
+        return _PATH.sub(_public, str(value))
+    if isinstance(value, dict):
+        return {key: without_private_folders(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_private_folders(part) for part in value]
+    return value
+
+
+def _public(match: re.Match[str]) -> str:
+    path = Path(os.path.abspath(os.path.expanduser(match[0])))
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name

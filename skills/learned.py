@@ -167,9 +167,9 @@ class LearnedOpenClose(LearnedSkill):
     """
 
     def begin(self, world: RearrangeEnv, episode: Episode) -> None:
-        """See LearnedSkill; the hand has not been away yet."""
+        """See LearnedSkill; the hand has done nothing yet."""
         super().begin(world, episode)
-        self._was_away, self._was_holding = False, Body(world).is_holding
+        self._acted, self._was_holding = False, Body(world).is_holding
         self._grips = False  # the cup was told to hold
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
@@ -183,9 +183,9 @@ class LearnedOpenClose(LearnedSkill):
         holding, zone = Body(world).is_holding, self.task.config.stop_zone
         broke = self._grips and self._was_holding and not holding
         self._was_holding = holding
-        self._was_away = self._was_away or Body(world).to_rest > zone
+        self._acted = self._acted or holding or Body(world).to_rest > zone
         stop = self.full[0, STOP] > 0.0
-        counts = zone <= 0.0 or (self._was_away and not holding and self._at_rest(world))
+        counts = zone <= 0.0 or (self._acted and not holding and self._at_rest(world))
         return broke or bool(stop and counts)
 
 

@@ -17,7 +17,10 @@ def without_private_folders(value: Any) -> Any:
     if isinstance(value, str | Path):
         return _PATH.sub(_public, str(value))
     if isinstance(value, dict):
-        return {key: without_private_folders(part) for key, part in value.items()}
+        return {
+            without_private_folders(key): without_private_folders(part)
+            for key, part in value.items()
+        }
     if isinstance(value, list | tuple):
         return [without_private_folders(part) for part in value]
     return value

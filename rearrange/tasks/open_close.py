@@ -11,7 +11,8 @@ the frame of the handle (drawer) or of the fridge, roughly facing the handle (dr
 handle not beyond the arm's workspace.
 Success: the joint is within its threshold of the wanted value (or opened further), the hand within 0.15 m of
 its resting place, nothing held, and stop called; stop ends the episode, right or wrong, but
-is ignored until the hand, which the robot feels, has been away from its resting place and is back, empty.
+is ignored until the hand has been away from its resting place, or held something, and is back, empty: all
+that the robot feels of having done something.
 """
 
 from __future__ import annotations
@@ -85,8 +86,9 @@ class OpenCabConfig:
         note="0.3 where a plan's skill is deployed",
         hides="a stop that is called too early",
         about=(
-            "stop is ignored until the hand has been farther than this from its resting place "
-            "and is back, empty [m]: a random policy stops in its first steps; 0 ignores none"
+            "stop is ignored until the hand has been farther than this from its resting place, "
+            "or held something, and is back, empty [m]: a random policy stops in its first steps; "
+            "0 ignores none"
         ),
     )
     start_joint_low: float = setting(0.0, hab=0.0, about="of the joint at the start [m or rad]")
@@ -209,11 +211,11 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         first_grasp = grasps and not wrong_handle and not memory.grasped
         before = not memory.reached
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        memory.away = memory.away or to_rest > config.stop_zone
+        memory.acted = memory.acted or grasps or carries or to_rest > config.stop_zone
         back = to_rest < config.rest_threshold and not grasps and not carries
         stop = actions[i, STOP] > 0.0
         if config.stop_zone > 0.0:
-            stop = stop and memory.away and back
+            stop = stop and memory.acted and back
         success = there and back and stop
         nearer = memory.previous_to_handle - to_handle
         returned = memory.previous_to_rest - to_rest
@@ -282,7 +284,7 @@ class OpenClose(Task):
         ("opens", "?"),
         ("grasped", "?"),  # at any time of the episode
         ("reached", "?"),  # likewise
-        ("away", "?"),  # likewise: the hand from its resting place
+        ("acted", "?"),  # likewise: the hand away from rest, or holding
         ("previous_left", "f8"),
         ("previous_to_handle", "f8"),
         ("previous_to_rest", "f8"),

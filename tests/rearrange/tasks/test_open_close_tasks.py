@@ -201,6 +201,13 @@ def test_the_true_joint_tells_the_robot_nothing(begin, step, kind, joint, there,
     assert bool(step(begin(kind, joint, short, stop_zone=0), joint, there, stop=True).success[0])
 
 
+@ALL
+def test_who_has_held_something_has_done_something(begin, step, kind, joint, there, short):
+    task = begin(kind, joint, there)
+    step(task, joint, there, handle=joint)
+    assert bool(step(task, joint, there, stop=True).success[0])
+
+
 @pytest.mark.parametrize("value", [1.3, 2.3])
 def test_a_fridge_opened_further_is_open(begin, step, value):
     task = begin(OpenFridge, FRIDGE)

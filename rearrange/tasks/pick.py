@@ -60,7 +60,9 @@ class PickConfig:
     action: ActionConfig = field(default_factory=ActionConfig)
     force: ForceConfig = field(default_factory=ForceConfig)
     max_steps: int = 300  # [300]
-    distance_scale: float = 10.0  # [2] per metre closer; not varied here (docs/training.md)
+    distance_scale: float = (
+        10.0  # [2] per metre closer; not varied here (docs/lab-notes/training.md)
+    )
     # [0] per metre that the empty-handed robot comes closer, along the floor, to where the arm reaches the
     # object: in a straight line that may be behind a wall, a table or the fridge's door
     way_scale: float = 0.0

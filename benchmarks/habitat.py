@@ -309,7 +309,9 @@ def show(record: dict[str, Any]) -> None:
     if not console.is_terminal:
         console = Console(width=120)
     console.print(table)
-    print(f"machine: {record['machine']['cpu']}, {record['machine']['cores']} cores")
+    print(
+        f"machine: {record['made']['machine']['cpu']}, {record['made']['machine']['cores']} cores"
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

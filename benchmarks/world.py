@@ -204,7 +204,9 @@ def show(record: dict[str, Any]) -> None:
     print(
         "slowdown: what else the machine had to do made a fixed piece of work so many times slower"
     )
-    print(f"machine: {record['machine']['cpu']}, {record['machine']['cores']} cores")
+    print(
+        f"machine: {record['made']['machine']['cpu']}, {record['made']['machine']['cores']} cores"
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

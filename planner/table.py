@@ -1,7 +1,8 @@
-"""`python -m planner.table a.json b.json ... > docs/results.md`: several evaluations in one page.
+"""`python -m planner.table > docs/results.md`: several evaluations in one page.
 
-Takes what `planner.eval --json` wrote; one table per scenario, one row per evaluation, success at the end
-after every interaction, as in the VER paper's Figure 6.
+Takes what `planner.eval` wrote with `--ledger` or `--json`, all that is in results/ unless files are named; one
+table per scenario, one row per evaluation, success at the end after every interaction, as in the VER paper's
+Figure 6.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import Any
 from planner.report import FIGURES, read_result, replanning_line
 from planner.scenarios import SCENARIOS
 from skills.command import OneLineParser, run_command
+from skills.figures import load_ledger
+from skills.provenance import ROOT
 
 INTRODUCTION = """\
 # Results on the household scenarios
 
-Made by `python -m planner.table` from the files that `planner.eval --json` writes: do not edit. Success at the
+Made by `python -m planner.table` from [results/](../results/README.md): do not edit. Success at the
 end of the episode after every interaction; each counts only if all before it succeeded and what was placed is
 still so. The full task is judged by the state alone: the plan has come to its end, every object is at its goal,
 the hand is empty, and what had to be closed is. In brackets: 95 % intervals. Episodes in apartments that
@@ -27,10 +30,22 @@ nothing was trained in; ours, not ReplicaCAD's, so not comparable with published
 "plan exhausted": the plan came to its end, no fault was noticed, and the goal is not met.
 """
 
+NOTHING = (
+    "Not measured yet in today's world; [older results](lab-notes/results.md) are in the lab notes."
+)
+
+
+def in_ledger(folder: Path) -> list[dict[str, Any]]:
+    """The evaluations of household scenarios among the results in a folder, by file name."""
+    results = load_ledger(folder).values()
+    return [each for each in results if all(name in each for name in FIGURES)]
+
 
 def page(summaries: Sequence[dict[str, Any]], note: str = "") -> str:
     """The whole page in Markdown; a note ends its introduction."""
     lines = [INTRODUCTION + (f"{note}\n" if note else "")]
+    if not summaries:
+        lines.append(NOTHING)
     for task in SCENARIOS:
         rows = [summary for summary in summaries if summary["task"] == task]
         if rows:
@@ -92,10 +107,11 @@ def _details(summary: dict[str, Any]) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Print the page."""
     parser = OneLineParser(prog="planner.table", description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, help="written by planner.eval --json")
+    parser.add_argument("files", nargs="*", type=Path, help="default: all in results/")
     parser.add_argument("--note", default="", metavar="TEXT", help="ends the introduction")
     options = parser.parse_args(arguments)
-    sys.stdout.write(page([read_result(path, FIGURES) for path in options.files], options.note))
+    found = [read_result(path, FIGURES) for path in options.files]
+    sys.stdout.write(page(found or in_ledger(ROOT / "results"), options.note))
     return 0
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, lint, import arrows, types and tests.   --slow: the slow tests instead of the others, then property tests with
+# Format, lint, import arrows, types, figures in documents, tests.   --slow: the slow tests instead of the others, then property tests with
 # new examples.
 set -euo pipefail
 arguments=("$@")
@@ -14,6 +14,7 @@ marker="not slow" processes=2  # each works through whole files
 "$bin/ruff" check .
 "$bin/lint-imports"
 "$bin/pyright"
+"$bin/python" -m skills.ledger --check
 "$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
 if [[ "$marker" == slow ]]; then
     mapfile -t files < <(grep -rlE "@given|RuleBasedStateMachine" tests --include=*.py)

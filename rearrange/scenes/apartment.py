@@ -108,7 +108,7 @@ class Apartment:
     """One generated apartment.
 
     Attributes:
-        layout: Macro layout, 0 to 4 (decides the split).
+        layout: Macro layout, 0 to 10 (decides the split).
         variation: Variation of the layout, 0 to 20.
         bounds: Inner rectangle of the building (x_min, y_min, x_max, y_max) [m].
         rooms: Named room rectangles (x_min, y_min, x_max, y_max) [m].

@@ -58,9 +58,7 @@ class PickConfig:
     action: ActionConfig = group(ActionConfig)
     force: ForceConfig = group(ForceConfig)
     max_steps: int = setting(300, hab=300, about="then the episode is truncated")
-    distance_scale: float = setting(
-        10.0, hab=2.0, about="per metre closer; not varied here (docs/training.md)"
-    )
+    distance_scale: float = setting(10.0, hab=2.0, about="per metre closer; not varied here")
     way_scale: float = setting(
         0.0,
         hab=0.0,
@@ -73,7 +71,7 @@ class PickConfig:
     pick_bonus: float = setting(2.0, hab=2.0, about="on taking the right object")
     wrong_penalty: float = setting(0.5, hab=0.5, about="on taking a wrong object; ends the episode")
     drop_penalty: float = setting(0.5, hab=0.5, about="on losing the object; ends the episode")
-    success_bonus: float = setting(10.0, hab=10.0, about="then the episode is truncated")
+    success_bonus: float = setting(10.0, hab=10.0, about="on success; ends the episode")
     slack: float = setting(0.005, hab=0.005, about="taken off every step")
     early_grip_penalty: float = setting(
         0.0,

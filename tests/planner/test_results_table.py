@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from planner.table import main
+from planner.table import in_ledger, main, page
 from rearrange.errors import UserError
+from skills.provenance import ROOT
 
 
 def rate(mean: float) -> dict[str, float]:
@@ -119,3 +120,17 @@ def test_other_tasks_are_refused_in_one_line(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UserError, match="nowhere"):
         main([str(tmp_path / "nowhere.json")])
+
+
+def test_evaluations_in_the_ledger_make_the_page(tmp_path):
+    written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7])
+    (tmp_path / "pick.json").write_text('{"made": {}, "skill": "pick"}')
+    assert [each["task"] for each in in_ledger(tmp_path)] == ["tidy_house"]
+    assert "**70.0 %**" in page(in_ledger(tmp_path))
+    assert "Not measured yet" in page([])
+
+
+def test_the_page_is_that_of_the_ledger():
+    assert (ROOT / "docs" / "results.md").read_text() == page(in_ledger(ROOT / "results")), (
+        "python -m planner.table > docs/results.md"
+    )

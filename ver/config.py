@@ -128,8 +128,9 @@ class CollectConfig:
     max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
     worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often
     worker_nice: int = 0  # niceness of environment workers
-    startup_timeout_s: float = 300.0  # how long environments may take to be ready
-    step_timeout_s: float = 60.0  # a step or reset that takes longer hangs; 0 waits for ever
+    startup_timeout_s: float = 300.0  # how long workers may take to be ready
+    # A step, a reset or an inference worker's batch that takes longer hangs; 0 waits for ever
+    step_timeout_s: float = 60.0
     max_faults_per_hour: int = 60  # environments are restarted; more faults than this end the run
     overlap: bool = False  # collect the next rollout while learning, with the weights of before
 

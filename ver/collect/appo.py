@@ -239,7 +239,7 @@ class APPOCollector(VERCollector):
             time.sleep(_FULL_S)
         if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
             self._read_reports()
-            self._environments.check()
+            self._check_workers()
         if self._wanted is None:
             return
         buffer, dropped = self.buffer, self.buffer.dropped

@@ -1,13 +1,14 @@
 """The inference worker processes: starting and ending them.
 
-One that fails ends the run, with a checkpoint: it may leave claimed requests and half-written slots
-behind. The same command goes on from there.
+One that fails or hangs ends the run, with a checkpoint: it may leave claimed requests and half-written
+slots behind. The same command goes on from there.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.process import BaseProcess
 
@@ -19,9 +20,22 @@ from ver.collect.processes import start_process, stop_process
 from ver.collect.queues import Doorbell
 from ver.collect.shared_memory import SharedArrays
 from ver.collect.transfer import Transfer
-from ver.errors import WorkerCrashError
+from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+
+_LEAST_LIMIT_S = 3.0  # one that waits turns once a second
+_LONGEST_LOOK_S = 1.0
+
+
+@dataclass
+class _Watch:
+    """How long a helper has not turned, as far as the main process has watched it."""
+
+    number: int
+    process: BaseProcess
+    turns: int = 0
+    still_s: float = 0.0
 
 
 class InferenceProcesses:
@@ -48,6 +62,8 @@ class InferenceProcesses:
         threads: int,
     ):
         self.connections: dict[Connection, BaseProcess] = {}
+        self._watches: list[_Watch] = []
+        self._looked_at = time.monotonic()
         self.not_ready = count
         self._wakes: list[Doorbell] = []
         self._control = control
@@ -55,12 +71,13 @@ class InferenceProcesses:
             return
         self._weights = SharedWeights(policy)
         self._weights.bind(policy)
-        for number in range(1, count + 1):
+        for number in range(count):
             receiver, sender = Pipe(duplex=False)
             wake = Doorbell()
             self._wakes.append(wake)
             spec = InferenceWorkerSpec(
-                name=f"inference worker {number}",
+                name=f"inference worker {number + 1}",
+                number=number,
                 observation_space=policy.observation_space,
                 action_space=policy.action_space,
                 network=policy.network_config,
@@ -79,6 +96,7 @@ class InferenceProcesses:
             process = start_process(spec.name, run_inference_worker, spec)
             sender.close()
             self.connections[receiver] = process
+            self._watches.append(_Watch(number, process))
 
     def wake(self) -> None:
         """Tells the helpers that `control` has changed."""
@@ -105,6 +123,39 @@ class InferenceProcesses:
                 "killed, or out of memory? The same command goes on from the checkpoint."
             ) from None
 
+    def check(self, startup_timeout_s: float, step_timeout_s: float) -> None:
+        """Ends a helper that hangs, and the run with it.
+
+        Only time in which the main process looks counts: it may have been suspended itself.
+
+        Args:
+            startup_timeout_s: How long one may take to be ready.
+            step_timeout_s: How long one may take for a batch; 0 waits for ever.
+
+        Raises:
+            UserError: If one is not ready in time.
+            WorkerCrashError: If one hangs.
+        """
+        now = time.monotonic()
+        passed, self._looked_at = min(now - self._looked_at, _LONGEST_LOOK_S), now
+        for watch in self._watches:
+            turns = int(self._control["turns"][watch.number])
+            watch.still_s = watch.still_s + passed if turns == watch.turns else 0.0
+            watch.turns = turns
+            name = watch.process.name
+            if not turns and watch.still_s > startup_timeout_s:
+                raise UserError(
+                    f"{name} was not ready after {startup_timeout_s:g} s; raise "
+                    "collect.startup_timeout_s, or take fewer with collect.num_inference_workers."
+                )
+            limit = max(step_timeout_s, _LEAST_LIMIT_S)
+            if turns and step_timeout_s > 0.0 and watch.still_s > limit:
+                watch.process.kill()
+                raise WorkerCrashError(
+                    f"{name} hung for more than {limit:g} s (collect.step_timeout_s). The same "
+                    "command goes on from the checkpoint."
+                )
+
     def close(self, grace_s: float = 3.0) -> None:
         """Ends all helpers."""
         self._control["stop"][0] = 1
@@ -116,7 +167,7 @@ class InferenceProcesses:
         self.connections.clear()
 
 
-def make_control(num_environments: int) -> SharedArrays:
+def make_control(num_environments: int, helpers: int) -> SharedArrays:
     """Allocates the flags that the main process and its helpers share."""
     return SharedArrays(
         {
@@ -125,5 +176,6 @@ def make_control(num_environments: int) -> SharedArrays:
             "collecting": ((1,), "uint8"),
             "stop": ((1,), "uint8"),
             "held_back": ((num_environments,), "uint8"),
+            "turns": ((helpers,), "int64"),
         }
     )

@@ -25,13 +25,14 @@ class InferenceWorkerSpec:
 
     Attributes:
         name: How errors call the worker.
+        number: Of the worker, from 0.
         observation_space: Of the policy.
         action_space: Of the policy.
         network: Shape of the policy.
         weights: The learner's parameters.
         buffers: The rollouts, of which `control["active"]` is being collected.
         transfer: Requests and actions.
-        control: `version`, `active`, `collecting` and `stop` [1], `held_back` [N].
+        control: `version`, `active`, `collecting` and `stop` [1], `held_back` [N], `turns` [workers].
         limits: Bounds of the batches.
         wake: Rings when a rollout begins, and at the end.
         reports: Where errors go.
@@ -41,6 +42,7 @@ class InferenceWorkerSpec:
     """
 
     name: str
+    number: int
     observation_space: spaces.Dict
     action_space: spaces.Space
     network: NetworkConfig
@@ -82,6 +84,7 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
 def _serve(spec: InferenceWorkerSpec, engine: InferenceEngine) -> None:
     collecting, stop = spec.control["collecting"], spec.control["stop"]
     while not stop[0]:
+        spec.control["turns"][spec.number] += 1  # at least once a second
         engine.buffer = spec.buffers[int(spec.control["active"][0])]
         if not collecting[0] or not engine.buffer.remaining:
             spec.wake.wait(1.0)

@@ -85,7 +85,7 @@ class VERCollector:
             policy.observation_space, policy.action_space, n, collect.environments_per_worker
         )
         self._transfer = transfer
-        self._control = make_control(n)
+        self._control = make_control(n, collect.num_inference_workers - 1)
         self._held_back = self._control["held_back"]
         limits = self.batch_limits(config)
         self._engine = InferenceEngine(
@@ -208,7 +208,7 @@ class VERCollector:
                 early = buffer.end_early()
             if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
                 self._read_reports()
-                self._environments.check()
+                self._check_workers()
                 if not keep_going():
                     return False
             if not buffer.remaining and not buffer.full:
@@ -271,11 +271,18 @@ class VERCollector:
                 torch.cuda.synchronize()  # helpers must not see half of the new weights
             self._helpers.wake()
 
+    def _check_workers(self) -> None:
+        """Replaces environment workers that hang or died; an inference worker that hangs ends the run."""
+        self._environments.check()
+        if self._helpers is not None:
+            collect = self.config.collect
+            self._helpers.check(collect.startup_timeout_s, collect.step_timeout_s)
+
     def _await_ready(self, keep_going: Callable[[], bool]) -> None:
         assert self._helpers is not None
         while self._environments.not_ready or self._helpers.not_ready:
             self._read_reports(0.1)
-            self._environments.check()
+            self._check_workers()
             if not keep_going():
                 return
         self._environments.started()

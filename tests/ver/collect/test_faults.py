@@ -1,7 +1,11 @@
 """Real worker processes that raise, hang, die and return NaN."""
 
+import fcntl
 import itertools
+import os
+import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from benchmarks.faulty_environments import KINDS, Trails, plan, trail_length, tr
 from ver.collect.environment_processes import EnvironmentProcesses
 from ver.collect.environment_worker import episode_seed
 from ver.collect.faults import Fault, FaultCounter
+from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
 from ver.collect.systems import Collector, make_collector
 from ver.collect.transfer import (
     CONTINUES,
@@ -23,7 +28,7 @@ from ver.collect.transfer import (
 )
 from ver.collect.ver import probe_spaces
 from ver.config import TrainerConfig, merge_config
-from ver.errors import WorkerCrashError
+from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 
@@ -161,6 +166,96 @@ def test_more_faults_than_allowed_end_the_run():
 def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
     with pytest.raises(WorkerCrashError, match=r"environment worker \d .*killed by SIGKILL"):
         start(toy_environments.make_dying)
+
+
+def stopped_with_a_batch(collector) -> bool:
+    """Suspends the inference worker if it holds requests just now, and no lock."""
+    (helper,) = collector._helpers.connections.values()
+    os.kill(helper.pid, signal.SIGSTOP)
+    time.sleep(0.005)
+    lock = collector.buffer.lock._descriptor
+    try:
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+        fcntl.lockf(lock, fcntl.LOCK_UN, 1)
+        if collector._transfer.arrays["claimed"].any():
+            return True
+    except OSError:
+        pass  # it holds the lock
+    os.kill(helper.pid, signal.SIGCONT)
+    return False
+
+
+def test_an_inference_worker_that_hangs_with_a_batch_ends_the_run():
+    collector = start(toy_environments.make_reach, "collect.num_inference_workers=2")
+    stopped, end = False, time.monotonic() + 60.0
+
+    def keep_going() -> bool:
+        nonlocal stopped
+        # Asked when this process itself holds no requests
+        stopped = stopped or stopped_with_a_batch(collector)
+        return time.monotonic() < end
+
+    def collect() -> None:
+        for version in itertools.count():
+            if not collector.collect(version, keep_going):
+                break
+
+    try:
+        with pytest.raises(WorkerCrashError, match="inference worker 1 hung for more than 3 s"):
+            collect()
+        assert stopped
+    finally:
+        collector.close()
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """One inference worker that does nothing, its shared turns, and a clock [s] to be set."""
+    control, clock = make_control(1, 1), [0.0]
+    monkeypatch.setattr("ver.collect.inference_processes.time.monotonic", lambda: clock[0])
+    helpers = InferenceProcesses(0, None, [], None, control, None, 1)  # pyright: ignore
+    process = SimpleNamespace(name="inference worker 1", kill=lambda: None)
+    helpers._watches.append(_Watch(0, process))  # pyright: ignore
+    return helpers, control["turns"], clock
+
+
+def look_until(helpers, clock, end: float) -> None:
+    while clock[0] < end:
+        clock[0] += 0.5
+        helpers.check(20.0, 5.0)
+
+
+def test_an_inference_worker_has_its_time_to_start_and_then_that_of_a_step(watched):
+    helpers, turns, clock = watched
+    look_until(helpers, clock, 20.0)
+    turns[0] += 1
+    look_until(helpers, clock, 25.5)
+    with pytest.raises(WorkerCrashError, match="hung for more than 5 s"):
+        look_until(helpers, clock, 26.0)
+
+
+def test_an_inference_worker_that_never_starts_ends_the_run(watched):
+    helpers, _, clock = watched
+    with pytest.raises(UserError, match="inference worker 1 was not ready after 20 s; raise"):
+        look_until(helpers, clock, 20.5)
+
+
+def test_time_in_which_all_were_suspended_is_no_hang(watched):
+    helpers, turns, clock = watched
+    turns[0] += 1
+    helpers.check(20.0, 5.0)
+    clock[0] += 3600.0
+    helpers.check(20.0, 5.0)
+    turns[0] += 1
+    helpers.check(20.0, 5.0)
+
+
+def test_a_limit_of_zero_waits_for_ever(watched):
+    helpers, turns, clock = watched
+    turns[0] += 1
+    for _ in range(100):
+        clock[0] += 1.0
+        helpers.check(20.0, 0.0)
 
 
 def test_a_dead_workers_rows_are_settled():

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from planner_fakes import FakeWorld, make_table_episode
 
 from planner import eval as command
-from planner import judge, panels, scenarios, video
+from planner import executive, judge, panels, scenarios, video
 from planner.chase import ChaseCamera, Cutaway
 from planner.interactions import InteractionResult, bind
 from planner.problem import build_problem

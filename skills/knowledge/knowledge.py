@@ -33,8 +33,8 @@ class Knowledge:
     How far a drawer has come out the robot takes from its own hand: what the cup takes while an
     opening skill runs is the handle, and until the cup is empty the hand and the drawer move
     together. Pushed shut it believes a drawer once the closing skill has ended by itself: a push is
-    not felt. What else moves a drawer it does not notice. A drawer that is open when the episode
-    begins counts from there.
+    not felt. What else moves a drawer it does not notice, nor that the grasp gives when a drawer at its
+    stop is pulled on. A drawer that is open when the episode begins counts from there.
 
     Attributes:
         level: One of LEVELS.

@@ -90,7 +90,9 @@ FACTS: tuple[Fact, ...] = (
         "Knowledge.told",
         ("executive", "replanner"),
         "its start, moved as far in the plane as the hand travelled while it held the handle; all skills "
-        "are told it. After a closing skill has ended by itself the start again: a push is not felt",
+        "are told it. After a closing skill has ended by itself the start again: a push is not felt. "
+        "Not known: how far the grasp gives (a hard pull on a drawer at its stop moves the hand alone), and "
+        "what moves the drawer once it was let go",
         hab="its start, as HAB's sensors go on telling",
         privileged="its start, moved as the handle truly was",
     ),

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from planner_fakes import FakeWorld, make_table_episode
 
 from planner import eval as command
-from planner import executive, panels, scenarios, video
+from planner import executive, judge, panels, scenarios, video
 from planner.chase import ChaseCamera, Cutaway
 from planner.interactions import InteractionResult, bind
 from planner.problem import build_problem
@@ -190,7 +190,7 @@ def width(text, size):
 
 def test_the_longest_texts_fit():
     line = video.SCENE.width - 2 * 16
-    causes = (executive.MOVED, executive.WRONG_OBJECT, "holds a handle", "missed the goal")
+    causes = (judge.MOVED, judge.WRONG_OBJECT, "holds a handle", "missed the goal")
     results = [
         video.result_text(ended(f"{skill}: {cause}", count=10))[0]
         for skill in (*executive.RULES, executive.LOOK)

@@ -162,10 +162,10 @@ def _causes(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def per_episode(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def per_episode(results: Sequence[dict[str, Any]], home: Sequence[str] = HOME) -> dict[str, Any]:
     """A short row for every episode: where, what came of it; so that intervals can be worked out anew."""
     results = sorted(results, key=lambda result: result["episode"])
-    kept = ("episode", *HOME, *SUCCESSES, *SCORES, "length")
+    kept = ("episode", *home, *SUCCESSES, "spl", "score_share", "length")
     names = [name for name in kept if name in results[0]]
     rows = [
         [*(_short(result[name]) for name in names), ", ".join(_causes(result))]
@@ -259,17 +259,11 @@ def show_rows(record: dict[str, Any]) -> None:
 
 
 def _row(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A sanity row of the record."""
+    """A sanity row of the record, without its episodes."""
     summary = summarise(results)
-    scores = summary["scores"]
     kept = {name: summary[name] for name in SUCCESSES.values() if name in summary}
-    return {
-        "episodes": len(results),
-        **kept,
-        **scores,
-        "failures": summary["failures"],
-        "per_episode": per_episode(results),
-    }
+    more = {"failures": summary["failures"]}
+    return {"episodes": len(results), **kept, **summary["scores"], **more}
 
 
 def _play_all(
@@ -294,7 +288,9 @@ def _sanity(
     count = min(options.episodes, options.sanity_episodes)
     rows = {"policy": _row([result for result in results if result["episode"] < count])}
     for name, variant in variants.items():
-        rows[name] = _row(_play_all(path, variant, progress, name))
+        played = _play_all(path, variant, progress, name)
+        # Where they take place stands in the record's own rows: they are the same episodes.
+        rows[name] = _row(played) | {"per_episode": per_episode(played, home=())}
     return {"rows": rows, "left_out": left_out}
 
 

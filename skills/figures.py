@@ -31,6 +31,7 @@ _THINGS = r"(?:\s(?:million|thousand))?(?:\s?(?!(?:m|rad|deg|N)\b)[A-Za-z]+){0,2
 MEASURED = re.compile(
     rf"{_NUMBER}\s?(?:%|percent\b)"  # shares
     rf"|{_NUMBER}\s\[{_NUMBER},\s{_NUMBER}\]"  # intervals
+    rf"|\({_NUMBER}\sto\s{_NUMBER}\)"
     rf"|{_NUMBER}{_THINGS}\s?(?:/\s?(?:s|h|min)\b|per\s(?:second|minute|hour)\b)"  # rates
     rf"|{_NUMBER}\stimes\b"
     rf"|\bSPL\s(?:of\s)?{_NUMBER}"
@@ -185,7 +186,7 @@ def _wrong_markers(line: str, ledger: Mapping[str, Any]) -> Iterator[str]:
 
 def _without_markers(text: str) -> str:
     """Prose without what is backed, without links, and without the wording "95 % interval"."""
-    bare = _LINK.sub("]", MARKER.sub("<>", text))
+    bare = _LINK.sub("]", MARKER.sub("<>", text)).replace("&nbsp;", " ")
     return _INTERVAL.sub(lambda match: "\n" * match[0].count("\n"), bare)
 
 

@@ -364,10 +364,8 @@ def main(arguments: Sequence[str]) -> int:
         Progress(TextColumn("{task.description}"), *columns) as progress,
     ):
         checkpoints = checkpoints_of(given, options.seed, folder)
-        settings = Settings(
-            options.split, options.seed, options.actions, options.heading, options.max_steps,
-            checkpoints,
-        )  # fmt: skip
+        given_settings = options.split, options.seed, options.actions, options.heading
+        settings = Settings(*given_settings, options.max_steps, checkpoints)
         total = len(checkpoints) * len(distances) * options.episodes
         task = progress.add_task("episodes", total=total)
         for result in play_all(settings, distances, options.episodes, options.workers):

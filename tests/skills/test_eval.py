@@ -163,26 +163,34 @@ def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
         evaluation.main(["flee"])
 
 
-def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys):
+def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys, monkeypatch):
+    homes, summarise = [], evaluation.summarise
+
+    def record_homes(results):
+        rows = sorted(results, key=lambda result: result["episode"])
+        homes.append([(r["episode"], r["layout"], r["variation"]) for r in rows])
+        return summarise(results)
+
+    monkeypatch.setattr(evaluation, "summarise", record_homes)
     path = tmp_path / "pick.json"
     arguments = ["pick", "--checkpoint", str(pick_checkpoint), "--episodes", "3", "--workers", "1"]
     arguments += ["--sanity", "--sanity-episodes", "2", "--json", str(path), "task.max_steps=6"]
     assert evaluation.main(arguments) == 0
+    assert len(homes) == 6
+    assert all(home == homes[0] for home in homes[:5])
+    assert homes[5][:2] == homes[0]  # all three
     record = json.loads(path.read_text())
+    assert record["per_episode"]["columns"][:4] == ["episode", "layout", "variation", "success"]
+    assert [tuple(row[:3]) for row in record["per_episode"]["rows"]] == homes[5]
     assert list(record["rows"]) == ["policy", "blind", "swapped", "random", "oracle"]
     assert record["left_out"] == {}
-    homes = []
-    for row in record["rows"].values():
-        table = row["per_episode"]
-        assert table["columns"][:4] == ["episode", "layout", "variation", "success"]
-        homes.append([episode[:3] for episode in table["rows"]])
-        assert row["episodes"] == len(table["rows"]) == 2
-        assert all(
-            dict(zip(table["columns"], e, strict=True))["length"] <= 6 for e in table["rows"]
-        )
+    for name, row in record["rows"].items():
+        assert row["episodes"] == 2
         assert set(row["success_at_end"]) == {"mean", "low", "high"}
-    assert all(home == homes[0] for home in homes)
-    assert record["rows"]["policy"]["per_episode"]["rows"] == record["per_episode"]["rows"][:2]
+        if name != "policy":
+            table = row["per_episode"]
+            lengths = [dict(zip(table["columns"], e, strict=True))["length"] for e in table["rows"]]
+            assert max(lengths) <= 6
     assert "pick: sanity rows, the same 2 episodes each" in capsys.readouterr().out
 
 

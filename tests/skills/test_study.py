@@ -123,7 +123,7 @@ def test_the_command_writes_what_was_played(pick_checkpoint, tmp_path, capsys):
     arguments += ["--max-steps", "5", "--workers", "1", "--json", str(path)]
     assert study.main(arguments) == 0
     record = json.loads(path.read_text())
-    assert record["checkpoints"] == {"new": str(pick_checkpoint), "again": "untrained"}
+    assert record["checkpoints"] == {"new": "pick.safetensors", "again": "untrained"}
     for points in record["curves"].values():
         assert [point["distance"] for point in points] == [0.5, 2.0]
         assert all(point["mean_length"] <= 5 for point in points)

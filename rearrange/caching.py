@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+import fcntl
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import wraps
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast, overload
 
@@ -12,6 +16,7 @@ import numba
 import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., object])
+LOCK_FILE = "numba.lock"  # beside the compiled kernels
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, enum.Enum, np.generic, np.dtype)
 _FINGERPRINTS: dict[FunctionType, str] = {}
 
@@ -38,9 +43,38 @@ def cached_njit(signature: Any = None, **options: Any) -> Any:
         version = fingerprint(kernel, _FINGERPRINTS), *_parts(options, (), {}, set())
         # Numba names its cache files after this
         kernel.__qualname__ += f".{_digest(version)[:12]}"
-        return cast(Function, numba.njit(signature, cache=True, **options)(kernel))
+        dispatcher: Any = numba.njit(cache=True, **options)(kernel)
+        _share(dispatcher._cache._cache_file)
+        if signature is not None:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return cast(Function, dispatcher)
 
     return compiled
+
+
+def _share(cache_file: Any) -> None:
+    """Let one process at a time save a kernel, and none load it meanwhile.
+
+    Numba numbers the files of a kernel's signatures by an index that it reads first: two processes that
+    compile different ones at once take the same number, and a third loads the one for the other.
+    """
+    for name, lock in (("save", fcntl.LOCK_EX), ("load", fcntl.LOCK_SH)):
+        setattr(cache_file, name, _locked(getattr(cache_file, name), cache_file._cache_path, lock))
+
+
+def _locked(method: Callable[..., Any], folder: str, lock: int) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*arguments: Any) -> Any:
+        with ExitStack() as stack:
+            try:
+                handle = stack.enter_context(open(Path(folder) / LOCK_FILE, "a"))
+                fcntl.flock(handle, lock)
+            except OSError:
+                pass  # nothing can be kept there: numba finds out itself
+            return method(*arguments)
+
+    return call
 
 
 def fingerprint(function: FunctionType, known: dict[FunctionType, str]) -> str:

@@ -15,12 +15,9 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from rearrange.episodes import RecordedStarts
 from rearrange.rules import HAB, OURS, settings_in
 from rearrange.settings import Setting
-from rearrange.sim.base import SimState
 from rearrange.tasks import HOUSEHOLD_NAMES, TASKS
 from skills.hab_text import INTRODUCTION, REMAINING
 from skills.settings import SkillEnvironments, TrainingSettings
@@ -237,14 +234,13 @@ def _about(name: str) -> tuple[str, dict[str, str]]:
     task, sections = kind(), sections_of(kind)
     shapes = {"head_depth": "size x size x 1"}
     shapes |= {key: str(space.shape[0]) for key, space in task.observation_spaces().items()}
-    outcome = task.evaluate(SimState(1), np.zeros((1, 11)))
     summary = kind.__doc__ or ""
     if "see the module" in summary:
         summary = (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n")[0]
     about = {"Observation": ", ".join(f"`{key}` [{shape}]" for key, shape in shapes.items())}
     about |= {section: sections[section] for section in SECTIONS[1:] if section in sections}
-    about["Reward terms"] = ", ".join(f"`{term}`" for term in outcome.rewards)
-    about["Failures that are counted"] = ", ".join(f"`{term}`" for term in outcome.failures)
+    about["Reward terms"] = ", ".join(f"`{term}`" for term in task.REWARDS)
+    about["Failures that are counted"] = ", ".join(f"`{term}`" for term in task.FAILURES)
     return f"`{name}`: {summary}", about
 
 

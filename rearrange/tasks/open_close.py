@@ -81,7 +81,7 @@ class OpenCabConfig:
     joint_threshold: float = setting(0.05, hab=0.05, about="m or rad short of it")
     rest_threshold: float = setting(0.15, hab=0.15, about="hand to resting place [m]")
     stop_zone: float = setting(
-        0.3,
+        0.2,
         hab=0.0,
         note="0.3 where a plan's skill is deployed",
         hides="a stop that is called too early",

@@ -5,6 +5,8 @@ import os
 import pkgutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,40 @@ def test_kernels_use_nothing_that_is_defined_below_them():
                 now = caching.fingerprint(kernel.py_func, known)
                 assert now == caching._FINGERPRINTS[kernel.py_func], kernel.py_func
     assert kernels > 100
+
+
+class CountingFile:
+    """A file of numba's cache that counts how many save or load at once."""
+
+    def __init__(self, folder):
+        self._cache_path = str(folder)
+        self.saving = self.loading = 0
+        self.crowds = []
+
+    def save(self):
+        self.saving += 1
+        time.sleep(0.01)
+        self.crowds.append((self.saving, self.loading))
+        self.saving -= 1
+
+    def load(self):
+        self.loading += 1
+        time.sleep(0.01)
+        self.crowds.append((self.saving, min(self.loading, 1)))
+        self.loading -= 1
+
+
+def test_one_saves_at_a_time_and_none_loads_meanwhile(tmp_path):
+    file = CountingFile(tmp_path)
+    caching._share(file)
+    with ThreadPoolExecutor(8) as pool:
+        for called in [pool.submit(getattr(file, name)) for name in ("save", "load") * 8]:
+            called.result()
+    assert set(file.crowds) == {(1, 0), (0, 1)}
+
+
+def test_a_folder_that_nothing_can_be_written_to_is_no_error(tmp_path):
+    file = CountingFile(tmp_path / "missing")
+    caching._share(file)
+    file.save()
+    assert file.crowds == [(1, 0)]

@@ -91,7 +91,7 @@ def test_values_are_those_that_we_train_and_judge_with():
     distance = navigate["distance_scale"]
     assert (distance.ours, distance.trained, distance.hab, distance.hab_judged) == (1, 5, 1, 1)
     assert navigate["stop_distance"].hab_judged == 2.0
-    assert rows_of("place")["starts.failed_share"].trained == 0.25
+    assert rows_of("place")["starts.share"].trained == 0.45
     assert rows_of("open_cab")["randomise.short_sight"].trained == 0.7
 
 

@@ -8,6 +8,7 @@ docs/hab.md lists all of them, and what differs still. For an environment:
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -75,6 +76,13 @@ def hab_config(task: str, judged: bool = False) -> Any:
 def task_config(task: str, rules: str = OURS, judged: bool = False) -> Any:
     """A task's config under a set of rules; UserError where there is no such task or set."""
     return hab_config(task, judged) if check_rules(rules) == HAB else default_config(task)
+
+
+def without_stop_masks(config: Any) -> Any:
+    """A copy of a task's config by which every stop counts, wherever it is called."""
+    masks = {"stop_zone": 0.0, "stop_distance": math.inf}
+    there = {field.name for field in dataclasses.fields(config)}
+    return dataclasses.replace(config, **{k: v for k, v in masks.items() if k in there})
 
 
 def simulator_config(rules: str = OURS) -> SimulatorConfig:

@@ -23,6 +23,7 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
+from rearrange.rules import without_stop_masks
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.config import SimulatorConfig
 from skills.base import SkillArgument
@@ -149,12 +150,16 @@ class _OtherWorld:
 
 
 class OraclePlayer:
-    """Plays a skill's task with its oracle, which calls stop when it has finished or given up."""
+    """Plays a skill's task with its oracle, which calls stop when it has finished or given up.
+
+    No mask ignores its stops: it closes a fridge with the arm at rest, which no mask could tell.
+    """
 
     def __init__(self, skill: str, split: str, task: Any = None) -> None:
         """Make the task's environment; `task`: its config, None for the defaults."""
         self.skill = skill
-        self.environment = RearrangeEnv(skill, task, split, SimulatorConfig(camera_size=UNSEEN))
+        config = without_stop_masks(task or default_config(skill))
+        self.environment = RearrangeEnv(skill, config, split, SimulatorConfig(camera_size=UNSEEN))
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""

@@ -13,6 +13,7 @@ from rearrange.rules import (
     simulator_config,
     task_config,
     with_hab,
+    without_stop_masks,
 )
 from rearrange.settings import group, setting, setting_of
 from rearrange.tasks import TASKS, default_config
@@ -162,3 +163,9 @@ def test_an_environment_by_habs_rules_starts_and_steps(task):
         assert (observation[key] == value).all(), key  # one step late
     moved = env.step(env.action_space.high)[0]["joint"] - start["joint"]
     assert 0.0 < abs(moved).max() <= 0.0125
+
+
+def test_masks_of_stops_are_taken_off_where_there_are_any():
+    assert without_stop_masks(default_config("close_fridge")).stop_zone == 0.0
+    assert without_stop_masks(default_config("navigate")).stop_distance == math.inf
+    assert without_stop_masks(default_config("pick")) == default_config("pick")

@@ -8,9 +8,11 @@ import pytest
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import load_layout
 from rearrange.robot.kinematics import RESTING_END_EFFECTOR
+from rearrange.rules import without_stop_masks
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
 from rearrange.sim.mujoco import SimulatorConfig
+from rearrange.tasks import default_config
 from skills.oracle import CloseOracle, NavigateToHandle, OpenOracle
 from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import obstacles_of
@@ -26,8 +28,9 @@ def worlds():
 
     def world(task):
         if task not in made:
+            config = without_stop_masks(default_config(task))
             made[task] = RearrangeEnv(
-                task, split="val", simulator=SimulatorConfig(camera_size=16), seed=0
+                task, config, split="val", simulator=SimulatorConfig(camera_size=16), seed=0
             )
         return made[task]
 

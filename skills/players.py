@@ -26,6 +26,7 @@ from rearrange.navigation import in_line_of_sight
 from rearrange.rules import without_stop_masks
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.config import SimulatorConfig
+from rearrange.tasks import default_config
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle

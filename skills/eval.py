@@ -276,7 +276,10 @@ def _play_all(
         results.append(result)
         key = "success" if "success" in result else "score"
         mean = sum(r[key] for r in results) / len(results)
-        progress.update(task, advance=1, description=f"{name} {key} {mean:.2f}".strip())
+        told = f"{name} {key} {mean:.2f}".strip()
+        progress.update(task, advance=1, description=told)
+        if not progress.console.is_terminal and 10 * len(results) % options.episodes < 10:
+            print(f"{len(results)} of {options.episodes} episodes, {told}", flush=True)
     return results
 
 

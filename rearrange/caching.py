@@ -89,8 +89,17 @@ def fingerprint(function: FunctionType, known: dict[FunctionType, str]) -> str:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         parts = [*_parts((function.__defaults__, cells), function.__code__.co_names, known, set())]
         parts += _parts_of_code(function.__code__, function.__globals__, known)
+        parts += _fields_of_arguments(function)
         known[function] = _digest(parts)
     return known[function]
+
+
+def _fields_of_arguments(function: FunctionType) -> Iterator[str]:
+    """Fields of the named tuples that a kernel is annotated to take, which are compiled to their places."""
+    for annotation in function.__annotations__.values():
+        kind = function.__globals__.get(annotation) if isinstance(annotation, str) else annotation
+        if hasattr(kind, "_fields"):
+            yield repr((kind.__qualname__, kind._fields))
 
 
 def _digest(parts: Iterable[str]) -> str:

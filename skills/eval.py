@@ -101,7 +101,7 @@ def _make_player(checkpoint: str, options: Any) -> Player:
         )
     if skill not in NAVIGATION_NAMES:
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
-        return kind(skill, split, options.task)
+        return kind(skill, split, options.rules, options.changes)
     buildings = load_settings(skill).buildings
     if options.policy == ORACLE:
         files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
@@ -303,6 +303,8 @@ def main(arguments: Sequence[str]) -> int:
     untrained = options.checkpoint == UNTRAINED
     learned = options.policy == LEARNED
     path = checkpoint_of(options) if learned else Path(options.policy)
+    if learned:  # its sanity rows are of the same world
+        options.rules = load_policy(path).metadata.get("rules", OURS)
     origin = made(
         "skills.eval", arguments, what=f"{options.skill}: {options.policy}", seed=options.seed,
         split="" if options.lab_dataset else options.split, release=options.release,
@@ -333,7 +335,7 @@ def main(arguments: Sequence[str]) -> int:
         "actions": options.actions,
         "images": options.images,
         "sim": options.sim,
-        "rules": load_policy(path).metadata.get("rules", OURS) if learned else OURS,
+        "rules": options.rules,
         "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +21,7 @@ from nav.episode_files import SCENES
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.episodes.generation import check_split
+from rearrange.rules import OURS
 from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
@@ -48,11 +48,8 @@ SANITY_ROWS: dict[str, dict[str, str]] = {  # what of the options is otherwise
 SANITY_EPISODES = 200
 
 
-def task_changes(skill: str, overrides: Sequence[str]) -> tuple[dict[str, Any], Any]:
-    """Settings of a skill's task that overrides name, with their values; and the task's whole config.
-
-    Returns:
-        Nothing and None without overrides.
+def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """Settings of a skill's task that overrides name, and no others, with their values, as they are nested.
 
     Raises:
         UserError: One is not of the task, or unknown, or makes no sense.
@@ -63,17 +60,24 @@ def task_changes(skill: str, overrides: Sequence[str]) -> tuple[dict[str, Any], 
                 f"'{override}': an evaluation changes numbers of the task, as task.KEY=VALUE"
             )
     if not overrides:
-        return {}, None
-    task = merge_config(settings_type(skill)(), [], overrides).task
-    values = asdict(task)
-    return {n: values[n] for n in (re.split(r"[.=]", key)[1] for key in overrides)}, task
+        return {}
+    values = asdict(merge_config(settings_type(skill)(), [], overrides).task)
+    changes: dict[str, Any] = {}
+    for override in overrides:
+        *groups, name = override.partition("=")[0].split(".")[1:]
+        value, inner = values, changes
+        for group in groups:
+            value, inner = value[group], inner.setdefault(group, {})
+        inner[name] = value[name]
+    return changes
 
 
 def parse(arguments: Sequence[str]) -> Any:
     """Read the command line."""
     options = _parser().parse_intermixed_args(arguments)
     check_skill(options.skill)
-    options.changes, options.task = task_changes(options.skill, options.overrides)
+    options.changes = task_changes(options.skill, options.overrides)
+    options.rules = OURS  # a policy brings its own
     check_player(options)
     if options.sim == HABITAT:
         check_installed()

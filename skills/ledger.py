@@ -16,6 +16,7 @@ from rearrange.errors import UserError
 from skills.command import OneLineParser, counted, run_command, write_text
 from skills.figures import Finding, check_page, load_ledger, render_page
 from skills.provenance import ROOT, TEST
+from ver.public import without_private_folders
 
 REFERENCES = "references"  # kept by hand: figures of other people's papers
 LARGEST = 60_000  # bytes of an entry
@@ -89,8 +90,8 @@ def check_entries(ledger: Mapping[str, Any], root: Path) -> Iterator[Finding]:
         if (root / path).stat().st_size > LARGEST:
             yield Finding(path, 1, f"it has more than {LARGEST} bytes: ask for fewer episodes")
         for text in _strings(entry):
-            if text.startswith(("/", "~/")):
-                yield Finding(path, 1, f"'{text}' is a private path")
+            if without_private_folders(text) != text:
+                yield Finding(path, 1, f"'{text}' holds a private path")
 
 
 def check(root: Path) -> list[Finding]:

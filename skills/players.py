@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from omegaconf import OmegaConf
 
 from nav.agent import STOP
 from nav.baselines import BASELINES
@@ -23,14 +24,12 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
-from rearrange.rules import without_stop_masks
+from rearrange.rules import OURS, without_stop_masks
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim.config import SimulatorConfig
-from rearrange.tasks import default_config
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle
-from skills.settings import environments_of
+from skills.settings import SkillEnvironments, environments_of
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
 FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
@@ -66,7 +65,7 @@ class PolicyPlayer:
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = environments_of(self.runner.policy.metadata, split)
-        task = {**environments.task, **(changes or {})}
+        task = _changed(environments.task, changes)
         environments = replace(environments, task=task, **(place or {}))
         self.environment: Any = environments(0, 0)
         self.blind = None
@@ -114,6 +113,19 @@ class PolicyPlayer:
         return info["metrics"] | start
 
 
+def _changed(task: Mapping[str, Any], changes: Mapping[str, Any] | None) -> Any:
+    """A task's plain values with some of them changed, in groups, too."""
+    return OmegaConf.to_container(OmegaConf.merge(dict(task), dict(changes or {})))
+
+
+def _unseen(
+    skill: str, split: str, rules: str, changes: Mapping[str, Any] | None
+) -> SkillEnvironments:
+    """Environments of a skill or a scenario in which nobody looks."""
+    environments = SkillEnvironments.of_rules(skill, split, rules, UNSEEN)
+    return replace(environments, task=_changed(environments.task, changes))
+
+
 def _mean_images(environment: Any, keys: Sequence[str]) -> dict[str, np.ndarray]:
     """The mean of the first images of other episodes: what a policy may expect without looking."""
     first: list[dict[str, np.ndarray]] = []
@@ -156,11 +168,18 @@ class OraclePlayer:
     No mask ignores its stops: it closes a fridge with the arm at rest, which no mask could tell.
     """
 
-    def __init__(self, skill: str, split: str, task: Any = None) -> None:
-        """Make the task's environment; `task`: its config, None for the defaults."""
+    def __init__(
+        self,
+        skill: str,
+        split: str,
+        rules: str = OURS,
+        changes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
         self.skill = skill
-        config = without_stop_masks(task or default_config(skill))
-        self.environment = RearrangeEnv(skill, config, split, SimulatorConfig(camera_size=UNSEEN))
+        environments = _unseen(skill, split, rules, changes)
+        config = without_stop_masks(environments.task_config())
+        self.environment = RearrangeEnv(skill, config, split, environments.simulator_config())
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
@@ -180,9 +199,15 @@ class OraclePlayer:
 class RandomPlayer:
     """Plays a skill's or a scenario's task with actions that are uniform in the action space."""
 
-    def __init__(self, skill: str, split: str, task: Any = None) -> None:
-        """Make the task's environment; `task`: its config, None for the defaults."""
-        self.environment = RearrangeEnv(skill, task, split, SimulatorConfig(camera_size=UNSEEN))
+    def __init__(
+        self,
+        skill: str,
+        split: str,
+        rules: str = OURS,
+        changes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
+        self.environment = _unseen(skill, split, rules, changes)(0, 0)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` is of its start and of its actions. Returns its metrics."""

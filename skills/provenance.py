@@ -15,9 +15,8 @@ from typing import Any
 
 from rearrange.errors import UserError
 from skills.command import machine, write_json
-from ver.public import without_private_folders
+from ver.public import ROOT, without_private_folders
 
-ROOT = Path(__file__).resolve().parents[1]
 # A change here makes a result one of no commit. Documents and results do not.
 SOURCES = ("rearrange", "nav", "ver", "skills", "planner", "benchmarks", "configs", "data")
 DISTRIBUTIONS = {
@@ -68,10 +67,7 @@ def made(
         "split": split,
         "release": release,
         "seed": seed,
-        "checkpoints": {
-            without_private_folders(str(Path(path).resolve())): checksum(Path(path))
-            for path in checkpoints
-        },
+        "checkpoints": _checksums(checkpoints),
         "machine": machine(),
         "versions": versions(),
     }
@@ -102,6 +98,15 @@ def checksum(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def _checksums(checkpoints: Iterable[str | Path]) -> dict[str, str]:
+    """Public path -> checksum of each file; of those outside the repository names may be alike."""
+    found: dict[str, str] = {}
+    for path in dict.fromkeys(Path(given).resolve() for given in checkpoints):
+        name = without_private_folders(str(path))
+        found[f"{name} ({len(found) + 1})" if name in found else name] = checksum(path)
+    return found
+
+
 @lru_cache
 def versions() -> dict[str, str]:
     """Versions of Python and of what decides the results, as far as it is installed."""
@@ -117,8 +122,13 @@ def versions() -> dict[str, str]:
 
 
 def commit_of(root: Path) -> tuple[str, bool | None]:
-    """The commit of a repository, and whether its sources differ; unknown and None outside git."""
+    """The commit of a repository, and whether its sources differ; unknown and None outside git.
+
+    Also where another repository holds a copy without knowing it, such as a virtual environment in it.
+    """
     try:
+        if not _git(root, "ls-files", "--", *SOURCES):
+            return UNKNOWN, None
         commit = _git(root, "rev-parse", "HEAD")
         changes = _git(root, "status", "--porcelain", "--", *SOURCES)
     except (OSError, subprocess.CalledProcessError):

@@ -16,7 +16,14 @@ from omegaconf import OmegaConf
 from rearrange.env import EpisodeSource, RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
-from rearrange.rules import HAB, OURS, check_rules, hab_config, simulator_config
+from rearrange.rules import (
+    HAB,
+    OURS,
+    check_rules,
+    hab_config,
+    simulator_config,
+    task_config,
+)
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -184,6 +191,15 @@ class SkillEnvironments:
         if rules == HAB:
             task = asdict(hab_config(metadata["skill"], judged=True)) | task
         return cls(split=split, task=task, **kept)
+
+    @classmethod
+    def of_rules(cls, skill: str, split: str, rules: str, camera_size: int) -> SkillEnvironments:
+        """The environments in which who has no checkpoint is judged, by a set of rules."""
+        simulator, task = simulator_config(rules), task_config(skill, rules, judged=True)
+        return cls(
+            skill, asdict(task), split, camera_size, simulator.slide, stall=simulator.stall,
+            rules=rules,
+        )  # fmt: skip
 
     def metadata(self) -> dict[str, Any]:
         """Plain values for a checkpoint, without private folders; `from_metadata` reads them."""

@@ -23,6 +23,7 @@ from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, run_command
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
+from skills.provenance import TEST
 from skills.settings import (
     CONFIGS,
     REPOSITORY,
@@ -42,6 +43,9 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
 
     With `rules=hab` the YAML files give the learner (`trainer:`) only, and all else begins with HAB's values.
     A preset of WHOLE_PRESETS gives the whole learner, whatever the YAML files say.
+
+    Raises:
+        UserError: Settings make no sense, or ask to train in what releases are judged by.
     """
     schema = settings_type(check_skill(skill))
     common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
@@ -58,6 +62,10 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
         if preset in WHOLE_PRESETS:
             start = replace(start, trainer=TrainerConfig())
         settings = merge_config(start, [] if preset == "cpu" else [_preset_file(preset)], overrides)
+    if not is_habitat_lab(skill) and settings.split == TEST:
+        raise UserError(
+            f"split={TEST} judges releases, nothing is trained in it: take train or val"
+        )
     settings.skill = skill
     return settings
 

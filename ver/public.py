@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 # From the root, from home, or up from here; also within `key=path` and `a=path,b=path`
 _PATH = re.compile(r"(?:(?<=^)|(?<=[=,;'\"\[]))(?:/|~|\.\./)[^=,;'\"\[\]]*")
 
@@ -27,5 +27,5 @@ def without_private_folders(value: Any) -> Any:
 
 
 def _public(match: re.Match[str]) -> str:
-    path = Path(os.path.abspath(os.path.expanduser(match[0])))
+    path = Path(os.path.expanduser(match[0])).resolve()  # the repository may lie behind a link
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name

@@ -29,9 +29,16 @@ FILES = {
         "@cached_njit\ndef more():\n    return value() + ADDED\n"
     ),
     "caller.py": (
-        "import callee\nfrom options import OPTIONS\nfrom rearrange.caching import cached_njit\n\n"
-        "@cached_njit(**OPTIONS)\ndef double():\n    return 2 * callee.more()\n\n"
-        "print(double(), sum(double.stats.cache_hits.values()))\n"
+        "from __future__ import annotations\nimport callee\nfrom argument import Pair\n"
+        "from options import OPTIONS\nfrom rearrange.caching import cached_njit\n\n"
+        "@cached_njit(**OPTIONS)\ndef double(pair: Pair):\n"
+        "    return 2 * callee.more() + pair.first - 1.0\n\n"
+        "pair = Pair(first=1.0, second=2.0)\n"
+        "print(double(pair), sum(double.stats.cache_hits.values()))\n"
+    ),
+    "argument.py": (
+        "from typing import NamedTuple\n\n"
+        "class Pair(NamedTuple):\n    first: float\n    second: float\n"
     ),
     "options.py": "OPTIONS = {'fastmath': {'nnan', 'ninf', 'nsz'}}\n",
 }
@@ -73,6 +80,7 @@ def test_a_change_in_any_module_is_noticed_and_a_comment_is_not(folder):
         ("inner.py", "LEVEL +", "LEVEL -", ["18.0", "0"]),
         ("callee.py", "ADDED = 10", "ADDED = 11", ["20.0", "0"]),
         ("options.py", "'nsz'", "'arcp'", ["20.0", "0"]),
+        ("argument.py", "first: float\n    second", "second: float\n    first", ["20.0", "0"]),
         ("inner.py", "\n\n", "\n# It is the same\n\n", ["20.0", "1"]),
     ]
     for name, before, after, expected in changes:

@@ -194,6 +194,28 @@ def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys,
     assert "pick: sanity rows, the same 2 episodes each" in capsys.readouterr().out
 
 
+def test_sanity_rows_are_by_the_rules_of_the_policy(make_checkpoint, monkeypatch, tmp_path):
+    worlds, make_player = [], evaluation._make_player
+
+    def record_world(checkpoint, options):
+        player = make_player(checkpoint, options)
+        worlds.append(player.environment)
+        return player
+
+    monkeypatch.setattr(evaluation, "_make_player", record_world)
+    path = tmp_path / "pick.json"
+    arguments = ["--checkpoint", str(make_checkpoint("pick", "rules=hab")), "--episodes", "1"]
+    arguments += ["--workers", "1", "--sanity", "--json", str(path), "task.max_steps=3"]
+    assert evaluation.main(["pick", *arguments]) == 0
+    assert json.loads(path.read_text())["rules"] == "hab"
+    assert len(worlds) == 5  # policy, blind, swapped, random, oracle
+    for world in worlds:
+        config = world.task.config
+        assert (config.max_steps, config.action.arm_step, config.action.delay) == (3, 0.0125, 1)
+        assert world.simulator.config.scene_force
+        assert not world.simulator.config.slide
+
+
 def test_rows_that_make_no_sense_are_left_out_with_the_reason():
     rows, left_out = eval_options.sanity_options(evaluation.parse(["set_table", "--sanity"]))
     assert list(rows) == ["blind", "swapped", "random"]

@@ -68,7 +68,9 @@ def test_entries_tell_their_origin_and_nothing_private(root):
     with pytest.raises(UserError, match="no 'what' in its 'made'"):
         write(root, documents=False)
     place.write_text(json.dumps(entry() | {"file": "/home/me/x"}))
-    assert said(root) == ["results/place.json:1: '/home/me/x' is a private path"]
+    assert said(root) == ["results/place.json:1: '/home/me/x' holds a private path"]
+    place.write_text(json.dumps(entry() | {"skills": "learned,pick=/home/me/p.safetensors"}))
+    assert len(said(root)) == 1
     place.write_text(json.dumps(entry() | {"rows": list(range(20_000))}))
     assert "more than 60000 bytes" in said(root)[0]
     place.write_text("{")

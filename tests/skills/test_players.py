@@ -6,7 +6,7 @@ import pytest
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.env import DEPTH_KEY
 from rearrange.episodes import load_layout
-from rearrange.tasks import PickConfig
+from skills.eval_options import task_changes
 from skills.players import REACH, PolicyPlayer, RandomPlayer, needs_detour
 
 
@@ -93,6 +93,15 @@ def test_numbers_of_the_task_can_be_changed(pick_checkpoint):
     assert player.play(3, None)["length"] <= 3
 
 
+def test_a_number_in_a_group_leaves_the_others_as_the_policy_has_them(make_checkpoint):
+    path = str(make_checkpoint("pick", "rules=hab"))
+    changes = task_changes("pick", ["task.action.repeat=2", "task.max_steps=9"])
+    assert changes == {"action": {"repeat": 2}, "max_steps": 9}
+    config = PolicyPlayer(path, True, "val", changes=changes).environment.task.config
+    assert (config.action.repeat, config.max_steps) == (2, 9)
+    assert (config.action.arm_step, config.action.delay) == (0.0125, 1)
+
+
 def test_the_blind_see_one_image_always(pick_checkpoint, monkeypatch):
     player = PolicyPlayer(str(pick_checkpoint), True, "val", images="blind")
     act, seen = player.runner.act, []
@@ -113,7 +122,7 @@ def test_the_blind_see_one_image_always(pick_checkpoint, monkeypatch):
 
 
 def test_random_actions_depend_on_the_seed_alone():
-    player = RandomPlayer("pick", "val", PickConfig(max_steps=12))
+    player = RandomPlayer("pick", "val", changes={"max_steps": 12})
     once = player.play(5, None)
     other = player.play(6, None)
     assert player.play(5, None) == once != other

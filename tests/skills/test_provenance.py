@@ -41,6 +41,27 @@ def test_a_result_names_command_seed_and_policies(tmp_path):
     assert {"cpu", "cores"} <= set(told["machine"])
 
 
+def test_policies_of_the_same_name_are_all_told(tmp_path):
+    paths = [tmp_path / run / "policy.safetensors" for run in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes(path.parent.name.encode())
+    told = made("skills.study", [], what="a study", checkpoints=paths)["checkpoints"]
+    assert list(told) == ["policy.safetensors", "policy.safetensors (2)"]
+    assert list(told.values()) == [hashlib.sha256(name).hexdigest() for name in (b"a", b"b")]
+
+
+def test_a_copy_in_another_repository_is_of_no_commit(tmp_path):
+    who = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    copy = tmp_path / "venv" / "site-packages"
+    (copy / "skills").mkdir(parents=True)
+    (copy / "skills" / "a.py").write_text("a = 1")
+    (tmp_path / ".gitignore").write_text("venv")
+    for words in (["init"], ["add", ".gitignore"], ["commit", "-m", "theirs"]):
+        subprocess.run([*who, *words], check=True, capture_output=True)
+    assert commit_of(copy) == ("unknown", None)
+
+
 def test_a_changed_source_makes_a_tree_dirty(tmp_path):
     def git(*words):
         who = ("-c", "user.name=a", "-c", "user.email=a@b")

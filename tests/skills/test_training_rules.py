@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import ver
 from rearrange import UserError
 from rearrange.episodes import RecordedStarts
 from rearrange.rules import hab_config, simulator_config
@@ -36,6 +37,13 @@ def test_overrides_come_last_and_a_preset_before_them():
         "resnet18",
         0.05,  # configs/pick.yaml
     )
+
+
+@pytest.mark.parametrize("skill", ["pick", "tidy_house", "pointnav"])
+def test_nothing_is_trained_in_what_judges_releases(skill):
+    assert load_settings(skill, ["split=val"]).split == "val"
+    with pytest.raises(ver.UserError, match="split=test judges releases"):
+        load_settings(skill, ["split=test"])
 
 
 def test_unknown_rules_are_told():

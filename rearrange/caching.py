@@ -98,8 +98,8 @@ def _fields_of_arguments(function: FunctionType) -> Iterator[str]:
     """Fields of the named tuples that a kernel is annotated to take, which are compiled to their places."""
     for annotation in function.__annotations__.values():
         kind = function.__globals__.get(annotation) if isinstance(annotation, str) else annotation
-        if hasattr(kind, "_fields"):
-            yield repr((kind.__qualname__, kind._fields))
+        if isinstance(kind, type) and issubclass(kind, tuple):
+            yield repr((kind.__qualname__, getattr(kind, "_fields", ())))
 
 
 def _digest(parts: Iterable[str]) -> str:

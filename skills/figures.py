@@ -33,7 +33,7 @@ MEASURED = re.compile(
     rf"|{_NUMBER}\s\[{_NUMBER},\s{_NUMBER}\]"  # intervals
     rf"|\({_NUMBER}\sto\s{_NUMBER}\)"
     rf"|{_NUMBER}{_THINGS}\s?(?:/\s?(?:s|h|min)\b|per\s(?:second|minute|hour)\b)"  # rates
-    rf"|{_NUMBER}\stimes\b"
+    rf"|{_NUMBER}(?:\stimes\b|[x×](?!\w)|[\s-]?fold\b)"  # ratios; not 64x64
     rf"|\bSPL\s(?:of\s)?{_NUMBER}"
     rf"|{_NUMBER}\sof\s(?:the\s)?\d[\d,]*\d\b"  # counts, 5 of 100
 )

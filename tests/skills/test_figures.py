@@ -111,7 +111,7 @@ def test_a_false_figure_in_a_marker_is_found():
     "figure",
     [
         "97.1 %", "97%", "97 percent", "1,360 steps/s", "40 episodes per minute", "31 minutes",
-        "20 ms", "31-minute", "2.65 times", "SPL 0.85", "SPL of 0.85", "5 of 100",
+        "20 ms", "31-minute", "2.65 times", "57x", "3.2×", "10-fold", "SPL 0.85", "SPL of 0.85", "5 of 100",
         "95.4 [93.2, 96.9]", "2.9 million steps/s", "**98 %**",
         "(93.2 to 96.9)",
     ],

@@ -26,7 +26,7 @@ from rearrange.scenes.objects import SLOT_KINDS
 
 DIGITS = 5  # positions and angles are rounded to 0.01 mm: what stands 0.1 mm higher touches nothing
 FINGERPRINT_DIGITS = 4  # likewise the geometry of an apartment in its fingerprint
-QUATERNION_DIGITS = 3  # so that an object's edge moves by less than 0.1 mm
+QUATERNION_DIGITS = 5  # so that what lies on its edge still touches what it lies on
 EPISODE_FIELDS = (
     "episode_id",
     "layout",

@@ -46,6 +46,7 @@ from rearrange.sim.randomisation import Drawn
 SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
+AWAKE = -1 - mujoco.mjMINAWAKE  # and here it begins to count
 _UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object held from above
 
 
@@ -400,6 +401,9 @@ class MujocoSimulator:
     def _release(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         if self.state.held_object[i] != NOTHING:
             data.eq_active[world.weld_rows[self.state.held_object[i]]] = False
+            # Held still long enough it would fall asleep at once, in the air
+            body = world.first_object_body + int(self.state.held_object[i])
+            data.tree_asleep[world.model.body_treeid[body]] = AWAKE
             self._leaving[i] = self.state.held_object[i]
             self.state.held_object[i] = NOTHING
         if self.state.held_handle[i] != NOTHING:

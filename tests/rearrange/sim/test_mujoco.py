@@ -171,6 +171,18 @@ def test_what_was_let_go_meets_the_robot_again_once_it_is_away(pick_episodes):
     assert away[-1] > 0.3
 
 
+@pytest.mark.parametrize("still", [1, 3, 10, 30])
+def test_what_was_held_still_falls_when_it_is_let_go(still, pick_episodes):
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [holding(pick_episodes[0])])
+    repeat(simulator, one_action(grip=1.0), still)
+    height = float(simulator.state.object_position[0, 0, 2])
+    repeat(simulator, one_action(grip=-1.0), 5)
+    assert simulator.state.object_position[0, 0, 2] < height - 0.05
+    repeat(simulator, one_action(grip=-1.0), 60)
+    assert simulator.state.object_position[0, 0, 2] < 0.15  # on the floor, on whatever side
+
+
 def test_a_hold_that_slips_too_far_breaks(pick_episodes):
     simulator = MujocoSimulator(1, dataclasses.replace(SMALL, hold_threshold=0.01))
     simulator.reset([0], [holding(pick_episodes[0])])

@@ -24,7 +24,7 @@ Part = tuple[Piece, float, float, float]  # piece, x, y, yaw in the frame of its
 
 
 class RejectedError(Exception):
-    """This draw cannot be furnished."""
+    """This draw cannot be furnished; the message is the reason, one of a few."""
 
 
 class Furnishing(Building):
@@ -107,7 +107,7 @@ class Furnishing(Building):
             if place(spots[int(index)]):
                 return
         if required:
-            raise RejectedError
+            raise RejectedError("no place for the front door")
 
     def _optional(self, place: Callable[[], bool]) -> bool:
         """Place something that the apartment can do without; undo it where it blocks the way."""
@@ -135,7 +135,7 @@ class Furnishing(Building):
 
     def _check(self) -> None:
         if not self._reachable():
-            raise RejectedError
+            raise RejectedError("something is out of reach")
 
     def _reachable(self) -> bool:
         """Whether every receptacle placed so far is in reach of where the robot can get to."""

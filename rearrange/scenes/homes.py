@@ -1,0 +1,244 @@
+"""Furnish generated plans: as those drawn by hand, but sofas stand against walls, and the building may be an L."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import cos, pi, sin
+
+import numpy as np
+
+from rearrange.scenes import decoration, furniture, pieces
+from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.building import CEILING, OUTER_THICKNESS, YAW
+from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
+from rearrange.scenes.furnisher import Furnisher
+from rearrange.scenes.furnishing import Part, RejectedError, ahead
+from rearrange.scenes.pieces import Color
+from rearrange.scenes.plans import generated_plan
+
+LINE_WITH_CABINET = 5.1  # [m], wall for the kitchen line and the cabinet in it
+TO_WALL = (3.45, 5.3)  # [m], depths of living rooms where the sofa's back is against the wall
+BEHIND_SOFA = 0.02  # [m]
+KEPT_BOXES = 16  # slots that furniture leaves to windows and pictures
+WINDOWS, PICTURES = 7, 5  # at most
+LIT = ("living", "bedroom", "bedroom_2", "bedroom_3", "kitchen", "study", "dining", "living", "bath")
+
+
+class HomeFurnisher(Furnisher):
+    """Furnishes a generated plan."""
+
+    def _draw_plan(self) -> FloorPlan:
+        return generated_plan(self.layout)
+
+    def _build(self) -> None:
+        super()._build()
+        for void in self.plan.voids:
+            x0, y0, x1, y1 = void
+            self.footprints.append(
+                ((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2, 0.0)
+            )
+        self.runs = [run for run in self.runs if not self._faces_outside(run)]
+        self.outer_runs = tuple(run for run in self.runs if self._is_outer(run))
+
+    def _faces_outside(self, run: tuple[float, float, float, float]) -> bool:
+        """Whether a side of a wall looks out of the building."""
+        x, y = _middle(run, 0.2)
+        return any(r[0] < x < r[2] and r[1] < y < r[3] for r in self.plan.voids)
+
+    def _is_outer(self, run: tuple[float, float, float, float]) -> bool:
+        """Whether there is no room behind a wall."""
+        x, y = _middle(run, -0.3)
+        return not any(r[0] < x < r[2] and r[1] < y < r[3] for r in self.plan.rooms.values())
+
+    def _build_outer_walls(self, colors: list[Color]) -> None:
+        width, depth = self.plan.size
+        t, standing = OUTER_THICKNESS, (0.0, CEILING)
+        for low, high in _without(self.plan.voids, 0, 1, 0.0, (-t, width + t)):
+            self._wall((low, high), (-t, 0.0), standing, colors[0])
+        for low, high in _without(self.plan.voids, 0, 3, depth, (-t, width + t)):
+            self._wall((low, high), (depth, depth + t), standing, colors[1])
+        for low, high in _without(self.plan.voids, 1, 0, 0.0, (0.0, depth)):
+            self._wall((-t, 0.0), (low, high), standing, colors[2])
+        for low, high in _without(self.plan.voids, 1, 2, width, (0.0, depth)):
+            self._wall((width, width + t), (low, high), standing, colors[3])
+
+    def _build_floors(self) -> None:
+        p = self.palette
+        for name, (x0, y0, x1, y1) in self.plan.rooms.items():
+            color = p.tile if name.split("_")[0] in ("kitchen", "bath") else p.floor
+            slab = pieces.box((x0, x1), (y0, y1), (-0.02, 0.001), color, collides=False)
+            self.building.append(slab)
+
+    def _cabinet_in_line(self) -> bool:
+        longest = max(
+            max(s.rect[2] - s.rect[0], s.rect[3] - s.rect[1]) if False else _length(s)
+            for s in self.plan.kitchen
+        )
+        return longest > LINE_WITH_CABINET and bool(self.rng.uniform() < 0.6)
+
+    def _optional(self, place) -> bool:
+        """As for other homes, within the slots of the compiled model."""
+        marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
+        if not super()._optional(place):
+            return False
+        if self._slots_left()[0] >= KEPT_BOXES and self._slots_left()[1] >= 0:
+            return True
+        for items, mark in zip((self.pieces, self.footprints, self.keepouts), marks, strict=True):
+            del items[mark:]
+        return False
+
+    def _slots_left(self) -> tuple[int, int]:
+        """Boxes and cylinders that may still be added."""
+        solids = list(self.building)
+        for piece in self.pieces:
+            if piece.name not in ("fridge", "cabinet"):
+                solids += piece.solids
+        boxes = sum(solid.kind == "box" for solid in solids)
+        return BOX_SLOT_COUNT - boxes, CYLINDER_SLOT_COUNT - (len(solids) - boxes)
+
+    def _place_living(self) -> None:
+        """The television on one wall, the sofa against the one opposite, else free in the room."""
+        spots = self.plan.television
+        for index in self.rng.permutation(len(spots)):
+            for _ in range(6):
+                if self._place_living_at(spots[int(index)]):
+                    return
+        raise RejectedError("no room for sofa and television")
+
+    def _place_living_at(self, spot: Spot) -> bool:
+        p, rng = self.palette, self.rng
+        length = float(rng.uniform(1.9, 2.35))
+        chaise = int(rng.choice([0, 0, 1, -1]))
+        table_depth, table_length = float(rng.uniform(0.50, 0.60)), float(rng.uniform(0.95, 1.15))
+        height = float(rng.uniform(0.40, 0.48))
+        shift = 0.0
+        if chaise:
+            length, table_length, shift = max(length, 2.3), 0.90, -chaise * 0.40
+        if not chaise and rng.uniform() < 0.3:
+            table_depth = table_length = 2 * float(rng.uniform(0.40, 0.44))
+            table = furniture.round_coffee_table(p, table_depth / 2, height)
+        else:
+            table = furniture.coffee_table(p, table_depth, table_length, height)
+        stand = furniture.tv_stand(
+            p, float(rng.uniform(1.4, 1.8)), float(rng.uniform(0.46, 0.54)), 1.2
+        )
+        to_sofa = table_depth / 2 + float(rng.uniform(0.82, 0.92)) + 0.88
+        sofa_x = 0.42 + float(rng.uniform(0.84, 1.0)) + table_depth / 2 + to_sofa
+        depth = self._depth_to_wall(spot)
+        if depth is not None and TO_WALL[0] <= depth <= TO_WALL[1]:
+            if sofa_x > depth - BEHIND_SOFA:
+                return False
+            sofa_x = depth - BEHIND_SOFA
+        table_x = sofa_x - to_sofa
+        carpet = decoration.rug(p.rug, (table_depth + 1.3) / 2, float(rng.uniform(1.0, 1.3)))
+        parts: list[Part] = [
+            (stand, 0.0, 0.0, 0.0),
+            (table, table_x, -shift, 0.0),
+            (furniture.sofa(p, length, chaise), sofa_x, 0.0, pi),
+            (carpet, table_x, -shift, 0.0),
+        ]
+        if not self._on_wall(parts, [spot], tries=8, ends=0.0):
+            return False
+        self.living = (*self.pieces[-3].solids[0].position[:2], self.pieces[-2].receptacles[0].yaw)
+        self.coffee_half = (table_depth / 2, table_length / 2)
+        return True
+
+    def _depth_to_wall(self, spot: Spot) -> float | None:
+        """From a wall of the living room to the one opposite [m]; None if it is open there."""
+        opposite = {"N": "S", "S": "N", "E": "W", "W": "E"}[spot.side]
+        if not any(each.side == opposite for each in self._around(self.plan.rooms["living"])):
+            return None
+        x0, y0, x1, y1 = self._inner(self.plan.rooms["living"])
+        return (y1 - y0 if spot.side in "NS" else x1 - x0) - 0.02
+
+    def _hang_windows_and_pictures(self) -> None:
+        """A window in each room that has an outer wall, then pictures where there is room."""
+        p, rng = self.palette, self.rng
+        windows = 0
+        for name in LIT:
+            if name not in self.plan.rooms or windows == WINDOWS:
+                continue
+            small = name == "bath"
+            for _ in range(10):
+                width = float(rng.uniform(0.5, 0.7) if small else rng.uniform(0.9, 1.6))
+                if self._hang(decoration.window(p, width), width + 0.12, (0.94, 2.16), self.outer_runs, name):
+                    windows += 1
+                    break
+        colors = (p.cushion, p.rug, p.bedding, p.fabric, p.accent_wall)
+        pictures = 0
+        for _ in range(30):
+            if pictures == PICTURES or self._slots_left()[0] < 2:
+                return
+            width, height = float(rng.uniform(0.4, 0.9)), float(rng.uniform(0.4, 0.6))
+            color = colors[int(rng.integers(len(colors)))]
+            piece = decoration.picture(p.wood_dark, color, width, height, 1.55)
+            heights = (1.55 - height / 2, 1.55 + height / 2)
+            pictures += self._hang(piece, width, heights, self.runs, None)
+
+    def _hang(self, piece, width: float, heights, runs, room: str | None) -> bool:
+        """Hang something on a free stretch of wall, of a room or of any."""
+        stretches = [run if room is None else _within(run, self.plan.rooms[room]) for run in runs]
+        stretches = [run for run in stretches if run is not None and run[2] > width + 0.3]
+        if not stretches or self._slots_left()[0] < len(piece.solids):
+            return False
+        x, y, length, yaw = stretches[int(self.rng.integers(len(stretches)))]
+        t = float(self.rng.uniform(width / 2 + 0.15, length - width / 2 - 0.15))
+        point = (x + t, y) if abs(sin(yaw)) > 0.5 else (x, y + t)
+        if not self._wall_is_free(point, yaw, width, heights):
+            return False
+        self.pieces.append(piece.moved(*point, yaw))
+        return True
+
+    def _apartment(self) -> Apartment:
+        """With a name of its own for every piece that stands on the floor."""
+        seen: set[str] = set()
+        for index, piece in enumerate(self.pieces):
+            if piece.name in seen and not piece.receptacles:
+                self.pieces[index] = replace(piece, name=self._name(piece.name))
+            seen.add(piece.name)
+        return super()._apartment()
+
+
+def _length(spot: Spot) -> float:
+    x0, y0, x1, y1 = spot.rect
+    return x1 - x0 if spot.side in "NS" else y1 - y0
+
+
+def _middle(run: tuple[float, float, float, float], distance: float) -> tuple[float, float]:
+    """The point so far ahead of the middle of a stretch of wall [m]."""
+    x, y, length, yaw = run
+    along_x = abs(sin(yaw)) > 0.5
+    middle = (x + length / 2, y) if along_x else (x, y + length / 2)
+    return ahead(middle, yaw, distance)
+
+
+def _within(
+    run: tuple[float, float, float, float], rect: Rect
+) -> tuple[float, float, float, float] | None:
+    """What of a stretch of wall bounds a room, looking into it."""
+    x, y, length, yaw = run
+    if abs(sin(yaw)) > 0.5:
+        low, high = max(x, rect[0]), min(x + length, rect[2])
+        inside = rect[1] - 0.1 < y + 0.2 * sin(yaw) < rect[3] + 0.1
+        at_side = min(abs(y - rect[1]), abs(y - rect[3])) < 0.11
+        return (low, y, high - low, yaw) if inside and at_side and high > low else None
+    low, high = max(y, rect[1]), min(y + length, rect[3])
+    inside = rect[0] - 0.1 < x + 0.2 * cos(yaw) < rect[2] + 0.1
+    at_side = min(abs(x - rect[0]), abs(x - rect[2])) < 0.11
+    return (x, low, high - low, yaw) if inside and at_side and high > low else None
+
+
+def _without(
+    voids: tuple[Rect, ...], along: int, side: int, at: float, span: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """What of a span is left without the voids whose side lies at a coordinate."""
+    spans, low = [], span[0]
+    gaps = sorted((v[along], v[along + 2]) for v in voids if abs(v[side] - at) < 1e-6)
+    for start, end in gaps:
+        if start - low > 0.2:
+            spans.append((low, start))
+        low = end
+    if span[1] - low > 0.2:
+        spans.append((low, span[1]))
+    return spans

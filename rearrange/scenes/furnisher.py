@@ -112,6 +112,7 @@ class Furnisher(Rooms):
         units: list[Piece] = [left, basin, right]
         if in_line:
             units.insert(int(rng.integers(0, 4)), cabinet_piece())
+        units += self._end_of_line()
         # The door is hinged towards the worktops. A pantry keeps the fridge out of the corner: a wall
         # beside it would leave no room for base and arm in front of the open door.
         pantry = furniture.pantry(p, float(rng.uniform(FRIDGE_ASIDE, FRIDGE_ASIDE + 0.1)))
@@ -139,6 +140,10 @@ class Furnisher(Rooms):
     def _cabinet_in_line(self) -> bool:
         """Whether the cabinet is part of the kitchen line."""
         return self.plan.cabinet_in_line and bool(self.rng.uniform() < 0.6)
+
+    def _end_of_line(self) -> list[Piece]:
+        """What ends the kitchen line."""
+        return []
 
     def _place_living(self) -> None:
         p, rng = self.palette, self.rng
@@ -209,7 +214,7 @@ class Furnisher(Rooms):
     def _place_chair(self) -> None:
         """chair_01: an armchair or a plain chair near the coffee table or along a wall."""
         p, rng = self.palette, self.rng
-        marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
+        marks = self._marks()
         for attempt in range(40):
             if rng.uniform() < 0.6:
                 piece, depth = furniture.armchair(p, "chair_01", p.cushion), 0.30
@@ -232,10 +237,7 @@ class Furnisher(Rooms):
                 continue
             if self._reachable():
                 return
-            for items, mark in zip(
-                (self.pieces, self.footprints, self.keepouts), marks, strict=True
-            ):
-                del items[mark:]
+            self._undo(marks)
         raise RejectedError("no room for the chair")
 
 

@@ -111,14 +111,22 @@ class Furnishing(Building):
 
     def _optional(self, place: Callable[[], bool]) -> bool:
         """Place something that the apartment can do without; undo it where it blocks the way."""
-        marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
+        marks = self._marks()
         if not place():
             return False
         if self._reachable():
             return True
+        self._undo(marks)
+        return False
+
+    def _marks(self) -> tuple[int, int, int]:
+        """How much stands now, for `_undo`."""
+        return len(self.pieces), len(self.footprints), len(self.keepouts)
+
+    def _undo(self, marks: tuple[int, int, int]) -> None:
+        """Take back what has been placed since."""
         for items, mark in zip((self.pieces, self.footprints, self.keepouts), marks, strict=True):
             del items[mark:]
-        return False
 
     def _forget(self, names: set[str]) -> None:
         """Take back the last group, if it was placed."""

@@ -14,7 +14,7 @@ from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
 from rearrange.scenes.furnisher import Furnisher
 from rearrange.scenes.furnishing import Part, RejectedError, ahead
-from rearrange.scenes.pieces import Color
+from rearrange.scenes.pieces import Color, Piece
 from rearrange.scenes.plans import generated_plan
 
 LINE_WITH_CABINET = 5.1  # [m], wall for the kitchen line and the cabinet in it
@@ -71,21 +71,27 @@ class HomeFurnisher(Furnisher):
             self.building.append(slab)
 
     def _cabinet_in_line(self) -> bool:
-        longest = max(
-            max(s.rect[2] - s.rect[0], s.rect[3] - s.rect[1]) if False else _length(s)
-            for s in self.plan.kitchen
-        )
+        longest = max(map(_length, self.plan.kitchen))
         return longest > LINE_WITH_CABINET and bool(self.rng.uniform() < 0.6)
+
+    def _end_of_line(self) -> list[Piece]:
+        """A cupboard, so that the last worktop is not in a corner, where the arm does not get to its end."""
+        cupboard = furniture.pantry(self.palette, float(self.rng.uniform(0.34, 0.44)))
+        return [replace(cupboard, name="cupboard")]
+
+    def _place_kitchen(self) -> None:
+        super()._place_kitchen()
+        if not self._reachable():
+            raise RejectedError("kitchen out of reach")
 
     def _optional(self, place) -> bool:
         """As for other homes, within the slots of the compiled model."""
-        marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
+        marks = self._marks()
         if not super()._optional(place):
             return False
         if self._slots_left()[0] >= KEPT_BOXES and self._slots_left()[1] >= 0:
             return True
-        for items, mark in zip((self.pieces, self.footprints, self.keepouts), marks, strict=True):
-            del items[mark:]
+        self._undo(marks)
         return False
 
     def _slots_left(self) -> tuple[int, int]:
@@ -102,8 +108,11 @@ class HomeFurnisher(Furnisher):
         spots = self.plan.television
         for index in self.rng.permutation(len(spots)):
             for _ in range(6):
+                marks = self._marks()
                 if self._place_living_at(spots[int(index)]):
-                    return
+                    if self._reachable():
+                        return
+                    self._undo(marks)
         raise RejectedError("no room for sofa and television")
 
     def _place_living_at(self, spot: Spot) -> bool:
@@ -123,8 +132,8 @@ class HomeFurnisher(Furnisher):
         stand = furniture.tv_stand(
             p, float(rng.uniform(1.4, 1.8)), float(rng.uniform(0.46, 0.54)), 1.2
         )
-        to_sofa = table_depth / 2 + float(rng.uniform(0.82, 0.92)) + 0.88
-        sofa_x = 0.42 + float(rng.uniform(0.84, 1.0)) + table_depth / 2 + to_sofa
+        to_sofa = table_depth / 2 + float(rng.uniform(0.88, 0.96)) + 0.88
+        sofa_x = 0.42 + float(rng.uniform(0.88, 1.0)) + table_depth / 2 + to_sofa
         depth = self._depth_to_wall(spot)
         if depth is not None and TO_WALL[0] <= depth <= TO_WALL[1]:
             if sofa_x > depth - BEHIND_SOFA:

@@ -17,6 +17,7 @@ from rearrange.scenes.floor_plans import Rect
 DAY_ROOMS = ("living", "dining", "kitchen")
 LIVING_LENGTH = (3.7, 4.7)  # [m], from television to sofa and around them
 SHORTEST_ROW = 8.3  # [m], of living room, dining place and kitchen one after the other
+NOOK = (2.2, 4.0)  # [m], side of the corner that an L-shaped building leaves out
 # Of private rooms along their strip [m]; the depth of the strip is the other side.
 LENGTHS = {
     "bedroom": (3.3, 4.1),
@@ -186,7 +187,11 @@ def _beside(bedrooms: int, rng: np.random.Generator) -> Division:
         low += corridor
         names = [name for name in names if name != "hall"]
     high = low + float(rng.uniform(2.9, 3.3) if bedrooms == 0 else rng.uniform(3.2, 4.0))
-    strip = _strip(_shuffled(names, rng), 0.0, width, low, high, rng)
+    least = sum(LENGTHS[name][0] for name in names)
+    end = width
+    if "corridor" not in rooms and width - least > NOOK[0] and rng.random() < 0.5:
+        end = width - float(rng.uniform(NOOK[0], min(NOOK[1], width - least)))  # the building is an L
+    strip = _strip(_shuffled(names, rng), 0.0, end, low, high, rng)
     return Division(rooms | strip, _outside(strip, width, low, high), bedrooms == 0)
 
 

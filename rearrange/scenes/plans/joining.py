@@ -10,14 +10,15 @@ from itertools import combinations
 
 import numpy as np
 
-from rearrange.scenes.floor_plans import WALL_THICKNESS, FloorPlan, InnerWall, Rect, Spot
+from rearrange.scenes.floor_plans import FloorPlan, InnerWall, Rect, Spot
 from rearrange.scenes.plans.division import DAY_ROOMS, Division, UnfitPlanError
 
 DOOR, BATH_DOOR = 1.08, 1.05  # [m], width of doors
 BESIDE_DOOR = 0.16  # [m], from a door to the next corner, at least
 KITCHEN_OVERHANG = 1.6  # [m], by which the kitchen line may reach into the room beside the kitchen
-KITCHEN_LINE = 4.1  # [m], shortest wall for the line without the cabinet
+KITCHEN_LINE = 4.25  # [m], shortest wall for the line without the cabinet
 CABINET_WALL = 1.1  # [m], likewise for the cabinet
+FROM_WALL, FROM_OPEN = 0.95, 0.3  # [m], of the middle of the dining table from walls and open sides
 SIDES = {"S": (1, 0), "N": (3, 0), "W": (0, 1), "E": (2, 1)}  # index of the side, axis along it
 # Through which rooms one gets to a private one, the best first
 WAYS = ("corridor", "hall", "living", "dining")
@@ -78,9 +79,6 @@ def join(division: Division, rng: np.random.Generator) -> FloorPlan:
     if not television:
         raise UnfitPlanError("no wall for the television")
     doors = _front_doors(division, joined)
-    dining = rooms["dining"]
-    inset = [min(1.15, 0.42 * (dining[i + 2] - dining[i])) for i in (0, 1)]
-    middle = (dining[0] + inset[0], dining[1] + inset[1], dining[2] - inset[0], dining[3] - inset[1])
     return FloorPlan(
         size=division.size,
         rooms=rooms,
@@ -89,7 +87,7 @@ def join(division: Division, rng: np.random.Generator) -> FloorPlan:
         cabinet=tuple(cabinet),
         cabinet_in_line=True,
         television=tuple(television),
-        dining=(middle,),
+        dining=(_dining_place(rooms, joined),),
         doors=tuple(doors),
         voids=division.voids,
     )
@@ -123,7 +121,7 @@ def _join_day_rooms(joined: Joined, rng: np.random.Generator) -> None:
 
 def _join_passage(name: str, joined: Joined, rng: np.random.Generator) -> None:
     """A hall or corridor and a day room; where it only ends there, it is open."""
-    for day in ("dining", "living", "kitchen"):
+    for day in ("dining", "living"):  # nobody has to go through the kitchen
         pair = frozenset((name, day))
         border = joined.borders.get(pair)
         if border is None or border.length < 1.2:
@@ -230,6 +228,24 @@ def _span(rect: Rect, along: int, low: float, high: float) -> Rect:
     return (low, rect[1], high, rect[3]) if along == 0 else (rect[0], low, rect[2], high)
 
 
+def _dining_place(rooms: dict[str, Rect], joined: Joined) -> Rect:
+    """Where the middle of the table may be: farther from walls than from open sides."""
+    rect = rooms["dining"]
+    free = [rect[0], rect[1], rect[2], rect[3]]
+    for side, (index, along) in SIDES.items():
+        walled = sum(_length(s, along) for s in free_spots("dining", rooms, joined) if s.side == side)
+        inset = FROM_WALL if walled > 0.5 * (rect[along + 2] - rect[along]) else FROM_OPEN
+        free[index] += inset if index < 2 else -inset
+    for i in (0, 1):
+        if free[i] > free[i + 2]:
+            free[i] = free[i + 2] = (rect[i] + rect[i + 2]) / 2
+    return free[0], free[1], free[2], free[3]
+
+
+def _length(spot: Spot, along: int) -> float:
+    return spot.rect[along + 2] - spot.rect[along]
+
+
 def _kitchen_spots(rooms: dict[str, Rect], joined: Joined) -> list[Spot]:
     """Walls of the kitchen for its line, where it is open with what they have beyond it in line."""
     beyond = [
@@ -272,8 +288,3 @@ def _front_doors(division: Division, joined: Joined) -> list[Spot]:
         if spots:
             return spots
     raise UnfitPlanError("no outer wall for the front door")
-
-
-def half_wall() -> float:
-    """Half the thickness of inner walls [m]."""
-    return WALL_THICKNESS / 2

@@ -17,6 +17,7 @@ from rearrange.env import EpisodeSource, RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.rules import HAB, OURS, check_rules, hab_config, simulator_config
+from rearrange.scenes.apartment import CLASSIC, layouts_of
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -54,6 +55,7 @@ class TrainingSettings:
     )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
+    homes: str = CLASSIC  # floor plans: classic, eleven drawn by hand, or generated, without end
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`) only (docs/hab.md)
@@ -128,6 +130,7 @@ class SkillEnvironments:
         sim: Simulator, see rearrange.sim.backends.
         dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
         rules: Set of rules, see rearrange.rules.
+        homes: Collection of floor plans, see rearrange.scenes.apartment.
     """
 
     skill: str
@@ -141,12 +144,14 @@ class SkillEnvironments:
     stall: bool = False
     dataset: str = ""
     rules: str = OURS
+    homes: str = CLASSIC
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
         check_rules(settings.rules)
+        layouts_of(split or settings.split, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
@@ -166,6 +171,7 @@ class SkillEnvironments:
             settings.stall,
             settings.dataset,
             settings.rules,
+            settings.homes,
         )
 
     @classmethod
@@ -212,7 +218,7 @@ class SkillEnvironments:
         """One environment."""
         return RearrangeEnv(
             self.skill, self.task_config(), self.split, self.make_simulator(1), seed=seed,
-            starts=RecordedStarts(**self.starts), source=self.make_source(),
+            starts=RecordedStarts(**self.starts), source=self.make_source(), homes=self.homes,
         )  # fmt: skip
 
     def make_source(self) -> EpisodeSource | None:
@@ -226,7 +232,7 @@ class SkillEnvironments:
         del seed
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts), self.make_source(),
+            RecordedStarts(**self.starts), self.make_source(), self.homes,
         )  # fmt: skip
 
 

@@ -65,7 +65,8 @@ def picture_from_above(home: Apartment, camera: Camera = TILE) -> Picture:
     mujoco.mj_kinematics(model, data)
     x0, y0, x1, y1 = home.bounds
     corners = [(x, y, 0.8) for x in (x0, x1) for y in (y0, y1)]
-    eye, rotation = look_from(camera, corners, math.pi / 2, STEEP, margin=0.03)
+    heading = math.pi / 2 if x1 - x0 >= y1 - y0 else 0.0  # the longer side lies across the picture
+    eye, rotation = look_from(camera, corners, heading, STEEP, margin=0.03)
     depth = np.empty((camera.height, camera.width), np.float32)
     table = GeomTable.from_model(model, (CEILING_GROUP,))
     light = RgbOptions(clip_above=CUT, sky_lamps=8, shadow_size=1024)

@@ -58,13 +58,20 @@ def layouts_of(split: str, homes: str = CLASSIC) -> Sequence[int]:
     return LAYOUTS_OF[homes][split]
 
 
-def place_of(layout: int) -> tuple[str, str] | None:
-    """The collection of homes and the split that a layout belongs to; None if there is no such layout."""
-    for homes, splits in LAYOUTS_OF.items():
+def split_of_layout(layout: int) -> str | None:
+    """The split that a layout belongs to, in whatever collection; None if there is no such layout."""
+    for splits in LAYOUTS_OF.values():
         for split, layouts in splits.items():
             if layout in layouts:
-                return homes, split
+                return split
     return None
+
+
+def ranges_of(split: str) -> str:
+    """The layouts of a split in words, for messages."""
+    told = ", ".join(map(str, LAYOUTS_OF[CLASSIC][split]))
+    generated = LAYOUTS_OF[GENERATED][split]
+    return f"{told}, {generated[0]} to {generated[-1]}"
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Furnisher(Rooms):
         self.fridge = self.cabinet = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
 
     def furnish(self) -> Apartment:
+        """Build and furnish the apartment; raises RejectedError where this draw does not work out."""
         self._build()
         self._choose(self.plan.doors, self._place_front_door, required=True)
         self._place_kitchen()

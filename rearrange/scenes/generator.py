@@ -16,11 +16,12 @@ import numpy as np
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import (
     CLASSIC,
-    LAYOUTS_OF,
+    LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
     Apartment,
     layouts_of,
-    place_of,
+    ranges_of,
+    split_of_layout,
 )
 from rearrange.scenes.floor_plans import FLOOR_PLANS
 from rearrange.scenes.furnisher import Furnisher
@@ -40,24 +41,19 @@ def generate_apartment(layout: int, variation: int) -> Apartment:
     """The apartment of that name; cached, do not change what it holds.
 
     Args:
-        layout: Number of a plan; LAYOUTS_OF says which there are.
+        layout: Number of a plan; `layouts_of` says which there are.
         variation: 0 to 20.
     """
-    if place_of(layout) is None or not 0 <= variation < VARIATION_COUNT:
-        ranges = [
-            f"{min(map(min, splits.values()))} to {max(map(max, splits.values()))} ({homes})"
-            for homes, splits in LAYOUTS_OF.items()
-        ]
+    if split_of_layout(layout) is None or not 0 <= variation < VARIATION_COUNT:
+        ranges = "; ".join(ranges_of(split) for split in LAYOUTS_OF_SPLIT)
         raise UserError(
-            f"apartment ({layout}, {variation}) does not exist: layouts are {' and '.join(ranges)}, "
+            f"apartment ({layout}, {variation}) does not exist: layouts are {ranges}; "
             f"variations 0 to {VARIATION_COUNT - 1}"
         )
     return draw_apartment(layout, variation)
 
 
-def draw_apartment(
-    layout: int, variation: int, rejected: Counter[str] | None = None
-) -> Apartment:
+def draw_apartment(layout: int, variation: int, rejected: Counter[str] | None = None) -> Apartment:
     """As `generate_apartment`, but for any variation from 0 on, also beyond those of the splits.
 
     Args:

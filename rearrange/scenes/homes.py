@@ -1,15 +1,14 @@
-"""Furnish generated plans: as those drawn by hand, but sofas stand against walls, and the building may be an L."""
+"""Furnish generated plans: as those drawn by hand, but with sofas against walls, and beds in all bedrooms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import cos, pi, sin
 
-import numpy as np
-
 from rearrange.scenes import decoration, furniture, pieces
 from rearrange.scenes.apartment import Apartment
-from rearrange.scenes.building import CEILING, OUTER_THICKNESS, YAW
+from rearrange.scenes.building import CEILING, OUTER_THICKNESS
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
 from rearrange.scenes.furnisher import Furnisher
@@ -22,7 +21,19 @@ TO_WALL = (3.45, 5.3)  # [m], depths of living rooms where the sofa's back is ag
 BEHIND_SOFA = 0.02  # [m]
 KEPT_BOXES = 16  # slots that furniture leaves to windows and pictures
 WINDOWS, PICTURES = 7, 5  # at most
-LIT = ("living", "bedroom", "bedroom_2", "bedroom_3", "kitchen", "study", "dining", "living", "bath")
+LIT = (
+    "living",
+    "bedroom",
+    "bedroom_2",
+    "bedroom_3",
+    "kitchen",
+    "study",
+    "dining",
+    "living",
+    "bath",
+)
+
+Run = tuple[float, float, float, float]  # of wall: x, y of its start, length, yaw of its normal
 
 
 class HomeFurnisher(Furnisher):
@@ -41,12 +52,12 @@ class HomeFurnisher(Furnisher):
         self.runs = [run for run in self.runs if not self._faces_outside(run)]
         self.outer_runs = tuple(run for run in self.runs if self._is_outer(run))
 
-    def _faces_outside(self, run: tuple[float, float, float, float]) -> bool:
+    def _faces_outside(self, run: Run) -> bool:
         """Whether a side of a wall looks out of the building."""
         x, y = _middle(run, 0.2)
         return any(r[0] < x < r[2] and r[1] < y < r[3] for r in self.plan.voids)
 
-    def _is_outer(self, run: tuple[float, float, float, float]) -> bool:
+    def _is_outer(self, run: Run) -> bool:
         """Whether there is no room behind a wall."""
         x, y = _middle(run, -0.3)
         return not any(r[0] < x < r[2] and r[1] < y < r[3] for r in self.plan.rooms.values())
@@ -84,7 +95,7 @@ class HomeFurnisher(Furnisher):
         if not self._reachable():
             raise RejectedError("kitchen out of reach")
 
-    def _optional(self, place) -> bool:
+    def _optional(self, place: Callable[[], bool]) -> bool:
         """As for other homes, within the slots of the compiled model."""
         marks = self._marks()
         if not super()._optional(place):
@@ -161,6 +172,40 @@ class HomeFurnisher(Furnisher):
         x0, y0, x1, y1 = self._inner(self.plan.rooms["living"])
         return (y1 - y0 if spot.side in "NS" else x1 - x0) - 0.02
 
+    def _furnish_bedroom(self, rect: Rect) -> None:
+        """The bed, without which it is no bedroom; the first is the widest."""
+        p, rng, spots = self.palette, self.rng, self._around(rect)
+        first = not any(piece.name.startswith("bed") for piece in self.pieces)
+        wide = float(rng.choice([1.4, 1.6, 1.8] if first else [0.9, 1.2, 1.4]))
+        for width in (wide, wide - 0.2, 0.9):
+            side = width / 2 + 0.30
+            parts: list[Part] = [
+                (self._bed(width), 0.0, 0.0, 0.0),
+                (furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
+            ]
+            if first and width > 1.3:
+                stand = furniture.nightstand(p, self._name("nightstand"), bool(rng.uniform() < 0.5))
+                rug = decoration.rug(p.rug, 0.75, width / 2 + 0.5)
+                parts += [(stand, 0.0, -side, 0.0), (rug, 1.65, 0.0, 0.0)]
+            if self._add(spots, *parts, ends=0.0 if width > 1.3 else 0.8, tries=30):
+                return
+            if self._add(spots, parts[0], ends=0.8, tries=20):
+                return
+        raise RejectedError("no room for a bed")
+
+    def _decorate(self) -> None:
+        """Wardrobes after all beds and baths, since slots are few."""
+        p, rng = self.palette, self.rng
+        for name, rect in self.plan.rooms.items():
+            if name.startswith("bedroom"):
+                width = float(rng.uniform(1.0, 1.6))
+                self._add(
+                    self._around(rect), (furniture.wardrobe(p, width), 0.0, 0.0, 0.0), ends=0.9
+                )
+        dresser = furniture.dresser(p, float(rng.uniform(0.8, 1.1)))
+        self._add(self._around(self.plan.rooms["bedroom"]), (dresser, 0.0, 0.0, 0.0))
+        super()._decorate()
+
     def _hang_windows_and_pictures(self) -> None:
         """A window in each room that has an outer wall, then pictures where there is room."""
         p, rng = self.palette, self.rng
@@ -171,7 +216,9 @@ class HomeFurnisher(Furnisher):
             small = name == "bath"
             for _ in range(10):
                 width = float(rng.uniform(0.5, 0.7) if small else rng.uniform(0.9, 1.6))
-                if self._hang(decoration.window(p, width), width + 0.12, (0.94, 2.16), self.outer_runs, name):
+                if self._hang(
+                    decoration.window(p, width), width + 0.12, (0.94, 2.16), self.outer_runs, name
+                ):
                     windows += 1
                     break
         colors = (p.cushion, p.rug, p.bedding, p.fabric, p.accent_wall)
@@ -185,7 +232,14 @@ class HomeFurnisher(Furnisher):
             heights = (1.55 - height / 2, 1.55 + height / 2)
             pictures += self._hang(piece, width, heights, self.runs, None)
 
-    def _hang(self, piece, width: float, heights, runs, room: str | None) -> bool:
+    def _hang(
+        self,
+        piece: Piece,
+        width: float,
+        heights: tuple[float, float],
+        runs: Sequence[Run],
+        room: str | None,
+    ) -> bool:
         """Hang something on a free stretch of wall, of a room or of any."""
         stretches = [run if room is None else _within(run, self.plan.rooms[room]) for run in runs]
         stretches = [run for run in stretches if run is not None and run[2] > width + 0.3]
@@ -214,7 +268,7 @@ def _length(spot: Spot) -> float:
     return x1 - x0 if spot.side in "NS" else y1 - y0
 
 
-def _middle(run: tuple[float, float, float, float], distance: float) -> tuple[float, float]:
+def _middle(run: Run, distance: float) -> tuple[float, float]:
     """The point so far ahead of the middle of a stretch of wall [m]."""
     x, y, length, yaw = run
     along_x = abs(sin(yaw)) > 0.5
@@ -222,9 +276,7 @@ def _middle(run: tuple[float, float, float, float], distance: float) -> tuple[fl
     return ahead(middle, yaw, distance)
 
 
-def _within(
-    run: tuple[float, float, float, float], rect: Rect
-) -> tuple[float, float, float, float] | None:
+def _within(run: Run, rect: Rect) -> Run | None:
     """What of a stretch of wall bounds a room, looking into it."""
     x, y, length, yaw = run
     if abs(sin(yaw)) > 0.5:

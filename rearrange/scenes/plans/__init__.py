@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -40,11 +41,7 @@ def draw_plan(layout: int, rejected: Counter[str]) -> FloorPlan:
 
 def plan_fingerprint(plan: FloorPlan) -> str:
     """Of rooms, walls and openings, to a centimetre: the same for mirror images and for turned plans."""
-    faces = []
-    for swap in (False, True):
-        for flip_x in (False, True):
-            for flip_y in (False, True):
-                faces.append(_face(plan, swap, flip_x, flip_y))
+    faces = [_face(plan, *turn) for turn in product((False, True), repeat=3)]
     return hashlib.sha256(min(faces).encode()).hexdigest()[:12]
 
 
@@ -63,6 +60,10 @@ def _face(plan: FloorPlan, swap: bool, flip_x: bool, flip_y: bool) -> str:
     rows = [(name.split("_")[0], turn(rect)) for name, rect in plan.rooms.items()]
     for wall in plan.walls:
         for start, end, _ in wall.openings:
-            line = (start, wall.at, end, wall.at) if wall.axis == "x" else (wall.at, start, wall.at, end)
+            line = (
+                (start, wall.at, end, wall.at)
+                if wall.axis == "x"
+                else (wall.at, start, wall.at, end)
+            )
             rows.append(("opening", turn(line)))
     return repr(sorted(rows))

@@ -82,7 +82,7 @@ def divide(bedrooms: int, rng: np.random.Generator) -> Division:
 
 def _private(bedrooms: int, rng: np.random.Generator) -> list[str]:
     """Names of the private rooms, the hall among them."""
-    names = ["bedroom", "bedroom_2", "bedroom_3"][: max(bedrooms, 1)] + ["bath"]
+    names = [*("bedroom", "bedroom_2", "bedroom_3")[: max(bedrooms, 1)], "bath"]
     if rng.random() < (0.0, 0.0, 0.3, 0.6)[bedrooms]:
         names.append("bath_2")
     if bedrooms in (1, 2) and rng.random() < 0.3:
@@ -93,7 +93,12 @@ def _private(bedrooms: int, rng: np.random.Generator) -> list[str]:
 
 
 def _strip(
-    names: Sequence[str], start: float, end: float, low: float, high: float, rng: np.random.Generator
+    names: Sequence[str],
+    start: float,
+    end: float,
+    low: float,
+    high: float,
+    rng: np.random.Generator,
 ) -> dict[str, Rect]:
     """Rooms one after the other along x from start to end, or a little less; low <= y <= high."""
     wanted = np.array([rng.uniform(*LENGTHS[name]) for name in names])
@@ -133,7 +138,9 @@ def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
     return order
 
 
-def _day_row(x: float, y: float, width: float, depth: float, rng: np.random.Generator) -> dict[str, Rect]:
+def _day_row(
+    x: float, y: float, width: float, depth: float, rng: np.random.Generator
+) -> dict[str, Rect]:
     """Living room, dining place and kitchen one after the other along x; kitchen on either end."""
     if width < SHORTEST_ROW:
         raise UnfitPlanError("day rooms too short for a row")
@@ -145,11 +152,14 @@ def _day_row(x: float, y: float, width: float, depth: float, rng: np.random.Gene
     if rng.random() < 0.5:
         rects = tuple((2 * x + width - end, 2 * x + width - start) for start, end in rects)
     return {
-        name: (start, y, end, y + depth) for name, (start, end) in zip(DAY_ROOMS, rects, strict=True)
+        name: (start, y, end, y + depth)
+        for name, (start, end) in zip(DAY_ROOMS, rects, strict=True)
     }
 
 
-def _day_block(x: float, y: float, width: float, depth: float, rng: np.random.Generator) -> dict[str, Rect]:
+def _day_block(
+    x: float, y: float, width: float, depth: float, rng: np.random.Generator
+) -> dict[str, Rect]:
     """Living room over the whole depth at one end along x, dining place and kitchen at the other."""
     living = float(np.clip(rng.uniform(0.5, 0.58) * width, *LIVING_LENGTH))
     rest = width - living
@@ -161,7 +171,9 @@ def _day_block(x: float, y: float, width: float, depth: float, rng: np.random.Ge
     kitchen, dining = (lower, upper) if rng.random() < 0.5 else (upper, lower)
     rooms = {"living": (x, y, a, y + depth), "dining": dining, "kitchen": kitchen}
     if rng.random() < 0.5:
-        rooms = {n: (2 * x + width - r[2], r[1], 2 * x + width - r[0], r[3]) for n, r in rooms.items()}
+        rooms = {
+            n: (2 * x + width - r[2], r[1], 2 * x + width - r[0], r[3]) for n, r in rooms.items()
+        }
     return rooms
 
 
@@ -169,8 +181,11 @@ def _beside(bedrooms: int, rng: np.random.Generator) -> Division:
     """Day rooms, and a strip of private rooms along one side, with a corridor between them or without."""
     names = _private(bedrooms, rng)
     need = sum(LENGTHS[name][0] for name in names)
-    if bedrooms and need > 6.2 or rng.random() < 0.3 and bedrooms:
-        width, depth = float(rng.uniform(max(SHORTEST_ROW, need), max(9.6, need + 1.0))), rng.uniform(4.3, 5.2)
+    if bedrooms and (need > 6.2 or rng.random() < 0.3):
+        width, depth = (
+            float(rng.uniform(max(SHORTEST_ROW, need), max(9.6, need + 1.0))),
+            rng.uniform(4.3, 5.2),
+        )
         if width > 11.5:
             raise UnfitPlanError("private rooms too many for one strip")
         rooms = _day_row(0.0, 0.0, width, float(depth), rng)
@@ -190,7 +205,9 @@ def _beside(bedrooms: int, rng: np.random.Generator) -> Division:
     least = sum(LENGTHS[name][0] for name in names)
     end = width
     if "corridor" not in rooms and width - least > NOOK[0] and rng.random() < 0.5:
-        end = width - float(rng.uniform(NOOK[0], min(NOOK[1], width - least)))  # the building is an L
+        end = width - float(
+            rng.uniform(NOOK[0], min(NOOK[1], width - least))
+        )  # the building is an L
     strip = _strip(_shuffled(names, rng), 0.0, end, low, high, rng)
     return Division(rooms | strip, _outside(strip, width, low, high), bedrooms == 0)
 
@@ -228,27 +245,15 @@ def _spine(bedrooms: int, rng: np.random.Generator) -> Division:
     row = _day_row(0.0, 0.0, top, width, rng)
     rooms = {n: (length + r[1], r[0], length + r[3], r[2]) for n, r in row.items()}
     rooms["corridor"] = (0.0, lower, length, lower + corridor)
-    if bedrooms == 2 and rng.random() < 0.5:  # mirrored, so that what may lie outside is at the day rooms
-        first, second = second, first
-    a = _strip(first, 0.0, length, 0.0, lower, rng)
-    b = _strip(second, 0.0, length, lower + corridor, top, rng)
-    voids = _outside(a, length, 0.0, lower) + _outside(b, length, lower + corridor, top)
-    rooms = {**rooms, **a, **b}
-    if voids:  # outside, between private and day rooms: rather at the far end
-        rooms, voids = _slid(rooms, (a, b), length), ()
-        voids = _far_voids(rooms, (a, b), ((0.0, lower), (lower + corridor, top)))
-    return Division(rooms, voids)
-
-
-def _slid(
-    rooms: dict[str, Rect], strips: Sequence[dict[str, Rect]], length: float
-) -> dict[str, Rect]:
-    """Rooms with each strip moved along x until it ends at the day rooms."""
-    moved = dict(rooms)
-    for strip in strips:
+    strips = (
+        _strip(first, 0.0, length, 0.0, lower, rng),
+        _strip(second, 0.0, length, lower + corridor, top, rng),
+    )
+    for strip in strips:  # what is left of the length lies outside, at the far end of the corridor
         shift = length - max(r[2] for r in strip.values())
-        moved |= {name: (r[0] + shift, r[1], r[2] + shift, r[3]) for name, r in strip.items()}
-    return moved
+        rooms |= {name: (r[0] + shift, r[1], r[2] + shift, r[3]) for name, r in strip.items()}
+    spans = ((0.0, lower), (lower + corridor, top))
+    return Division(rooms, _far_voids(rooms, strips, spans))
 
 
 def _far_voids(

@@ -1,6 +1,6 @@
 """Join the rooms of a division: doors, wide openings and walls, and where furniture may go.
 
-Nobody goes through a kitchen, a bath or a bedroom to get to a room, but to the bath that belongs to the bedroom.
+Nobody goes through a kitchen, a bath or a bedroom to another room, but to the bath that belongs to the bedroom.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rearrange.scenes.plans.division import DAY_ROOMS, Division, UnfitPlanError
 DOOR, BATH_DOOR = 1.08, 1.05  # [m], width of doors
 BESIDE_DOOR = 0.16  # [m], from a door to the next corner, at least
 KITCHEN_OVERHANG = 1.6  # [m], by which the kitchen line may reach into the room beside the kitchen
-KITCHEN_LINE = 4.25  # [m], shortest wall for the line without the cabinet
+KITCHEN_LINE = 4.6  # [m], shortest wall for the line without the cabinet
 CABINET_WALL = 1.1  # [m], likewise for the cabinet
 FROM_WALL, FROM_OPEN = 0.95, 0.3  # [m], of the middle of the dining table from walls and open sides
 SIDES = {"S": (1, 0), "N": (3, 0), "W": (0, 1), "E": (2, 1)}  # index of the side, axis along it
@@ -98,7 +98,10 @@ def border_of(a: Rect, b: Rect) -> Border | None:
     for axis, across, along in (("y", 0, 1), ("x", 1, 0)):
         for first, second in ((a, b), (b, a)):
             if abs(first[across + 2] - second[across]) < 1e-6:
-                start, end = max(first[along], second[along]), min(first[along + 2], second[along + 2])
+                start, end = (
+                    max(first[along], second[along]),
+                    min(first[along + 2], second[along + 2]),
+                )
                 if end - start > 1e-6:
                     return Border(axis, first[across + 2], start, end)
     return None
@@ -186,7 +189,11 @@ def _walls(division: Division, joined: Joined) -> list[InnerWall]:
     merged: list[InnerWall] = []
     for wall in walls:
         last = merged[-1] if merged else None
-        if last and (last.axis, wall.start) == (wall.axis, last.end) and abs(last.at - wall.at) < 1e-6:
+        if (
+            last
+            and (last.axis, wall.start) == (wall.axis, last.end)
+            and abs(last.at - wall.at) < 1e-6
+        ):
             merged[-1] = InnerWall(
                 wall.axis, wall.at, last.start, wall.end, last.openings + wall.openings
             )
@@ -200,16 +207,18 @@ def _walls(division: Division, joined: Joined) -> list[InnerWall]:
     return merged
 
 
-def free_spots(
-    name: str, rooms: dict[str, Rect], joined: Joined, least: float = 0.5
-) -> list[Spot]:
+def free_spots(name: str, rooms: dict[str, Rect], joined: Joined, least: float = 0.5) -> list[Spot]:
     """The stretches of wall of a room between doors and open sides."""
     rect = rooms[name]
     spots = []
     for side, (index, along) in SIDES.items():
         gaps = []
         for pair, border in joined.borders.items():
-            if name not in pair or abs(border.at - rect[index]) > 1e-6 or (border.axis == "x") != (along == 0):
+            if (
+                name not in pair
+                or abs(border.at - rect[index]) > 1e-6
+                or (border.axis == "x") != (along == 0)
+            ):
                 continue
             if pair in joined.open:
                 gaps.append((border.start, border.end))
@@ -233,7 +242,9 @@ def _dining_place(rooms: dict[str, Rect], joined: Joined) -> Rect:
     rect = rooms["dining"]
     free = [rect[0], rect[1], rect[2], rect[3]]
     for side, (index, along) in SIDES.items():
-        walled = sum(_length(s, along) for s in free_spots("dining", rooms, joined) if s.side == side)
+        walled = sum(
+            _length(s, along) for s in free_spots("dining", rooms, joined) if s.side == side
+        )
         inset = FROM_WALL if walled > 0.5 * (rect[along + 2] - rect[along]) else FROM_OPEN
         free[index] += inset if index < 2 else -inset
     for i in (0, 1):
@@ -283,8 +294,7 @@ def _front_doors(division: Division, joined: Joined) -> list[Spot]:
                 for spot in free_spots(name, rooms, joined, 1.22)
                 if abs(spot.rect[SIDES[spot.side][0]] - bounds[SIDES[spot.side][0]]) < 1e-6
             ]
-    for names in (("hall",), ("corridor",), ("dining", "kitchen"), ("living",)):
-        spots = [spot for name in names for spot in outer.get(name, [])]
-        if spots:
-            return spots
+    for name in ("hall", "corridor", "dining", "living", "kitchen"):
+        if outer.get(name):
+            return outer[name]
     raise UnfitPlanError("no outer wall for the front door")

@@ -43,6 +43,13 @@ class Furnisher(Rooms):
 
     def furnish(self) -> Apartment:
         """Build and furnish the apartment; raises RejectedError where this draw does not work out."""
+        self.furnish_needed()
+        self._decorate()
+        self._check()
+        return self._apartment()
+
+    def furnish_needed(self) -> None:
+        """Build it and place all but decoration."""
         self._build()
         self._choose(self.plan.doors, self._place_front_door, required=True)
         self._place_kitchen()
@@ -59,9 +66,6 @@ class Furnisher(Rooms):
                 self._furnish_study(rect)
             elif kind == "bath":
                 self._furnish_bath(rect)
-        self._decorate()
-        self._check()
-        return self._apartment()
 
     def _apartment(self) -> Apartment:
         solids = list(self.building)

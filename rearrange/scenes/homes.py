@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import cos, pi, sin
+
+import numpy as np
 
 from rearrange.scenes import decoration, furniture, pieces
 from rearrange.scenes.apartment import Apartment
@@ -14,8 +18,9 @@ from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
 from rearrange.scenes.furnisher import Furnisher
 from rearrange.scenes.furnishing import Part, RejectedError, ahead
 from rearrange.scenes.pieces import Color, Piece
-from rearrange.scenes.plans import generated_plan
+from rearrange.scenes.plans import draw_plans
 
+TRIALS = 6  # of furnishing a new plan
 LINE_WITH_CABINET = 5.1  # [m], wall for the kitchen line and the cabinet in it
 TO_WALL = (3.45, 5.3)  # [m], depths of living rooms where the sofa's back is against the wall
 BEHIND_SOFA = 0.02  # [m]
@@ -36,11 +41,39 @@ LIT = (
 Run = tuple[float, float, float, float]  # of wall: x, y of its start, length, yaw of its normal
 
 
+@lru_cache(maxsize=256)
+def generated_plan(layout: int) -> FloorPlan:
+    """The plan of a number: the first that is drawn in which all that is needed finds room; cached."""
+    return find_plan(layout, Counter())
+
+
+def find_plan(layout: int, rejected: Counter[str]) -> FloorPlan:
+    """As `generated_plan`; counts the draws that were no plan, or could not be furnished, by their reason."""
+    for index, plan in enumerate(draw_plans(layout, rejected)):
+        reason = ""
+        for trial in range(TRIALS):
+            rng = np.random.default_rng([layout, index, trial, 4409])
+            try:
+                HomeFurnisher(layout, 0, rng, plan).furnish_needed()
+                return plan
+            except RejectedError as error:
+                reason = str(error)
+        rejected[reason] += 1
+    raise RuntimeError(f"no floor plan for layout {layout}")
+
+
 class HomeFurnisher(Furnisher):
     """Furnishes a generated plan."""
 
+    def __init__(
+        self, layout: int, variation: int, rng: np.random.Generator, plan: FloorPlan | None = None
+    ) -> None:
+        """Begin with a plan on trial, or with that of the layout."""
+        self._on_trial = plan
+        super().__init__(layout, variation, rng)
+
     def _draw_plan(self) -> FloorPlan:
-        return generated_plan(self.layout)
+        return self._on_trial or generated_plan(self.layout)
 
     def _build(self) -> None:
         super()._build()

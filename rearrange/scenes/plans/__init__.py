@@ -1,6 +1,6 @@
 """Floor plans without end: the plan of a number, the same in every process.
 
-`generated_plan` draws a division into rooms and joins them; a draw that is no plan is drawn again. Numbers of
+`draw_plans` draws divisions into rooms and joins them; what is no plan is left out. Numbers of
 plans are layouts from FIRST_PLAN on; which split a plan belongs to is said by its number.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -20,23 +20,16 @@ from rearrange.scenes.plans.joining import join
 PLAN_ATTEMPTS = 500
 
 
-@lru_cache(maxsize=256)
-def generated_plan(layout: int) -> FloorPlan:
-    """The plan of a number; cached."""
-    return draw_plan(layout, Counter())
-
-
-def draw_plan(layout: int, rejected: Counter[str]) -> FloorPlan:
-    """As `generated_plan`; counts the draws that were no plan by their reason."""
+def draw_plans(layout: int, rejected: Counter[str]) -> Iterator[FloorPlan]:
+    """Plans of a number, of which the first that can be furnished is its own; counts what was no plan."""
     # Of all draws, so that homes which are easily drawn are not the more frequent
     bedrooms = int(np.random.default_rng([layout, 6841]).choice(4, p=BEDROOM_CHANCES))
     for attempt in range(PLAN_ATTEMPTS):
         rng = np.random.default_rng([layout, attempt, 6841])
         try:
-            return join(divide(bedrooms, rng), rng)
+            yield join(divide(bedrooms, rng), rng)
         except UnfitPlanError as reason:
             rejected[str(reason)] += 1
-    raise RuntimeError(f"no floor plan for layout {layout}")
 
 
 def plan_fingerprint(plan: FloorPlan) -> str:

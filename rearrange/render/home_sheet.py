@@ -19,7 +19,7 @@ from rearrange.render.sheet import Colour, Picture, Sheet, Tag, draw_tags
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.compile import build_spec
 
-TILE = Camera(height=400, width=480, horizontal_fov=56.0)
+TILE = Camera(height=400, width=480, horizontal_fov=64.0)
 COLUMNS = 6
 GAP, CAPTION = 14, 22
 CUT = 1.3  # [m], walls and cupboards are cut off here

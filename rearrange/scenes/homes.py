@@ -12,7 +12,7 @@ import numpy as np
 
 from rearrange.scenes import decoration, furniture, pieces
 from rearrange.scenes.apartment import Apartment
-from rearrange.scenes.building import CEILING, OUTER_THICKNESS
+from rearrange.scenes.building import CEILING, OUTER_THICKNESS, YAW
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
 from rearrange.scenes.furnisher import Furnisher
@@ -82,8 +82,21 @@ class HomeFurnisher(Furnisher):
             self.footprints.append(
                 ((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2, 0.0)
             )
-        self.runs = [run for run in self.runs if not self._faces_outside(run)]
+        runs = self._runs_along_outer_walls() + self.runs[len(self.outer_runs) :]
+        self.runs = [run for run in runs if not self._faces_outside(run)]
         self.outer_runs = tuple(run for run in self.runs if self._is_outer(run))
+
+    def _runs_along_outer_walls(self) -> list[Run]:
+        """Their inner sides, without those of what lies outside."""
+        width, depth = self.plan.size
+        runs: list[Run] = []
+        for side, at in (("S", 0.0), ("N", depth)):
+            for low, high in _without(self.plan.voids, 0, "WSEN".index(side), at, (0.0, width)):
+                runs.append((low, at, high - low, YAW[side]))
+        for side, at in (("W", 0.0), ("E", width)):
+            for low, high in _without(self.plan.voids, 1, "WSEN".index(side), at, (0.0, depth)):
+                runs.append((at, low, high - low, YAW[side]))
+        return runs
 
     def _faces_outside(self, run: Run) -> bool:
         """Whether a side of a wall looks out of the building."""

@@ -13,6 +13,7 @@ from rearrange.navigation import OccupancyGrid
 from rearrange.scenes import CLOSED_RECEPTACLES, OPEN_RECEPTACLES, Apartment, generate_apartment
 from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, layouts_of, split_of_layout
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes.homes import generated_plan
 from rearrange.tasks.fitness import can_stand_near
 
 BLOCK = 100  # homes per slow test
@@ -82,3 +83,17 @@ def test_scenes_are_drawn_from_the_homes_that_are_asked_for():
     assert source_of("val") == "val"
     with pytest.raises(UserError, match="homes must be one of"):
         source_of("val", "modern")
+
+
+def test_nothing_hangs_outside():
+    outlines = [
+        layout for layout in layouts_of("val", GENERATED)[:60] if generated_plan(layout).voids
+    ][:8]
+    assert outlines
+    for layout in outlines:
+        voids = generated_plan(layout).voids
+        for solid in generate_apartment(layout, 0).solids:
+            if solid.part.startswith(("picture", "window")):
+                x, y, _ = solid.position
+                deep = (min(x - r[0], r[2] - x, y - r[1], r[3] - y) for r in voids)
+                assert max(deep) < 0.0, (layout, solid.part)

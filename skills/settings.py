@@ -24,6 +24,7 @@ from rearrange.rules import (
     simulator_config,
     task_config,
 )
+from rearrange.scenes.apartment import CLASSIC, layouts_of
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -61,6 +62,7 @@ class TrainingSettings:
     )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
+    homes: str = CLASSIC  # floor plans: classic, eleven drawn by hand, or generated, without end
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`) only (docs/hab.md)
@@ -135,6 +137,7 @@ class SkillEnvironments:
         sim: Simulator, see rearrange.sim.backends.
         dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
         rules: Set of rules, see rearrange.rules.
+        homes: Collection of floor plans, see rearrange.scenes.apartment.
     """
 
     skill: str
@@ -148,12 +151,14 @@ class SkillEnvironments:
     stall: bool = False
     dataset: str = ""
     rules: str = OURS
+    homes: str = CLASSIC
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
         check_rules(settings.rules)
+        layouts_of(split or settings.split, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
@@ -173,6 +178,7 @@ class SkillEnvironments:
             settings.stall,
             settings.dataset,
             settings.rules,
+            settings.homes,
         )
 
     @classmethod
@@ -228,7 +234,7 @@ class SkillEnvironments:
         """One environment."""
         return RearrangeEnv(
             self.skill, self.task_config(), self.split, self.make_simulator(1), seed=seed,
-            starts=RecordedStarts(**self.starts), source=self.make_source(),
+            starts=RecordedStarts(**self.starts), source=self.make_source(), homes=self.homes,
         )  # fmt: skip
 
     def make_source(self) -> EpisodeSource | None:
@@ -242,7 +248,7 @@ class SkillEnvironments:
         del seed
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts), self.make_source(),
+            RecordedStarts(**self.starts), self.make_source(), self.homes,
         )  # fmt: skip
 
 

@@ -30,7 +30,9 @@ from rearrange.tasks import default_config
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle
-from skills.settings import environments_of
+from skills.registry import all_specs
+from skills.settings import check_task, environments_of
+from skills.spec import next_of
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
 FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
@@ -159,7 +161,7 @@ class OraclePlayer:
     def __init__(self, skill: str, split: str, task: Any = None) -> None:
         """Make the task's environment; `task`: its config, None for the defaults."""
         self.skill = skill
-        config = without_stop_masks(task or default_config(skill))
+        config = without_stop_masks(task or default_config(check_task(skill)))
         self.environment = RearrangeEnv(skill, config, split, SimulatorConfig(camera_size=UNSEEN))
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
@@ -182,7 +184,8 @@ class RandomPlayer:
 
     def __init__(self, skill: str, split: str, task: Any = None) -> None:
         """Make the task's environment; `task`: its config, None for the defaults."""
-        self.environment = RearrangeEnv(skill, task, split, SimulatorConfig(camera_size=UNSEEN))
+        config = SimulatorConfig(camera_size=UNSEEN)
+        self.environment = RearrangeEnv(check_task(skill), task, split, config)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` is of its start and of its actions. Returns its metrics."""
@@ -285,9 +288,7 @@ def _place_of(world: RearrangeEnv) -> tuple[float, float]:
     return position[0], position[1]
 
 
-def argument_of(skill: str, episode: Episode) -> SkillArgument:
-    """What a skill's own task asks of the skill."""
-    target = episode.targets[0]
-    if skill == "place" or episode.held_slot is not None:
-        return SkillArgument("goal", target.slot, 0, target.goal)
-    return SkillArgument("object", target.slot, 0, target.start, episode.target_joint)
+def argument_of(name: str, episode: Episode) -> SkillArgument:
+    """What the episode of a skill's own task asks of the skill, or that of a scenario first of all."""
+    spec = all_specs().get(name)
+    return (next_of if spec is None or spec.argument is None else spec.argument)(episode)

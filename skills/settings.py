@@ -30,8 +30,7 @@ from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat_dataset import DatasetEpisodes
 from rearrange.sim.randomisation import Randomisation
-from rearrange.tasks import HOUSEHOLD_NAMES, default_config
-from skills.base import SKILL_NAMES
+from rearrange.tasks import HOUSEHOLD_NAMES, TASKS, default_config
 from skills.habitat_lab import (
     PREFIX,
     HabitatLabEnvironments,
@@ -39,13 +38,13 @@ from skills.habitat_lab import (
     is_habitat_lab,
 )
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
+from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
 from ver.public import without_private_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONFIGS = REPOSITORY / "configs"
 CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
-HABITAT_NAMES = {"nav_to_obj": "navigate", "open_cabinet": "open_cab", "close_cabinet": "close_cab"}
 OWN = (
     "action",
     "base_motion",
@@ -80,15 +79,24 @@ class TrainingSettings:
 
 def check_skill(skill: str) -> str:
     """Return the name of what can be trained or raise a UserError that lists what there is."""
-    names = (*SKILL_NAMES, *HOUSEHOLD_NAMES, *NAVIGATION_NAMES)
+    names = (*skill_names(), *HOUSEHOLD_NAMES, *NAVIGATION_NAMES)
     if skill not in names and not is_habitat_lab(skill):
         hint = ""
-        if skill in HABITAT_NAMES:
-            hint = f" (habitat-lab's {skill} is {HABITAT_NAMES[skill]} here)"
+        ours = next((name for name, s in all_specs().items() if s.habitat_name == skill), None)
+        if ours is not None:
+            hint = f" (habitat-lab's {skill} is {ours} here)"
         elif re.fullmatch(r"\w+-v\d+", skill):
             hint = f" (for habitat-lab's own task: {PREFIX}{skill})"
         raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}{hint}")
     return skill
+
+
+def check_task(name: str) -> str:
+    """The name of a task of rearrange; finds the skill, and with it its task, where it is not known yet.
+
+    Ours are known at once: an environment worker need not load all skills.
+    """
+    return name if name in TASKS else find(name).name
 
 
 @lru_cache
@@ -201,7 +209,10 @@ class SkillEnvironments:
     @classmethod
     def of_rules(cls, skill: str, split: str, rules: str, camera_size: int) -> SkillEnvironments:
         """The environments in which who has no checkpoint is judged, by a set of rules."""
-        simulator, task = simulator_config(rules), task_config(skill, rules, judged=True)
+        simulator, task = (
+            simulator_config(rules),
+            task_config(check_task(skill), rules, judged=True),
+        )
         return cls(
             skill, asdict(task), split, camera_size, simulator.slide, stall=simulator.stall,
             rules=rules,
@@ -213,7 +224,7 @@ class SkillEnvironments:
 
     def task_config(self) -> Any:
         """The task's config as its dataclass."""
-        schema = OmegaConf.structured(default_config(self.skill))
+        schema = OmegaConf.structured(default_config(check_task(self.skill)))
         return OmegaConf.to_object(OmegaConf.merge(schema, self.task))
 
     def simulator_config(self) -> SimulatorConfig:

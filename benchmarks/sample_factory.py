@@ -30,9 +30,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.systems import LENGTH, N, skill_case, skill_limit, train
-from skills.base import SKILL_NAMES
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result
+from skills.registry import skill_names
 from ver import UserError
 
 THEIRS = "sample_factory"
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str]) -> int:
     options.theirs = [f"--{word}" for word in options.theirs]
     for kind, given, valid in (
         ("system", options.systems, SYSTEMS),
-        ("skill", [options.skill], SKILL_NAMES),
+        ("skill", [options.skill], skill_names()),
     ):
         for name in given:
             if name not in valid:

@@ -25,9 +25,9 @@ from typing import Any
 
 from benchmarks.calibration import fixed_work_duration
 from benchmarks.faulty_environments import Trails
-from skills.base import SKILL_NAMES
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result
+from skills.registry import skill_names
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, merge_config
@@ -181,8 +181,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--run", metavar="DIR", help="train in earnest, in this run directory")
     parser.add_argument("--json", metavar="PATH", help="write the samples here")
     options = parser.parse_intermixed_args(arguments)
-    if options.skill not in (*SKILL_NAMES, "toy"):
-        parser.error(f"'{options.skill}' is neither toy nor one of {', '.join(SKILL_NAMES)}")
+    if options.skill not in (*skill_names(), "toy"):
+        parser.error(f"'{options.skill}' is neither toy nor one of {', '.join(skill_names())}")
     origin = made("benchmarks.soak", arguments, what=f"soak: {options.skill}")
     watch = Watch(options.minutes, options.interval)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:

@@ -44,9 +44,9 @@ from benchmarks.straggling_environments import (
     load_step_times,
     quantile_table,
 )
-from skills.base import SKILL_NAMES
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result
+from skills.registry import skill_names
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
@@ -306,7 +306,7 @@ def main(arguments: Sequence[str]) -> int:
     for kind, given, valid in (
         ("system", options.systems, list(SYSTEMS)),
         ("environment", options.environments, ENVIRONMENTS),
-        ("skill", [options.skill], SKILL_NAMES),
+        ("skill", [options.skill], skill_names()),
     ):
         for name in given:
             if name not in valid:

@@ -64,15 +64,23 @@ class Beliefs:
         openings: Fridge or drawer -> how far it is open [rad] or [m].
     """
 
-    def __init__(self, episode: Episode, knowledge: Knowledge, close: bool = False) -> None:
+    def __init__(
+        self,
+        episode: Episode,
+        knowledge: Knowledge,
+        close: bool = False,
+        named: Collection[str] = (),
+    ) -> None:
         """Begin with what the episode says.
 
         Args:
             episode: What is asked.
             knowledge: Where facts come from.
             close: As in `problem.build_problem`.
+            named: As there.
         """
         self._episode, self._knowledge, self._close = episode, knowledge, close
+        self._named = named
         self._senses = knowledge.senses
         self.held = NOTHING if episode.held_slot is None else episode.held_slot
         self.objects = {
@@ -111,7 +119,7 @@ class Beliefs:
             Targets that are no longer at their goals, contrary to what was believed.
         """
         before = self.held
-        expected = call.argument.slot if call.skill == "pick" else before
+        expected = call.argument.slot if call.effect == "holds" else before
         self.held = self._senses.in_hand(world, expected)
         if self.held not in (before, NOTHING, HANDLE):
             self._taken_for = call.argument.target_index
@@ -127,7 +135,7 @@ class Beliefs:
             elif self.objects[index].at_goal:
                 self.objects[index] = self._looked_for(world, index, self.objects[index])
                 moved += [] if self.objects[index].at_goal else [index]
-            elif call.skill == "pick" and call.argument.slot == target.slot:
+            elif call.effect == "holds" and call.argument.slot == target.slot:
                 self.objects[index] = self._missed(world, index)
         return moved
 
@@ -154,7 +162,7 @@ class Beliefs:
     def _released(self, world: RearrangeEnv, index: int, call: SkillCall) -> Whereabouts:
         """Where an object is that was in the hand and no longer is."""
         target = self._episode.targets[index]
-        meant = call.skill == "place"
+        meant = call.effect == "places"
         at = call.argument.position if meant else self._lost_at or target.start
         if meant:
             return self._looked_for(world, index, self._place_of(index, at))
@@ -246,7 +254,7 @@ class Beliefs:
         if self._close and not put_back:
             wanted += [("closed", receptacle) for receptacle in self.openings]
         text = problem_text(f"episode-{self._episode.episode_id}", names, facts, wanted)
-        return TaskProblem(text, read_problem(text), arguments)
+        return TaskProblem(text, read_problem(text, self._named), arguments)
 
     def _facts_of(self, index: int) -> list[Atom]:
         target, name = self._episode.targets[index], object_name(index)

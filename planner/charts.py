@@ -7,23 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from planner.labels import label_of
 from rearrange.sim.base import CONTROL_STEP
 from skills.command import counted
 
 COLORS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f")
-SKILL_COLORS = {
-    "navigate": "#94a3b8",
-    "pick": "#2563eb",
-    "place": "#059669",
-    "open_cab": "#d97706",
-    "close_cab": "#b45309",
-    "open_fridge": "#7c3aed",
-    "close_fridge": "#5b21b6",
-    "reset_arm": "#475569",
-    "monolithic": "#0891b2",
-}
 FAULT = "#dc2626"
-_OTHER = "#0891b2"
 STEPS_PER_SECOND = round(1 / CONTROL_STEP)
 FRONT, SECTORS = math.radians(30), 6  # of a map of hand-offs: to either side, and in all
 MANY = 20  # starts: fewer are drawn paler
@@ -130,7 +119,7 @@ def bar_chart(counts: dict[str, int], total: int, title: str) -> str:
     for k, (name, count) in enumerate(counts.items()):
         y = k * row
         length = width * count / max(1, max(counts.values()))
-        color = SKILL_COLORS.get(name.partition(":")[0], _OTHER)
+        color = label_of(name.partition(":")[0]).colour
         parts.append(text(left - 8, y + 16, name, "end"))
         parts.append(
             f'<rect x="{left}" y="{y + 4}" width="{length:.1f}" height="16" rx="2" fill="{color}"/>'
@@ -206,7 +195,7 @@ def timeline(segments: Sequence[Segment], longest: int, title: str) -> str:
     parts, x = [], 0.0
     for segment in segments:
         length = TIMELINE * segment.steps / max(1, longest)
-        color = SKILL_COLORS.get(segment.skill, _OTHER)
+        color = label_of(segment.skill).colour
         told = f"{segment.skill} {segment.label}: {counted(segment.steps, 'step')}"
         told += f", {segment.deviation}" if segment.deviation else ""
         parts.append(

@@ -45,7 +45,6 @@ from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
 from rearrange.sim.backends import check_simulator_name, make_simulator
-from skills.base import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.command import (
     OneLineParser,
     counted,
@@ -56,6 +55,7 @@ from skills.command import (
 )
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.library import skill_sources
+from skills.modes import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.provenance import RELEASE, check_release, made, write_result
 
 

@@ -30,8 +30,8 @@ from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
-from skills.base import MONOLITHIC
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
+from skills.modes import MONOLITHIC, parse_modes
 from skills.workers import play_in_workers
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ class EvaluationSettings:
         if self.task not in SCENARIOS:
             raise UserError(f"unknown task '{self.task}': choose one of {', '.join(SCENARIOS)}")
         return SCENARIOS[self.task]
+
+    @property
+    def named_skills(self) -> tuple[str, ...]:
+        """Skills of which `skills` says who plays them."""
+        return tuple(name for name in parse_modes(self.skills)[1] if name != MONOLITHIC)
 
 
 @dataclass(frozen=True)
@@ -147,14 +152,14 @@ class EpisodeRunner:
             self._stage.world.reset(seed=seed, options={"episode": asked})
         episode = self._stage.world.episode
         posed = time.perf_counter()
-        task = build_problem(episode, settings.close)
+        task = build_problem(episode, settings.close, settings.named_skills)
         problem_seconds = time.perf_counter() - posed
         plan = self._solve(task.problem)
         replanner = None
         if settings.replanning.limit > 0:
             knowledge = Knowledge(self._stage.world, settings.knowledge, drawers_of(episode))
-            asked = episode, settings.replanning, self._solve, knowledge, settings.close
-            replanner = Replanner(*asked)
+            asked = episode, settings.replanning, self._solve, knowledge
+            replanner = Replanner(*asked, settings.close, settings.named_skills)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index, video_path) as video:
             observers: list[Observer] = [] if video is None else [video.observe]

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
 from planner.interactions import SkillCall, bind
 from planner.judge import Judge, force_exceeded
+from planner.labels import LOOK, REARM, WAIT
 from planner.problem import drawers_of
 from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
@@ -25,12 +25,13 @@ from planner.search import Plan
 from rearrange.env import RearrangeEnv
 from skills import Skill, SkillArgument
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
+from skills.registry import effect_of, find
+from skills.spec import Grip
 
 ACTION_SIZE = 10
 GRIP = 7  # index of the grip in Simulator.step's action
 HOLD, LET_GO = 1.0, -1.0
 TURN = 9  # index of the base's turn
-REARM, LOOK, WAIT = "reset_arm", "look", "wait"
 LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wait before the stop
 LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
@@ -41,27 +42,15 @@ class SkillRule:
     """How the executive treats a skill (HAB's values).
 
     Attributes:
-        grip: "free": the skill's own; "hold": cannot let go once it holds; "release": cannot
-            grasp again once empty; "keep": stays as it was on entry to the step; "open": lets go. A
-            handle in the gripper counts as held, as in HAB.
-        timeout_ends: Whether a time-out ends the episode or the plan goes on.
+        grip: See SkillSpec.
+        timeout_ends: Likewise.
     """
 
-    grip: Literal["free", "hold", "release", "keep", "open"] = "free"
+    grip: Grip = "free"
     timeout_ends: bool = True
 
 
-RULES: dict[str, SkillRule] = {
-    "navigate": SkillRule("keep"),
-    "pick": SkillRule("hold"),
-    "place": SkillRule("release"),
-    # Opening has to grasp and let go, and when it is over is the skill's own affair.
-    "open_cab": SkillRule("free"),
-    "close_cab": SkillRule("free"),
-    "open_fridge": SkillRule("free"),
-    "close_fridge": SkillRule("free"),
-    REARM: SkillRule("keep", timeout_ends=False),
-}
+REARM_RULE = SkillRule("keep", timeout_ends=False)
 
 
 @dataclass(frozen=True)
@@ -84,10 +73,12 @@ class ExecutiveSettings:
 
     def rule(self, skill: str) -> SkillRule:
         """The rule for a skill under these settings."""
-        rule = RULES[skill]
-        if skill == "navigate":
-            return SkillRule(rule.grip, self.navigate_timeout_ends)
-        return rule
+        if skill == REARM:
+            return REARM_RULE
+        spec = find(skill)
+        if spec.effect == "arrives":
+            return SkillRule(spec.grip, self.navigate_timeout_ends)
+        return SkillRule(spec.grip, spec.timeout_ends)
 
 
 class Executive:
@@ -195,7 +186,7 @@ class _Run:
     def _replan(self, index: int, replanner: Replanner, ended: _End) -> bool:
         """Looks at what was done, and changes the plan if need be; True where the episode ends."""
         call, last = self.calls[index], self._is_last(index)
-        if call.skill == "place" and self.stand(index, LOOK, LOOK_STEPS):
+        if call.effect == "places" and self.stand(index, LOOK, LOOK_STEPS):
             return True
         if last and self._is_late():
             return False  # the plan was done before, and there is no time for another
@@ -280,7 +271,7 @@ class _Run:
         for step in range(1, steps + 1):
             if self._is_late():
                 return False
-            action = self._masked(name, np.zeros(ACTION_SIZE), RULES[REARM])
+            action = self._masked(name, np.zeros(ACTION_SIZE), REARM_RULE)
             if name == LOOK:
                 heading = self._bearing(self.calls[index].argument)[1]
                 action[TURN] = np.clip(
@@ -306,7 +297,8 @@ class _Run:
         _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._judge.watch()
-        self._knowledge.watch(moment.skill, self.calls[moment.plan_index].argument.joint)
+        opens = effect_of(moment.skill) == "opens"
+        self._knowledge.watch(opens, self.calls[moment.plan_index].argument.joint)
         if self._replanner is not None:
             self._replanner.beliefs.watch(self._world)
         for observe in self._observers:
@@ -333,7 +325,7 @@ class _Run:
 
     def _stop_masked(self, name: str, argument: SkillArgument) -> bool:
         """The paper's mask: a Navigate that learned to avoid force stops at once in contact."""
-        if name != "navigate":
+        if effect_of(name) != "arrives":
             return False
         return self._bearing(argument)[0] > self._settings.stop_mask_distance
 

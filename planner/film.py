@@ -16,21 +16,22 @@ from typing import Protocol
 
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.interactions import InteractionResult, SkillCall
+from planner.labels import label_of
 from planner.problem import ARTICULATED_RECEPTACLES
 from planner.record import Execution, Moment
 from planner.search import PlanStep
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.errors import UserError
-from skills import SKILL_NAMES, SkillArgument
-from skills.base import SKILLS_HELP, parse_modes
+from skills import SkillArgument
 from skills.command import OneLineParser, counted, run_command, short_path
+from skills.modes import SKILLS_HELP, parse_modes
+from skills.registry import effect_of, shipped_policy, skill_names
 from skills.settings import CHECKPOINTS
 
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
 GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
-ORACLE_DRIVES = ("navigate",)  # needs no checkpoint in plans whose skills are mixed
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,11 @@ CHORES = {
     "prepare_groceries": Chore("prepare_groceries", True, ("navigate", "pick", "place")),
     "set_table": Chore("set_table", True, ("navigate", "pick", "place", "open_cab", "open_fridge")),
 }
-NAMES = (*CHORES, *SKILL_NAMES)  # a skill's name: its own task, as it was trained in
+
+
+def film_names() -> tuple[str, ...]:
+    """What can be filmed; under a skill's name its own task, as it was trained in."""
+    return (*CHORES, *skill_names())
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class Player(Protocol):
 
 def check_checkpoints(skills: Sequence[str]) -> None:
     """Raise a UserError that names the skills for which there is no checkpoint."""
-    missing = [name for name in skills if not (CHECKPOINTS / f"{name}.safetensors").is_file()]
+    missing = [name for name in skills if not shipped_policy(name, CHECKPOINTS).is_file()]
     if missing:
         raise UserError(
             f"no checkpoint for {', '.join(missing)} in {CHECKPOINTS}: "
@@ -101,7 +106,7 @@ class HouseholdPlayer:
     def __init__(self, chore: Chore, mode: str, seed: int, episodes: int) -> None:
         """Open the world and load the skills; UserError where one lacks its checkpoint."""
         if mode == "mixed":
-            check_checkpoints([name for name in chore.skills if name not in ORACLE_DRIVES])
+            check_checkpoints([name for name in chore.skills if effect_of(name) != "arrives"])
         episodes_of(chore.task, episodes)
         self._runner = EpisodeRunner(
             EvaluationSettings(
@@ -133,7 +138,7 @@ class SkillPlayer:
 
         check_checkpoints([skill])
         self._skill, self._seed = skill, seed
-        self._source = str(CHECKPOINTS / f"{skill}.safetensors")
+        self._source = str(shipped_policy(skill, CHECKPOINTS))
         self._player = PolicyPlayer(self._source, deterministic=True, split="val")
         self._episodes = episodes_of(skill, episodes)
 
@@ -142,13 +147,12 @@ class SkillPlayer:
         options = {"episode": self._episodes.episode(index, self._seed)}
         if path is None:
             return self._take(self._player.play(index, options))
-        from planner.panels import skill_title
         from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
 
         world = self._player.environment
         world.reset(options=options)
         call = only_call(self._skill, world)
-        title = skill_title(self._skill).title()
+        title = label_of(self._skill).title.title()
         sources = {self._skill: self._source}
         with EpisodeVideo(path, world, title, sources, STRIDE, FPS) as video:
 
@@ -244,9 +248,9 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
 
 def main(arguments: Sequence[str]) -> int:
     """Films what is asked for."""
-    parser = OneLineParser(prog="planner.film", description=__doc__)
+    parser, names = OneLineParser(prog="planner.film", description=__doc__), film_names()
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; default: all"
     )
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
@@ -259,15 +263,15 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     for name in options.names:
-        if name not in NAMES:
-            raise UserError(f"unknown film '{name}': choose of {', '.join(NAMES)}")
+        if name not in names:
+            raise UserError(f"unknown film '{name}': choose of {', '.join(names)}")
     parse_modes(options.skills)
     if options.episodes < 1:
         raise UserError("--episodes must be at least 1")
     import torch
 
     torch.set_num_threads(1)  # more only wait for each other on so small a network
-    for name in dict.fromkeys(options.names or NAMES):
+    for name in dict.fromkeys(options.names or names):
         try:
             player = open_player(name, options.skills, options.seed, options.episodes)
         except UserError as error:

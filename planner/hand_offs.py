@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from planner.executive import REARM
+from planner.labels import REARM
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet
@@ -23,6 +23,7 @@ from rearrange.scenes import generate_apartment
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
 from skills.base import SkillArgument, as_episode
+from skills.registry import effect_of
 
 Start = tuple[str, Episode]  # a skill, and the state in which it began
 
@@ -51,7 +52,8 @@ class HandOffRecorder:
 
 
 def _makes_sense(skill: str, argument: SkillArgument, state: SimState) -> bool:
-    carries = skill == "place" or (skill == "navigate" and argument.kind == "goal")
+    effect = effect_of(skill)
+    carries = effect == "places" or (effect == "arrives" and argument.kind == "goal")
     expected = argument.slot if carries else NOTHING
     return int(state.held_object[0]) == expected and int(state.held_handle[0]) == NOTHING
 

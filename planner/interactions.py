@@ -15,46 +15,29 @@ from dataclasses import dataclass, replace
 
 from planner.problem import ARTICULATED_RECEPTACLES, OPENED_BEYOND
 from planner.search import Plan, PlanStep
+from rearrange.errors import UserError
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
 from skills import SkillArgument
+from skills.registry import all_specs, effect_of
+from skills.spec import Effect, PlanAction, SkillSpec
 
 OBJECT_AT_DISTANCE = 0.30  # [m] habitat-lab v0.3.4; the Place skill's own success is 0.15
 CLOSED_BELOW = 0.15  # [rad] or [m]
 
 
 @dataclass(frozen=True)
-class SkillBinding:
-    """How an action of the domain becomes a skill.
+class SkillCall:
+    """One skill to be run, with what it is told and what it is meant to bring about.
 
     Attributes:
-        skill: Name in `skills.load_skills`.
-        told: Position of the object or goal that the skill is told about.
-        receptacle: Position of the receptacle that it opens, closes or drives to, or None.
+        step: Of the plan.
+        skill: Name of the skill.
+        label: Name of what it is told about.
+        argument: What it is told.
+        receptacle: What it opens, closes or drives to, or None.
         interacts: Counts as an interaction of its own; driving does not.
     """
-
-    skill: str
-    told: int
-    receptacle: int | None = None
-    interacts: bool = True
-
-
-BINDINGS: dict[str, SkillBinding] = {
-    "nav": SkillBinding("navigate", 2, interacts=False),
-    "nav-to-receptacle": SkillBinding("navigate", 3, 2, interacts=False),
-    "pick": SkillBinding("pick", 1),
-    "place": SkillBinding("place", 2),
-    "open-fridge": SkillBinding("open_fridge", 2, 1),
-    "open-cab": SkillBinding("open_cab", 2, 1),
-    "close-fridge": SkillBinding("close_fridge", 2, 1),
-    "close-cab": SkillBinding("close_cab", 2, 1),
-}
-
-
-@dataclass(frozen=True)
-class SkillCall:
-    """One skill to be run, with what it is told and what it is meant to bring about."""
 
     step: PlanStep
     skill: str
@@ -64,33 +47,52 @@ class SkillCall:
     interacts: bool
 
     @property
+    def effect(self) -> Effect:
+        """What it is meant to bring about, see SkillSpec."""
+        return effect_of(self.skill)
+
+    @property
     def closes(self) -> bool:
         """Whether it is meant to close its receptacle."""
-        return self.skill.startswith("close_")
+        return self.effect == "closes"
+
+
+def carrier_of(action: str) -> tuple[SkillSpec, PlanAction]:
+    """The skill that carries out an action of the domain, and what the action says to it.
+
+    Raises:
+        UserError: No skill does.
+    """
+    for spec in all_specs().values():
+        for each in spec.actions:
+            if each.name == action:
+                return spec, each
+    raise UserError(f"no skill carries out the action '{action}': name it in a SkillSpec's actions")
 
 
 def bind(step: PlanStep, arguments: dict[str, SkillArgument]) -> SkillCall:
     """The skill call of a plan step."""
-    binding = BINDINGS[step.action]
-    label = step.arguments[binding.told]
+    spec, action = carrier_of(step.action)
+    label = step.arguments[action.told]
     argument, receptacle = arguments[label], None
-    if binding.receptacle is not None:
-        receptacle = step.arguments[binding.receptacle]
+    if action.receptacle is not None:
+        receptacle = step.arguments[action.receptacle]
         argument = replace(argument, joint=ARTICULATED_RECEPTACLES[receptacle][1])
-    return SkillCall(step, binding.skill, label, argument, receptacle, interacts=binding.interacts)
+    interacts = spec.effect not in ("", "arrives")
+    return SkillCall(step, spec.name, label, argument, receptacle, interacts)
 
 
 def without_navigation(plan: Plan) -> Plan:
     """The VER paper's TP-SRL(NoNav): skills that move the base have to find the way themselves."""
-    steps = tuple(s for s in plan.steps if BINDINGS[s.action].skill != "navigate")
+    steps = tuple(s for s in plan.steps if carrier_of(s.action)[0].effect != "arrives")
     return replace(plan, steps=steps)
 
 
 def achieved(call: SkillCall, state: SimState) -> bool:
     """Whether the interaction's effect holds in world 0 now, judged from the true state."""
-    if call.skill == "pick":
+    if call.effect == "holds":
         return held_slot(state) == call.argument.slot
-    if call.skill == "place":
+    if call.effect == "places":
         return hand_empty(state) and is_at_goal(call, state)
     if call.receptacle is None or not call.interacts:
         raise ValueError(f"{call.step} has no effect that the world shows")
@@ -144,7 +146,7 @@ class InteractionTracker:
         self._seen = [False] * len(self._calls)  # whose effect was there; in any order only
         self._names = interaction_names(self._calls)
         self._lasting = [
-            call.skill == "place"
+            call.effect == "places"
             or (call.closes and all(c.receptacle != call.receptacle for c in self._calls[i + 1 :]))
             for i, call in enumerate(self._calls)
         ]
@@ -222,7 +224,7 @@ class InteractionTracker:
         if not self._lasting[index]:
             return True
         call = self._calls[index]
-        return is_at_goal(call, state) if call.skill == "place" else achieved(call, state)
+        return is_at_goal(call, state) if call.effect == "places" else achieved(call, state)
 
 
 def interaction_names(calls: Sequence[SkillCall]) -> list[str]:

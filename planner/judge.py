@@ -18,6 +18,7 @@ from planner.interactions import (
 from planner.record import Decision, Ending, Execution, HandOff, missed_steps
 from rearrange.env import RearrangeEnv
 from rearrange.sim.base import NOTHING
+from skills.registry import effect_of
 
 WRONG_OBJECT = "wrong object"
 MOVED, REOPENED = "moved a placed object", "reopened"
@@ -163,9 +164,9 @@ class Judge:
 
     def _has_effect(self, call: SkillCall, distance: float) -> bool:
         """Whether what a call is for was brought about; a drive ends near enough to what it was told."""
-        if call.skill == "navigate":
+        if call.effect == "arrives":
             return distance <= self._arrived
-        return achieved(call, self._world.state)
+        return call.effect != "" and achieved(call, self._world.state)
 
     def _deviation(
         self, name: str, call: SkillCall, ending: Ending
@@ -182,22 +183,22 @@ class Judge:
     ) -> str | None:
         """What is not as the plan assumes, the most telling first."""
         state = self._world.state
-        held = held_slot(state)
+        held, effect = held_slot(state), effect_of(name)
         if ending in ("force limit", "step limit"):
             return ending
-        if name == "pick" and held not in (call.argument.slot, NOTHING):
+        if effect == "holds" and held not in (call.argument.slot, NOTHING):
             return WRONG_OBJECT
-        if name not in ("pick", "place") and self._held_before not in (held, NOTHING):
+        if effect not in ("holds", "places") and self._held_before not in (held, NOTHING):
             return "dropped"
         if disturbed:
             return REOPENED if disturbed[0].closes else MOVED
-        if name == "place" and held == NOTHING and not achieved(call, state):
+        if effect == "places" and held == NOTHING and not achieved(call, state):
             return "missed the goal"
         if ending == "time-out":
             return ending
         if state.held_handle[0] != NOTHING:
             return "holds a handle"
-        if name == "pick" and held == NOTHING:
+        if effect == "holds" and held == NOTHING:
             return "nothing held"
         if name == call.skill and call.interacts and not achieved(call, state):
             return "no effect"

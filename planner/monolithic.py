@@ -13,7 +13,7 @@ from planner.judge import Judge, force_exceeded
 from planner.record import EVERYTHING, Ending, Execution, Moment, Observer
 from rearrange.env import RearrangeEnv
 from skills import Skill
-from skills.base import MONOLITHIC
+from skills.modes import MONOLITHIC
 
 STOPPED_EARLY = "stopped early"
 

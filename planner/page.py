@@ -15,12 +15,13 @@ from typing import Any
 
 from planner import charts
 from planner.charts import Rate, Segment, Series, Start
-from planner.executive import REARM
 from planner.judge import EXHAUSTED
+from planner.labels import REARM, label_of, legend
 from planner.report import read_result
 from planner.table import method_name
 from rearrange.errors import UserError
 from skills.command import OneLineParser, counted, run_command, short_path, write_text
+from skills.registry import effect_of
 
 SUCCESSES, FAILURES = 2, 4  # films shown
 LARGEST_FILM = 6 * 2**20  # bytes
@@ -155,8 +156,8 @@ def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:
         for hand_off in record["hand_offs"]:
             if hand_off["skill"] == REARM:
                 continue
-            follows = before is not None and before["skill"] == "navigate"
-            if follows and hand_off["skill"] != "navigate":
+            follows = before is not None and effect_of(before["skill"]) == "arrives"
+            if follows and effect_of(hand_off["skill"]) != "arrives":
                 assert before is not None
                 starts.setdefault(hand_off["skill"], []).append(
                     Start(before["distance"], before["heading"], hand_off["deviation"] is None)
@@ -196,8 +197,9 @@ def _timelines(result: dict[str, Any], longest: int) -> str:
         rows.append(row + _decisions(record))
     used = {h["skill"] for record in result["records"] for h in record["hand_offs"]}
     keys = "".join(
-        f'<span class="key" style="background:{color}"></span>{skill.replace("_", " ")}'
-        for skill, color in charts.SKILL_COLORS.items()
+        f'<span class="key" style="background:{label_of(skill).colour}"></span>'
+        f"{skill.replace('_', ' ')}"
+        for skill in legend()
         if skill in used
     )
     rest = "".join(rows[TIMELINES:])

@@ -37,11 +37,6 @@ TITLES = {
     "drawer_middle": "middle drawer",
     "drawer_bottom": "bottom drawer",
 }
-SKILL_TITLES = {
-    "open_cab": "open cabinet",
-    "close_cab": "close cabinet",
-    "reset_arm": "folding the arm",
-}
 FARTHEST = 5.0  # [m], of the depth panel
 SMALL = 14  # font; the README's GIF shows the panel at three quarters
 
@@ -63,11 +58,6 @@ def receptacle_title(name: str) -> str:
     words = name.replace("_0", " ").split("_")
     # counter_left is the left counter.
     return " ".join(reversed(words)) if words[-1] in ("left", "right") else " ".join(words)
-
-
-def skill_title(name: str) -> str:
-    """For example "open fridge" for open_fridge."""
-    return SKILL_TITLES.get(name, name.replace("_", " "))
 
 
 def depth_panel(depth: NDArray[np.float32], size: int) -> Picture:

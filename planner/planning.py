@@ -37,7 +37,7 @@ def plan_episodes(settings: EvaluationSettings, episodes: EpisodeSet) -> Iterato
     for index in range(settings.episodes):
         episode = episodes.episode(index, settings.seed)
         started = time.perf_counter()
-        problem = build_problem(episode, settings.close).problem
+        problem = build_problem(episode, settings.close, settings.named_skills).problem
         problem_seconds = time.perf_counter() - started
         plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
         if not settings.navigate:

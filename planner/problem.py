@@ -6,7 +6,7 @@ in the middle of an episode: `problem_text` does not care where its facts came f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES, OPEN_RECEPTACLES
 from skills import SkillArgument
+from skills.registry import find
 
 DOMAIN_PATH = Path(__file__).with_name("domain.pddl")
 ROBOT = "fetch"
@@ -48,13 +49,16 @@ class TaskProblem:
     arguments: dict[str, SkillArgument]
 
 
-def build_problem(episode: Episode, close: bool = False) -> TaskProblem:
+def build_problem(
+    episode: Episode, close: bool = False, named: Collection[str] = ()
+) -> TaskProblem:
     """Writes the problem "bring every target to its goal, hand empty" and reads it back.
 
     Args:
         episode: What is asked.
         close: Every fridge and drawer that the targets need shall be closed in the end: our
             extension, HAB never asks for it.
+        named: Skills that were named; those that bring actions of their own take part.
 
     Raises:
         UserError: The episode names receptacles that do not exist, or no targets.
@@ -67,12 +71,19 @@ def build_problem(episode: Episode, close: bool = False) -> TaskProblem:
         initial_facts(episode),
         goals(episode, close),
     )
-    return TaskProblem(text, read_problem(text), skill_arguments(episode))
+    return TaskProblem(text, read_problem(text, named), skill_arguments(episode))
 
 
-def read_problem(text: str) -> Problem:
-    """A problem in our domain, read by unified-planning."""
-    return _reader().parse_problem_string(DOMAIN_PATH.read_text(encoding="utf-8"), text)
+def read_problem(text: str, named: Collection[str] = ()) -> Problem:
+    """A problem in our domain, read by unified-planning; `named` as in build_problem."""
+    return _reader().parse_problem_string(domain_text(named), text)
+
+
+def domain_text(named: Collection[str] = ()) -> str:
+    """The domain in PDDL, with the actions that skills bring themselves, of those that are named."""
+    text = DOMAIN_PATH.read_text(encoding="utf-8")
+    added = [find(name).pddl for name in named if find(name).pddl]
+    return "\n".join([text.rstrip().removesuffix(")"), *added, ")\n"]) if added else text
 
 
 def object_name(target_index: int) -> str:

@@ -21,7 +21,7 @@ included. Step and force limits end the episode as ever: replanning does not und
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from unified_planning.model import Problem
@@ -87,6 +87,7 @@ class Replanner:
         solve: Callable[[Problem], Plan],
         knowledge: Knowledge,
         close: bool = False,
+        named: Collection[str] = (),
     ) -> None:
         """Begin with an episode.
 
@@ -96,10 +97,11 @@ class Replanner:
             solve: Makes a plan; raises PlanningError.
             knowledge: What the robot may know; follows the same episode.
             close: As in `problem.build_problem`.
+            named: As there.
         """
         self._episode, self._settings, self._solve = episode, settings, solve
         self.knowledge = knowledge
-        self.beliefs = Beliefs(episode, knowledge, close)
+        self.beliefs = Beliefs(episode, knowledge, close, named)
         self._plans = 0
         self._because_of: Counter[int] = Counter()
         self._given_up: set[int] = set()
@@ -130,7 +132,7 @@ class Replanner:
         """
         carried = self.beliefs.held
         moved = self.beliefs.look(world, call)
-        stranded = call.skill == "navigate" and timed_out and distance > ARRIVED
+        stranded = call.effect == "arrives" and timed_out and distance > ARRIVED
         trouble = self._trouble(call, carried, stranded, moved)
         if trouble is None and last:
             trouble = self._omission()
@@ -156,16 +158,16 @@ class Replanner:
         held, target = self.beliefs.held, call.argument.target_index
         if held == HANDLE:
             return _Trouble("holds a handle", target)
-        if call.skill == "pick" and held != call.argument.slot:
+        if call.effect == "holds" and held != call.argument.slot:
             if held == NOTHING:
                 return _Trouble("nothing held", target)
             return _Trouble(f"wrong object in the hand ({SLOT_KINDS[held]})", target)
-        if call.skill == "place":
+        if call.effect == "places":
             if held != NOTHING:
                 return _Trouble("still in the hand", target)
             if carried == self._episode.targets[target].slot and self._is_amiss(call):
                 return _Trouble("missed the goal", target)
-        elif call.skill != "pick" and carried not in (held, NOTHING, HANDLE):
+        elif call.effect != "holds" and carried not in (held, NOTHING, HANDLE):
             return _Trouble("dropped", self._target_of(carried, target))
         if moved:
             return _Trouble(f"{object_name(moved[0])} is no longer at its goal", moved[0])

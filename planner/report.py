@@ -20,8 +20,9 @@ from planner.planning import PlanRecord
 from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
 from rearrange.errors import UserError
-from skills.base import MODES, MONOLITHIC, parse_modes
 from skills.command import counted, short_path
+from skills.modes import MODES, MONOLITHIC, parse_modes
+from skills.registry import effect_of
 from skills.statistics import Proportion, proportion
 
 LIVE_ROWS = 15
@@ -274,7 +275,7 @@ def _planning_line(summary: dict[str, Any]) -> str:
 
 def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:
     """How many picks ended with another object in the hand, whether or not they failed first."""
-    picks = [h for r in records for h in r.execution.hand_offs if h.skill == "pick"]
+    picks = [h for r in records for h in r.execution.hand_offs if effect_of(h.skill) == "holds"]
     return {"wrong": sum(h.deviation == WRONG_OBJECT for h in picks), "picks": len(picks)}
 
 

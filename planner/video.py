@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from planner.chase import ChaseCamera, Cutaway
-from planner.executive import REARM
 from planner.interactions import OBJECT_AT_DISTANCE, held_slot
+from planner.labels import REARM, WAIT, label_of
 from planner.panels import (
     BACKGROUND,
     DONE,
@@ -36,7 +36,6 @@ from planner.panels import (
     font,
     object_title,
     receptacle_title,
-    skill_title,
 )
 from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
@@ -53,6 +52,7 @@ from rearrange.render import (
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import MujocoSimulator
+from skills.registry import effect_of
 
 FPS = 30
 STRIDE = 3  # every third step of a plan is drawn: three times real time
@@ -67,20 +67,6 @@ GHOST = (120, 220, 140)
 SPHERE = (165, 168, 176)
 HANDLE_BOX = (0.07, 0.07, 0.07)  # half sizes [m]; turned handles fit too
 LAST_FRAMES = 45  # how long the result stands still
-
-VERBS = {
-    "navigate": "driving to",
-    "pick": "picking up",
-    "place": "placing on",
-    "open_cab": "opening",
-    "open_fridge": "opening",
-    "close_cab": "closing",
-    "close_fridge": "closing",
-    "reset_arm": "folding the arm",
-    "look": "looking whether it stays",
-    "wait": "waiting before the stop",
-    "monolithic": "acting without a plan",
-}
 
 
 class EpisodeVideo:
@@ -183,7 +169,7 @@ class EpisodeVideo:
         handle = handle_of(world, moment)
         if handle is not None:
             draw_box(picture, view, handle, HANDLE_BOX, None, NOW, hidden=0.35)
-        if moment.skill == "navigate" and moment.argument is not None:
+        if effect_of(moment.skill) == "arrives" and moment.argument is not None:
             above = np.add(moment.argument.position, (0.0, 0.0, 0.35))
             draw_ghost_sphere(picture, view, above if handle is None else handle, 0.12, SPHERE, 0.8)
         center = state.object_position[0, target.slot]
@@ -259,7 +245,7 @@ def result_text(execution: Execution) -> tuple[str, Color]:
     text, colour = "Success", DONE
     if execution.failure is not None:
         skill, colon, cause = execution.failure.partition(":")
-        text, colour = f"Failed, {skill_title(skill)}{colon}{cause}", FAILED
+        text, colour = f"Failed, {label_of(skill).title}{colon}{cause}", FAILED
     count = len(execution.interactions)
     if count > 1:
         text += f": {sum(result.once for result in execution.interactions)} of {count} interactions"
@@ -278,7 +264,7 @@ def kind_of(source: str) -> str:
 def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None:
     """Where the handle is that the plan's current step is about [3], m; None where there is none."""
     joint = moment.calls[moment.plan_index].argument.joint
-    if joint is None or moment.skill in (REARM, "wait"):
+    if joint is None or moment.skill in (REARM, WAIT):
         return None
     return world.state.handle_position[0, ARTICULATED_JOINTS.index(joint)]
 
@@ -287,7 +273,7 @@ def caption(world: RearrangeEnv, moment: Moment) -> str:
     """What is being done, for example "3/20  driving to table 1"."""
     call = moment.calls[moment.plan_index]
     number = f"{moment.plan_index + 1}/{len(moment.calls)}"
-    verb = VERBS.get(moment.skill, moment.skill.replace("_", " "))
+    verb = label_of(moment.skill).verb
     if moment.argument is None or moment.skill == REARM:
         return f"{number}  {verb}"
     if call.receptacle is not None:

@@ -16,10 +16,10 @@ from gymnasium.vector.utils import batch_space
 
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
-from rearrange.episodes.generation import check_split
+from rearrange.episodes.generation import source_of
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
-from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.apartment import CLASSIC, Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
@@ -132,8 +132,9 @@ class _Worlds:
         world_count: int,
         starts: RecordedStarts | None,
         source: EpisodeSource | None = None,
+        homes: str = CLASSIC,
     ) -> None:
-        self.split = check_split(split)
+        self.split, self.apartments = split, source_of(split, homes)
         self.source = source
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
@@ -185,7 +186,7 @@ class _Worlds:
     def _sample(self, rng: np.random.Generator) -> Episode:
         """A start state, fit or not."""
         if self.source is None:
-            return self.task.sample_episode(self.split, rng)
+            return self.task.sample_episode(self.apartments, rng)
         return self.source.sample(self.task, rng)
 
     def begin(self, i: int, episode: Episode) -> None:
@@ -254,6 +255,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         seed: int | None = None,
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
+        homes: str = CLASSIC,
     ) -> None:
         """Build the environment.
 
@@ -265,11 +267,12 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             seed: Seeds episodes until `reset(seed=...)` does.
             starts: Recorded start states that are mixed into those that the task samples.
             source: Where episodes come from, if not from our apartments.
+            homes: "classic", the eleven plans drawn by hand, or "generated", plans without end.
 
         Raises:
-            UserError: Unknown task or split, or recorded starts that cannot be read.
+            UserError: Unknown task, split or homes, or recorded starts that cannot be read.
         """
-        self._worlds = _Worlds(task, config, split, simulator, 1, starts, source)
+        self._worlds = _Worlds(task, config, split, simulator, 1, starts, source, homes)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
         self.state = self._worlds.state
@@ -393,10 +396,11 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         simulator: SimulatorConfig | Simulator | None = None,
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
+        homes: str = CLASSIC,
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv."""
         self.num_envs = num_envs
-        self._worlds = _Worlds(task, config, split, simulator, num_envs, starts, source)
+        self._worlds = _Worlds(task, config, split, simulator, num_envs, starts, source, homes)
         if self._worlds.repeat > 1:
             raise UserError(
                 "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "

@@ -1,10 +1,11 @@
-"""`python -m rearrange.view TASK`: one episode of a task as a labelled picture.
+"""`python -m rearrange.view TASK`: one episode of a task as a labelled picture; `homes`: plans from above.
 
 The sheet shows the robot in the apartment with the walls between cut away, what its head camera sees,
 the map with the shortest path, and what the episode asks for. Objects to be moved are boxed in white,
 green ghosts stand at their goals, a grey sphere marks where Navigate is sent, and an amber box the handle
 that is to be opened or closed. `--steps K` adds what happens under random actions, `--viewer` opens
-MuJoCo's own viewer instead.
+MuJoCo's own viewer instead. `homes --split val --count 24` writes a sheet of homes without a task, each of
+another plan, with the names of rooms and receptacles.
 """
 
 from __future__ import annotations
@@ -17,13 +18,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from PIL import Image
+
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
 from rearrange.render.episode_sheet import contact_sheet, run_on, running
+from rearrange.render.home_sheet import home_sheet
+from rearrange.render.sheet import Picture, Sheet
+from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, layouts_of
+from rearrange.scenes.generator import generate_apartment
 from rearrange.sim.base import CONTROL_STEP
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS
+
+HOMES = "homes"  # what is shown instead of a task
 
 
 def open_viewer(world: RearrangeEnv, actions: str, seed: int) -> None:
@@ -78,13 +87,15 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Reads the command line; raises UserError where it is wrong."""
     parser = _Parser(prog="python -m rearrange.view", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("task", help=", ".join(TASKS))
+    parser.add_argument("task", help=", ".join((*TASKS, HOMES)))
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="place in the file")
     parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order, random actions")
     parser.add_argument("--dataset", metavar="PATH", help='an episode file, or "sampled"')
     parser.add_argument("--output", type=Path, metavar="PATH.png", help="instead of runs/view/")
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
+    parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
+    parser.add_argument("--homes", default=GENERATED, help="of homes: generated (default), classic")
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)
@@ -97,6 +108,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str]) -> int:
     """Write the sheet, or open the viewer; returns the exit code."""
     options = parse(arguments)
+    if options.task == HOMES:
+        path = options.output or Path("runs") / "view" / f"homes_{options.split}.png"
+        save(Image.fromarray(sheet_of_homes(options)), path)
+        return 0
     world = load_world(options)
     if options.viewer:
         open_viewer(world, options.actions, options.seed)
@@ -104,13 +119,33 @@ def main(arguments: Sequence[str]) -> int:
     name = f"{options.task}_{options.split}_{options.episode}.png"
     path = options.output or Path("runs") / "view" / name
     sheet = contact_sheet(world, options.task, options.steps, options.actions, options.seed)
+    save(sheet, path)
+    return 0
+
+
+def save(sheet: Sheet | Image.Image, path: Path) -> None:
+    """Write a picture and tell where; UserError where that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         sheet.save(path)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
     print(path)
-    return 0
+
+
+def sheet_of_homes(options: argparse.Namespace) -> Picture:
+    """Homes of a split, each of another plan as long as there are plans."""
+    layouts = layouts_of(options.split, options.homes)
+    most = len(layouts) * VARIATION_COUNT
+    if not 1 <= options.count <= most:
+        raise UserError(f"--count must be 1 to {most}, found {options.count}")
+    numbers = range(options.seed, options.seed + options.count)
+    return home_sheet(
+        [
+            generate_apartment(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT)
+            for i in numbers
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,12 @@
 # Stopped or killed, the same command goes on where it was; skills that are done are not trained again.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-for skill in navigate pick place open_cab close_cab open_fridge close_fridge pointnav objectnav tidy_house; do
+arguments=("$@")
+set --
+source "$here/setup.sh"
+set -- "${arguments[@]}"
+skills="$("$root/.venv/bin/python" -m skills.specs)"
+for skill in $skills pointnav objectnav tidy_house; do
     "$here/train_skill.sh" "$skill" "$@"
 done
 # Ablations: Pick and Place from within the arm's reach, with base motion and without

@@ -9,17 +9,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skills.base import MODES, Skill, SkillArgument
-    from skills.library import SKILL_NAMES, load_skills
+    from skills.base import Skill, SkillArgument
+    from skills.library import load_skills
+    from skills.modes import MODES
+    from skills.registry import find, register, skill_names
+    from skills.spec import PlanAction, SkillSpec
 
-__all__ = ["MODES", "SKILL_NAMES", "Skill", "SkillArgument", "load_skills"]
+__all__ = [
+    "MODES",
+    "PlanAction",
+    "Skill",
+    "SkillArgument",
+    "SkillSpec",
+    "find",
+    "load_skills",
+    "register",
+    "skill_names",
+]
 
 _HOME = {
-    "MODES": "skills.base",
+    "MODES": "skills.modes",
+    "PlanAction": "skills.spec",
     "Skill": "skills.base",
     "SkillArgument": "skills.base",
-    "SKILL_NAMES": "skills.library",
+    "SkillSpec": "skills.spec",
+    "find": "skills.registry",
     "load_skills": "skills.library",
+    "register": "skills.registry",
+    "skill_names": "skills.registry",
 }
 
 

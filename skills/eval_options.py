@@ -30,6 +30,7 @@ from skills.learned import check_metadata
 from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
 from skills.provenance import RELEASE, check_release
+from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS, check_dataset, check_skill, settings_type
 from ver import UserError, load_policy, merge_config
 
@@ -196,7 +197,7 @@ def checkpoint_of(options: Any) -> Path:
         UserError: It holds no policy, or one for another skill; or there is none.
     """
     given = options.checkpoint not in ("", UNTRAINED)
-    path = Path(options.checkpoint) if given else CHECKPOINTS / f"{options.skill}.safetensors"
+    path = Path(options.checkpoint) if given else shipped_policy(options.skill, CHECKPOINTS)
     if not given and not path.is_file():
         script = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
         raise UserError(

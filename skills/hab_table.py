@@ -7,6 +7,7 @@ evaluation, and compared field by field. What a setting means stands beside it (
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 import sys
 from collections import Counter
@@ -20,25 +21,31 @@ from rearrange.rules import HAB, OURS, settings_in
 from rearrange.settings import Setting
 from rearrange.tasks import HOUSEHOLD_NAMES, TASKS
 from skills.hab_text import INTRODUCTION, REMAINING
+from skills.registry import built_in
 from skills.settings import SkillEnvironments, TrainingSettings
 from skills.train import load_settings
 
-# Tasks that stand beside each other in one table, and the heading.
-GROUPS = {
-    "Navigate": ("navigate",),
-    "Pick": ("pick",),
-    "Place": ("place",),
-    "Open and close": ("open_cab", "close_cab", "open_fridge", "close_fridge"),
-    "Household scenarios": HOUSEHOLD_NAMES,
-}
 SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 # Of a training: no rules
-APART = {"skill", "preset", "run", "split", "sim", "dataset", "trainer", "rules"}
+APART = {"skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules"}
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}
 STARTS = {
     "starts.share": Setting("of the episodes begin where an earlier skill of a chain ended", 0.0),
 }
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """Heading -> tasks that stand beside each other in one table; ours, whatever else is installed."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, spec in built_in().items():
+        found[spec.heading] = (*found.get(spec.heading, ()), name)
+    return {**found, "Household scenarios": HOUSEHOLD_NAMES}
+
+
+def tasks() -> list[str]:
+    """All tasks of the page."""
+    return list(itertools.chain(*groups().values()))
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,7 @@ def _by_task(values: dict[str, str]) -> str:
 
 def _shared_table() -> list[str]:
     """What is not of a single task: simulator, actions, starts."""
-    columns = {task: rows_of(task) for task in TASKS}
+    columns = {task: rows_of(task) for task in tasks()}
     lines = ["| setting | ours | hab | meaning |", "|---" * 4 + "|"]
     for key in filter(is_shared, columns["navigate"]):
         rows = {task: column[key] for task, column in columns.items()}
@@ -265,23 +272,23 @@ def _group(names: tuple[str, ...]) -> list[str]:
 
 def _kept() -> list[str]:
     """Settings in which rules=hab keeps ours: HAB states none, or its value cannot be had."""
-    tasks: dict[tuple[str, str], list[str]] = {}
-    for task in TASKS:
+    where: dict[tuple[str, str], list[str]] = {}
+    for task in tasks():
         for name, row in rows_of(task).items():
             if row.known.kept:
                 why = f"HAB has {shown(row.known.hab, row.known)}; {row.known.kept}"
-                tasks.setdefault((name, why), []).append(task)
+                where.setdefault((name, why), []).append(task)
             elif row.known.hab is None:
                 why = f"HAB states none; ours is {shown(row.hab, row.known)}"
-                tasks.setdefault((name, why), []).append(task)
-    return [f"- `{name}` ({', '.join(where)}): {why}." for (name, why), where in tasks.items()]
+                where.setdefault((name, why), []).append(task)
+    return [f"- `{name}` ({', '.join(of)}): {why}." for (name, why), of in where.items()]
 
 
 def page() -> str:
     """The whole page in Markdown."""
     lines = [INTRODUCTION, "## What differs everywhere", "", *_shared_table(), ""]
     lines += [REMAINING, *_kept(), ""]
-    for title, names in GROUPS.items():
+    for title, names in groups().items():
         lines += [f"## {title}", "", *_group(names), *_table(names), ""]
     return "\n".join(lines).rstrip() + "\n"
 

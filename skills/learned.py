@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,11 @@ from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv, to_physical
 from rearrange.episodes import Episode
 from rearrange.late import LateObservations
 from rearrange.tasks import make_task
-from rearrange.tasks.base import GRIP, STOP
+from rearrange.tasks.base import STOP
 from skills.base import SkillArgument, as_episode
+from skills.endings import Ending, Stops
 from skills.knowledge import Body, PolicySenses
+from skills.registry import find
 from skills.settings import SkillEnvironments
 from ver import UserError, load_policy, to_environment_action
 
@@ -71,17 +72,31 @@ class LearnedSkill:
     began where the skill does, and masks the actions.
     """
 
-    name: str
-    timeout: int = 200  # steps (habitat-lab)
+    def __init__(self, name: str, path: str | Path, deterministic: bool = False) -> None:
+        """Load the checkpoint and the task that makes its observations.
 
-    def __init__(self, path: str | Path, deterministic: bool = False) -> None:
-        """Load the checkpoint and the task that makes its observations."""
-        self.source = str(path)
+        Args:
+            name: Of a skill.
+            path: Checkpoint.
+            deterministic: Take mean actions.
+
+        Raises:
+            UserError: There is no such skill, it does not say when it is over, or the checkpoint is another's.
+        """
+        spec = find(name)
+        if spec.ending is None:
+            raise UserError(f"{name} does not say when a policy is done: set SkillSpec.ending")
+        self._load(name, path, deterministic, spec.ending)
+        self.timeout = spec.timeout
+
+    def _load(self, name: str, path: str | Path, deterministic: bool, ending: type[Ending]) -> None:
+        self.name, self.source = name, str(path)
         self.runner = PolicyRunner(path, deterministic)
         metadata = self.runner.policy.metadata
-        check_metadata(path, metadata, self.name)
+        check_metadata(path, metadata, name)
         self.environments = SkillEnvironments.from_metadata(metadata, "val")
-        self.task: Any = make_task(self.name, self.environments.task_config())
+        self.task: Any = make_task(name, self.environments.task_config())
+        self.ending = ending(self.task.config)
         self.senses = PolicySenses(self.task, self.environments.camera_size)
         self.scale = self.task.action.scale()
         self.full = np.zeros((1, FULL_ACTION_SIZE))
@@ -89,9 +104,12 @@ class LearnedSkill:
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin the task with the argument, and forget the last use."""
-        self.begin(world, as_episode(world.episode, argument, Body(world).is_holding))
+        episode = as_episode(world.episode, argument, Body(world).is_holding)
+        self.begin(world, episode, argument)
 
-    def begin(self, world: RearrangeEnv, episode: Episode) -> None:
+    def begin(
+        self, world: RearrangeEnv, episode: Episode, argument: SkillArgument | None = None
+    ) -> None:
         """Begin an episode of the policy's own task in the world as it is now."""
         self.senses.begin(world, episode)
         self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
@@ -99,6 +117,7 @@ class LearnedSkill:
         self.full[:] = 0.0
         self.steps = 0
         self.runner.restart()
+        self.ending.begin(Body(world), argument)
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """Next action in the simulator's units [10], masked and repeated as in training."""
@@ -110,136 +129,23 @@ class LearnedSkill:
         else:
             self.full[0, STOP] = -1.0  # called once, where the policy has seen the world
         self.steps += 1
-        return self.senses.mask(world, to_physical(self.scale, self.full))
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """Whether the skill is over, from what the robot can tell."""
-        raise NotImplementedError
-
-    def _at_rest(self, world: RearrangeEnv) -> bool:
-        """The hand is at its resting place."""
-        return Body(world).to_rest < self.task.config.rest_threshold
-
-
-class LearnedNavigate(LearnedSkill):
-    """Navigate by a trained policy, which says itself when it has arrived."""
-
-    name = "navigate"
-    timeout = 300
-
-    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
-        """Begin, and remember where to go."""
-        super().reset(world, argument)
-        self._goal = argument.position
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """The policy calls stop where it is not ignored."""
-        if self.full[0, STOP] <= 0:
-            return False
-        distance = math.dist(Body(world).base_pose[:2], self._goal[:2])
-        return distance <= self.task.config.stop_distance
-
-
-class LearnedPick(LearnedSkill):
-    """Pick by a trained policy."""
-
-    name = "pick"
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """Something is held and the hand is back at its resting place."""
-        return Body(world).is_holding and self._at_rest(world)
-
-
-class LearnedPlace(LearnedSkill):
-    """Place by a trained policy."""
-
-    name = "place"
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """Nothing is held any more and the hand is back at its resting place."""
-        return not Body(world).is_holding and self._at_rest(world)
-
-
-class LearnedOpenClose(LearnedSkill):
-    """A drawer or the fridge opened or closed by a trained policy, which says itself when it is done.
-
-    How far the part has come the robot does not know, nor whether it is the right one.
-    """
-
-    def begin(self, world: RearrangeEnv, episode: Episode) -> None:
-        """See LearnedSkill; the hand has done nothing yet."""
-        super().begin(world, episode)
-        self._acted, self._was_holding = False, Body(world).is_holding
-        self._grips = False  # the cup was told to hold
-
-    def act(self, world: RearrangeEnv) -> np.ndarray:
-        """See LearnedSkill."""
-        action = super().act(world)
-        self._grips = bool(action[GRIP] >= 0.0)
+        action = self.senses.mask(world, to_physical(self.scale, self.full))
+        self.ending.watch(action)
         return action
 
     def done(self, world: RearrangeEnv) -> bool:
-        """The policy calls stop where it is not ignored, see the task, or the grasp broke."""
-        holding, zone = Body(world).is_holding, self.task.config.stop_zone
-        broke = self._grips and self._was_holding and not holding
-        self._was_holding = holding
-        self._acted = self._acted or holding or Body(world).to_rest > zone
-        stop = self.full[0, STOP] > 0.0
-        counts = zone <= 0.0 or (self._acted and not holding and self._at_rest(world))
-        return broke or bool(stop and counts)
-
-
-class LearnedOpenCab(LearnedOpenClose):
-    """Open a drawer by a trained policy."""
-
-    name = "open_cab"
-
-
-class LearnedCloseCab(LearnedOpenClose):
-    """Close a drawer by a trained policy."""
-
-    name = "close_cab"
-
-
-class LearnedOpenFridge(LearnedOpenClose):
-    """Open the fridge by a trained policy."""
-
-    name = "open_fridge"
-
-
-class LearnedCloseFridge(LearnedOpenClose):
-    """Close the fridge by a trained policy."""
-
-    name = "close_fridge"
+        """Whether the skill is over, from what the robot can tell."""
+        return self.ending.is_over(Body(world), bool(self.full[0, STOP] > 0.0))
 
 
 class LearnedScenario(LearnedSkill):
     """A whole household scenario by one trained policy, which says itself when all is done."""
 
-    def __init__(self, path: str | Path, scenario: str, deterministic: bool = False) -> None:
+    def __init__(self, scenario: str, path: str | Path, deterministic: bool = False) -> None:
         """Load the checkpoint of a scenario, one of HOUSEHOLD_NAMES."""
-        self.name = scenario
-        super().__init__(path, deterministic)
+        self._load(scenario, path, deterministic, Stops)
         self.timeout = self.task.max_steps
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin the world's own episode: all that there is to do is in its observation."""
         self.begin(world, world.episode)
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """The policy calls stop."""
-        return bool(self.full[0, STOP] > 0)
-
-
-LEARNED: dict[str, type[LearnedSkill]] = {
-    skill.name: skill
-    for skill in (
-        LearnedNavigate,
-        LearnedPick,
-        LearnedPlace,
-        LearnedOpenCab,
-        LearnedCloseCab,
-        LearnedOpenFridge,
-        LearnedCloseFridge,
-    )
-}

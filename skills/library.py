@@ -9,20 +9,15 @@ import numpy as np
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
-from skills.base import (
-    MONOLITHIC,
-    POLICY_SUFFIX,
-    SKILL_NAMES,
-    Skill,
-    SkillArgument,
-    parse_modes,
-)
+from skills.base import Skill, SkillArgument
 from skills.knowledge import Body
-from skills.learned import LEARNED, LearnedScenario
+from skills.learned import LearnedScenario, LearnedSkill
+from skills.modes import MONOLITHIC, POLICY_SUFFIX, parse_modes
 from skills.oracle.skill import OracleSkill
 from skills.random_skill import RandomSkill
+from skills.registry import all_specs, find, shipped_policy
 from skills.settings import CHECKPOINTS
-from skills.spa import spa_skills
+from skills.spa import Robot, SpaSkill
 
 RESET_TIMEOUT = 50  # steps (habitat-lab)
 RESET_STEP = 0.0375  # [rad] per step and joint
@@ -84,14 +79,16 @@ def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
         return {MONOLITHIC: monolithic_policy(scenario, chosen.get(MONOLITHIC))}
     sources: dict[str, str | Path] = {}
     missing = []
-    for name in SKILL_NAMES:
+    for name, spec in all_specs().items():
+        if spec.is_optional and name not in chosen:
+            continue
         what = chosen.get(name, mode)
         if what.endswith(POLICY_SUFFIX):
             sources[name] = Path(what)
         elif what in ("oracle", "spa", "random"):
             sources[name] = what
         else:
-            path = CHECKPOINTS / f"{name}{POLICY_SUFFIX}"
+            path = shipped_policy(name, CHECKPOINTS)
             sources[name] = path if path.is_file() else "oracle"
             if what == "learned" and not path.is_file():
                 missing.append(name)
@@ -106,6 +103,8 @@ def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
 def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:
     """All skills that a plan needs, and `reset_arm`; or what needs no plan, alone.
 
+    Optional skills (`SkillSpec.is_optional`) are among them where they are named.
+
     Args:
         words: "oracle": all from privileged state; "learned": all from checkpoints; "mixed": learned
             where there is a checkpoint; "spa": all by sensing, planning and acting; "random": all
@@ -119,14 +118,26 @@ def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:
     """
     sources = skill_sources(words, scenario)
     if MONOLITHIC in sources:
-        return {MONOLITHIC: LearnedScenario(sources[MONOLITHIC], scenario, deterministic=True)}
+        return {MONOLITHIC: LearnedScenario(scenario, sources[MONOLITHIC], deterministic=True)}
     skills: dict[str, Skill] = {"reset_arm": ResetArm()}
-    by_sensing = spa_skills() if "spa" in sources.values() else {}
+    robot = Robot()  # skills that sense and plan share what they remember
     for name, source in sources.items():
         if isinstance(source, Path):
-            skills[name] = LEARNED[name](source, deterministic=True)
+            skills[name] = LearnedSkill(name, source, deterministic=True)
         elif source == "random":
             skills[name] = RandomSkill(name)
+        elif source == "spa":
+            skills[name] = spa_skill(name, robot)
         else:
-            skills[name] = by_sensing[name] if source == "spa" else OracleSkill(name)
+            skills[name] = OracleSkill(name)
     return skills
+
+
+def spa_skill(name: str, robot: Robot) -> SpaSkill:
+    """A skill's sense-plan-act counterpart; a UserError where it has none."""
+    plan = find(name).spa
+    if plan is None:
+        raise UserError(
+            f"{name} has no sense-plan-act counterpart: give another, as in spa,{name}=oracle"
+        )
+    return SpaSkill(name, robot, plan)

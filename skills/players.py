@@ -29,7 +29,9 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle
+from skills.registry import all_specs
 from skills.settings import SkillEnvironments, environments_of
+from skills.spec import next_of
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
 FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
@@ -310,9 +312,7 @@ def _place_of(world: RearrangeEnv) -> tuple[float, float]:
     return position[0], position[1]
 
 
-def argument_of(skill: str, episode: Episode) -> SkillArgument:
-    """What a skill's own task asks of the skill."""
-    target = episode.targets[0]
-    if skill == "place" or episode.held_slot is not None:
-        return SkillArgument("goal", target.slot, 0, target.goal)
-    return SkillArgument("object", target.slot, 0, target.start, episode.target_joint)
+def argument_of(name: str, episode: Episode) -> SkillArgument:
+    """What the episode of a skill's own task asks of the skill, or that of a scenario first of all."""
+    spec = all_specs().get(name)
+    return (next_of if spec is None or spec.argument is None else spec.argument)(episode)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv, to_physical
 from skills.base import SkillArgument
-from skills.learned import LEARNED
+from skills.registry import find
 
 
 class RandomSkill:
@@ -17,9 +17,9 @@ class RandomSkill:
     source = "random"
 
     def __init__(self, name: str) -> None:
-        """Name one of SKILL_NAMES."""
+        """Take the name of a skill."""
         self.name = name
-        self.timeout = LEARNED[name].timeout
+        self.timeout = find(name).timeout
         self._rng = np.random.default_rng(0)
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:

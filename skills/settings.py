@@ -24,13 +24,13 @@ from rearrange.rules import (
     simulator_config,
     task_config,
 )
+from rearrange.scenes.apartment import CLASSIC, layouts_of
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat_dataset import DatasetEpisodes
 from rearrange.sim.randomisation import Randomisation
-from rearrange.tasks import HOUSEHOLD_NAMES, default_config
-from skills.base import SKILL_NAMES
+from rearrange.tasks import HOUSEHOLD_NAMES, TASKS, default_config
 from skills.habitat_lab import (
     PREFIX,
     HabitatLabEnvironments,
@@ -38,13 +38,13 @@ from skills.habitat_lab import (
     is_habitat_lab,
 )
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
+from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
 from ver.public import without_private_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONFIGS = REPOSITORY / "configs"
 CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
-HABITAT_NAMES = {"nav_to_obj": "navigate", "open_cabinet": "open_cab", "close_cabinet": "close_cab"}
 OWN = (
     "action",
     "base_motion",
@@ -61,6 +61,7 @@ class TrainingSettings:
     )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
+    homes: str = CLASSIC  # floor plans: classic, eleven drawn by hand, or generated, without end
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`) only (docs/hab.md)
@@ -78,15 +79,24 @@ class TrainingSettings:
 
 def check_skill(skill: str) -> str:
     """Return the name of what can be trained or raise a UserError that lists what there is."""
-    names = (*SKILL_NAMES, *HOUSEHOLD_NAMES, *NAVIGATION_NAMES)
+    names = (*skill_names(), *HOUSEHOLD_NAMES, *NAVIGATION_NAMES)
     if skill not in names and not is_habitat_lab(skill):
         hint = ""
-        if skill in HABITAT_NAMES:
-            hint = f" (habitat-lab's {skill} is {HABITAT_NAMES[skill]} here)"
+        ours = next((name for name, s in all_specs().items() if s.habitat_name == skill), None)
+        if ours is not None:
+            hint = f" (habitat-lab's {skill} is {ours} here)"
         elif re.fullmatch(r"\w+-v\d+", skill):
             hint = f" (for habitat-lab's own task: {PREFIX}{skill})"
         raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}{hint}")
     return skill
+
+
+def check_task(name: str) -> str:
+    """The name of a task of rearrange; finds the skill, and with it its task, where it is not known yet.
+
+    Ours are known at once: an environment worker need not load all skills.
+    """
+    return name if name in TASKS else find(name).name
 
 
 @lru_cache
@@ -135,6 +145,7 @@ class SkillEnvironments:
         sim: Simulator, see rearrange.sim.backends.
         dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
         rules: Set of rules, see rearrange.rules.
+        homes: Collection of floor plans, see rearrange.scenes.apartment.
     """
 
     skill: str
@@ -148,12 +159,14 @@ class SkillEnvironments:
     stall: bool = False
     dataset: str = ""
     rules: str = OURS
+    homes: str = CLASSIC
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
         check_rules(settings.rules)
+        layouts_of(split or settings.split, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
@@ -173,6 +186,7 @@ class SkillEnvironments:
             settings.stall,
             settings.dataset,
             settings.rules,
+            settings.homes,
         )
 
     @classmethod
@@ -195,7 +209,10 @@ class SkillEnvironments:
     @classmethod
     def of_rules(cls, skill: str, split: str, rules: str, camera_size: int) -> SkillEnvironments:
         """The environments in which who has no checkpoint is judged, by a set of rules."""
-        simulator, task = simulator_config(rules), task_config(skill, rules, judged=True)
+        simulator, task = (
+            simulator_config(rules),
+            task_config(check_task(skill), rules, judged=True),
+        )
         return cls(
             skill, asdict(task), split, camera_size, simulator.slide, stall=simulator.stall,
             rules=rules,
@@ -207,7 +224,7 @@ class SkillEnvironments:
 
     def task_config(self) -> Any:
         """The task's config as its dataclass."""
-        schema = OmegaConf.structured(default_config(self.skill))
+        schema = OmegaConf.structured(default_config(check_task(self.skill)))
         return OmegaConf.to_object(OmegaConf.merge(schema, self.task))
 
     def simulator_config(self) -> SimulatorConfig:
@@ -228,7 +245,7 @@ class SkillEnvironments:
         """One environment."""
         return RearrangeEnv(
             self.skill, self.task_config(), self.split, self.make_simulator(1), seed=seed,
-            starts=RecordedStarts(**self.starts), source=self.make_source(),
+            starts=RecordedStarts(**self.starts), source=self.make_source(), homes=self.homes,
         )  # fmt: skip
 
     def make_source(self) -> EpisodeSource | None:
@@ -242,7 +259,7 @@ class SkillEnvironments:
         del seed
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts), self.make_source(),
+            RecordedStarts(**self.starts), self.make_source(), self.homes,
         )  # fmt: skip
 
 

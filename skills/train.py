@@ -24,6 +24,7 @@ from skills.command import OneLineParser, run_command
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import TEST
+from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
     REPOSITORY,
@@ -52,7 +53,7 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     if skill in HOUSEHOLD_NAMES:
         common = ("skill", "household")
     names = ("habitat_lab",) if is_habitat_lab(skill) else (*common, skill)
-    files = [path for name in names if (path := CONFIGS / f"{name}.yaml").is_file()]
+    files = [path for name in names if (path := config_of(name)).is_file()]
     settings = merge_config(schema(), files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
     if preset != "cpu" or check_rules(rules) != OURS:
@@ -68,6 +69,12 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
         )
     settings.skill = skill
     return settings
+
+
+def config_of(name: str) -> Path:
+    """The YAML file of a skill, or of whatever else is trained."""
+    spec = all_specs().get(name)
+    return CONFIGS / f"{name}.yaml" if spec is None or spec.config is None else spec.config
 
 
 def _preset_file(name: str) -> Path:

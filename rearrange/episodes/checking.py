@@ -12,7 +12,7 @@ from rearrange.episodes.fields import FieldChecker
 from rearrange.episodes.generation import load_layout
 from rearrange.episodes.schema import EPISODE_FIELDS, OPTIONAL_FIELDS, TARGET_FIELDS, decode_episode
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, VARIATION_COUNT
+from rearrange.scenes.apartment import VARIATION_COUNT, split_of_layout
 
 WHERE = 'options["episode"]'
 _OF_JSON = {int, float}
@@ -80,7 +80,7 @@ def _target_records(targets: Any, fields: FieldChecker) -> list[Any]:
 
 
 def _split_of(layout: Any, fields: FieldChecker) -> str:
-    for split, layouts in LAYOUTS_OF_SPLIT.items():
-        if type(layout) is int and layout in layouts:
-            return split
+    split = split_of_layout(layout) if type(layout) is int else None
+    if split is not None:
+        return split
     fields.fail("layout", "a layout of any split", layout)

@@ -32,7 +32,7 @@ from rearrange.episodes.schema import (
     record_of,
 )
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, VARIATION_COUNT
+from rearrange.scenes.apartment import LAYOUTS_OF, LAYOUTS_OF_SPLIT, VARIATION_COUNT
 
 VERSION = 1
 DIRECTORY = Path(__file__).resolve().parents[2] / "data" / "episodes"
@@ -269,7 +269,7 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
     task = fields.choice("task", raw["task"], _task_names())
     seed = fields.integer("seed", raw["seed"], 0, 2**63 - 1)
     generator = fields.text("generator", raw["generator"], 500)
-    most = len(LAYOUTS_OF_SPLIT[split]) * VARIATION_COUNT
+    most = sum(len(splits[split]) for splits in LAYOUTS_OF.values()) * VARIATION_COUNT
     apartments: dict[tuple[int, int], ApartmentRecord] = {}
     for index, value in enumerate(fields.rows("apartments", raw["apartments"], 0, most)):
         where = FieldChecker(f"{path}: apartments[{index}]")

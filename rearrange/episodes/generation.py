@@ -15,11 +15,13 @@ from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import (
+    CLASSIC,
     LAYOUTS_OF_SPLIT,
     OPEN_RECEPTACLES,
     VARIATION_COUNT,
     Apartment,
     Receptacle,
+    layouts_of,
 )
 from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.generator import generate_apartment
@@ -206,9 +208,21 @@ class Scene:
         )
 
 
+def source_of(split: str, homes: str = CLASSIC) -> str:
+    """Where tasks sample apartments from: a split of the classic homes, or "generated/val".
+
+    Raises:
+        UserError: Unknown split or collection of homes.
+    """
+    check_split(split)
+    layouts_of(split, homes)
+    return split if homes == CLASSIC else f"{homes}/{split}"
+
+
 def empty_scene(split: str, rng: np.random.Generator) -> Scene:
-    """A random apartment of the split without objects."""
-    layout = int(rng.choice(LAYOUTS_OF_SPLIT[check_split(split)]))
+    """A random apartment of a split, or of what `source_of` names, without objects."""
+    homes, _, name = split.rpartition("/")
+    layout = int(rng.choice(layouts_of(check_split(name), homes or CLASSIC)))
     return Scene(*load_layout(layout, int(rng.integers(VARIATION_COUNT))))
 
 

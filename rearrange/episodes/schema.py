@@ -16,10 +16,11 @@ from rearrange.robot.kinematics import JOINT_LIMITS
 from rearrange.scenes.apartment import (
     ARTICULATED_JOINTS,
     CLOSED_RECEPTACLES,
-    LAYOUTS_OF_SPLIT,
     OPEN_RECEPTACLES,
     VARIATION_COUNT,
     Apartment,
+    ranges_of,
+    split_of_layout,
 )
 from rearrange.scenes.compile import DRAWER_RANGE, FRIDGE_DOOR_RANGE
 from rearrange.scenes.objects import SLOT_KINDS
@@ -208,9 +209,8 @@ def decode_episode(
 
 
 def _layout(value: Any, fields: FieldChecker, split: str) -> int:
-    layouts = LAYOUTS_OF_SPLIT[split]
-    if type(value) is not int or value not in layouts:
-        fields.fail("layout", f"a layout of split {split} ({', '.join(map(str, layouts))})", value)
+    if type(value) is not int or split_of_layout(value) != split:
+        fields.fail("layout", f"a layout of split {split} ({ranges_of(split)})", value)
     return value
 
 

@@ -5,16 +5,21 @@ World frame: right-handed, z up, metres, radians; the floor is z = 0. Nothing he
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rearrange.errors import UserError
+
 Split = Literal["train", "val", "test"]
 
-LAYOUTS_OF_SPLIT: dict[str, tuple[int, ...]] = {
-    "train": (0, 1, 2, 5, 6, 7, 8, 9, 10),
-    "val": (3,),
-    "test": (4,),
+# Two collections of homes: eleven plans drawn by hand, and plans without end. A layout is the number of a plan.
+CLASSIC, GENERATED = "classic", "generated"
+LAYOUTS_OF: Mapping[str, Mapping[str, Sequence[int]]] = {
+    CLASSIC: {"train": (0, 1, 2, 5, 6, 7, 8, 9, 10), "val": (3,), "test": (4,)},
+    GENERATED: {"train": range(1000, 5000), "val": range(5000, 5100), "test": range(5100, 5200)},
 }
+LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
 VARIATION_COUNT = 21
 
 # The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4), then those inside furniture.
@@ -42,6 +47,31 @@ ARTICULATED_JOINTS = (
 # Closed footprints in their own frames with handles and worktop: x_min, y_min, x_max, y_max [m].
 FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)
 CABINET_FOOTPRINT = (-0.30, -0.48, 0.335, 0.48)
+
+
+def layouts_of(split: str, homes: str = CLASSIC) -> Sequence[int]:
+    """The layouts of a split of a collection of homes; raises UserError if there is no such thing."""
+    if homes not in LAYOUTS_OF:
+        raise UserError(f"homes must be one of {', '.join(LAYOUTS_OF)}, not '{homes}'")
+    if split not in LAYOUTS_OF[homes]:
+        raise UserError(f"split must be one of {', '.join(LAYOUTS_OF[homes])}, not '{split}'")
+    return LAYOUTS_OF[homes][split]
+
+
+def split_of_layout(layout: int) -> str | None:
+    """The split that a layout belongs to, in whatever collection; None if there is no such layout."""
+    for splits in LAYOUTS_OF.values():
+        for split, layouts in splits.items():
+            if layout in layouts:
+                return split
+    return None
+
+
+def ranges_of(split: str) -> str:
+    """The layouts of a split in words, for messages."""
+    told = ", ".join(map(str, LAYOUTS_OF[CLASSIC][split]))
+    generated = LAYOUTS_OF[GENERATED][split]
+    return f"{told}, {generated[0]} to {generated[-1]}"
 
 
 @dataclass(frozen=True)
@@ -108,7 +138,7 @@ class Apartment:
     """One generated apartment.
 
     Attributes:
-        layout: Macro layout, 0 to 10 (decides the split).
+        layout: Number of the floor plan (decides the split).
         variation: Variation of the layout, 0 to 20.
         bounds: Inner rectangle of the building (x_min, y_min, x_max, y_max) [m].
         rooms: Named room rectangles (x_min, y_min, x_max, y_max) [m].

@@ -34,13 +34,7 @@ class Building:
     def __init__(self, layout: int, variation: int, rng: np.random.Generator) -> None:
         """Draw size, mirror image and colours."""
         self.layout, self.variation, self.rng = layout, variation, rng
-        mirror = variation % 4  # all four mirror images appear in every layout
-        self.plan: FloorPlan = FLOOR_PLANS[layout].stretched(
-            float(rng.uniform(0.97, 1.06)),
-            float(rng.uniform(0.97, 1.06)),
-            bool(mirror & 1),
-            bool(mirror & 2),
-        )
+        self.plan = self._draw_plan()
         self.palette: Palette = palette_of(layout, variation)
         width, depth = self.plan.size
         self.bounds = (0.0, 0.0, width, depth)
@@ -48,17 +42,23 @@ class Building:
         self.footprints: list[Box2] = []
         self.keepouts: list[Box2] = []
 
+    def _draw_plan(self) -> FloorPlan:
+        """One of the plans drawn by hand, resized; all four mirror images appear in every layout."""
+        mirror = self.variation % 4
+        return FLOOR_PLANS[self.layout].stretched(
+            float(self.rng.uniform(0.97, 1.06)),
+            float(self.rng.uniform(0.97, 1.06)),
+            bool(mirror & 1),
+            bool(mirror & 2),
+        )
+
     def _build(self) -> None:
         p = self.palette
         width, depth = self.plan.size
         t = OUTER_THICKNESS
         accent = int(self.rng.integers(4))
         colors = [p.accent_wall if i == accent else p.wall for i in range(4)]
-        standing = (0.0, CEILING)
-        self._wall((-t, width + t), (-t, 0.0), standing, colors[0])
-        self._wall((-t, width + t), (depth, depth + t), standing, colors[1])
-        self._wall((-t, 0.0), (0.0, depth), standing, colors[2])
-        self._wall((width, width + t), (0.0, depth), standing, colors[3])
+        self._build_outer_walls(colors)
         above = (CEILING, CEILING + 0.05)
         white = (0.97, 0.97, 0.96, 1.0)
         self.building.append(
@@ -75,7 +75,21 @@ class Building:
         self.outer_runs = tuple(self.runs)
         for inner in self.plan.walls:
             self._build_inner_wall(inner)
-        # Floors: thin slabs that only give colour.
+        self._build_floors()
+
+    def _build_outer_walls(self, colors: list[Color]) -> None:
+        """South, north, west and east."""
+        width, depth = self.plan.size
+        t, standing = OUTER_THICKNESS, (0.0, CEILING)
+        self._wall((-t, width + t), (-t, 0.0), standing, colors[0])
+        self._wall((-t, width + t), (depth, depth + t), standing, colors[1])
+        self._wall((-t, 0.0), (0.0, depth), standing, colors[2])
+        self._wall((width, width + t), (0.0, depth), standing, colors[3])
+
+    def _build_floors(self) -> None:
+        """Thin slabs that only give colour."""
+        p = self.palette
+        width, depth = self.plan.size
         slab = pieces.box((0.0, width), (0.0, depth), (-0.03, 0.0005), p.floor, collides=False)
         self.building.append(slab)
         for name, rect in self.plan.rooms.items():

@@ -53,6 +53,7 @@ class FloorPlan:
         television: Where the TV stand, and with it the living room, may go.
         dining: Where the middle of the dining table may be, per choice.
         doors: Where the front door may be.
+        voids: What of the rectangle around the rooms lies outside the building.
     """
 
     size: tuple[float, float]
@@ -64,6 +65,7 @@ class FloorPlan:
     television: tuple[Spot, ...]
     dining: tuple[Rect, ...]
     doors: tuple[Spot, ...]
+    voids: tuple[Rect, ...] = ()
 
     def stretched(self, sx: float, sy: float, mirror_x: bool, mirror_y: bool) -> FloorPlan:
         """The plan resized by (sx, sy) and mirrored."""

@@ -24,7 +24,7 @@ Part = tuple[Piece, float, float, float]  # piece, x, y, yaw in the frame of its
 
 
 class RejectedError(Exception):
-    """This draw cannot be furnished."""
+    """This draw cannot be furnished; the message is the reason, one of a few."""
 
 
 class Furnishing(Building):
@@ -107,18 +107,26 @@ class Furnishing(Building):
             if place(spots[int(index)]):
                 return
         if required:
-            raise RejectedError
+            raise RejectedError("no place for the front door")
 
     def _optional(self, place: Callable[[], bool]) -> bool:
         """Place something that the apartment can do without; undo it where it blocks the way."""
-        marks = (len(self.pieces), len(self.footprints), len(self.keepouts))
+        marks = self._marks()
         if not place():
             return False
         if self._reachable():
             return True
+        self._undo(marks)
+        return False
+
+    def _marks(self) -> tuple[int, int, int]:
+        """How much stands now, for `_undo`."""
+        return len(self.pieces), len(self.footprints), len(self.keepouts)
+
+    def _undo(self, marks: tuple[int, int, int]) -> None:
+        """Take back what has been placed since."""
         for items, mark in zip((self.pieces, self.footprints, self.keepouts), marks, strict=True):
             del items[mark:]
-        return False
 
     def _forget(self, names: set[str]) -> None:
         """Take back the last group, if it was placed."""
@@ -135,7 +143,7 @@ class Furnishing(Building):
 
     def _check(self) -> None:
         if not self._reachable():
-            raise RejectedError
+            raise RejectedError("something is out of reach")
 
     def _reachable(self) -> bool:
         """Whether every receptacle placed so far is in reach of where the robot can get to."""

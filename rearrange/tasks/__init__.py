@@ -57,21 +57,31 @@ __all__ = [
     "TidyHouseConfig",
     "default_config",
     "make_task",
+    "register_task",
 ]
 
-TASKS: dict[str, tuple[Any, Any]] = {
-    "navigate": (Navigate, NavigateConfig),
-    "pick": (Pick, PickConfig),
-    "place": (Place, PlaceConfig),
-    "open_cab": (OpenCab, OpenCabConfig),
-    "close_cab": (CloseCab, CloseCabConfig),
-    "open_fridge": (OpenFridge, OpenFridgeConfig),
-    "close_fridge": (CloseFridge, CloseFridgeConfig),
-    "tidy_house": (TidyHouse, TidyHouseConfig),
-    "prepare_groceries": (PrepareGroceries, PrepareGroceriesConfig),
-    "set_table": (SetTable, SetTableConfig),
+TASKS: dict[str, tuple[Any, Any]] = {  # name -> the task and its config, both types
+    task.name: (task, task.config_type)
+    for task in (
+        *(Navigate, Pick, Place, OpenCab, CloseCab, OpenFridge, CloseFridge),
+        *(TidyHouse, PrepareGroceries, SetTable),
+    )
 }
 HOUSEHOLD_NAMES = tuple(name for name, (task, _) in TASKS.items() if issubclass(task, Household))
+
+
+def register_task(task: type[Task]) -> None:
+    """Make a task known by its name, so that environments, episode files and configs can ask for it.
+
+    Raises:
+        UserError: Another task has the name.
+    """
+    known = TASKS.setdefault(task.name, (task, task.config_type))[0]
+    if known is not task:
+        raise UserError(
+            f"task '{task.name}' of {task.__module__}: {known.__module__} has one of that name "
+            "already: choose another"
+        )
 
 
 def default_config(name: str) -> Any:

@@ -69,18 +69,18 @@ class Knowledge:
         self._gripped: str | None = None  # the joint whose handle is held
         self._was_holding, self._hand = self.body.is_holding, self._hand_now()
 
-    def watch(self, skill: str, joint: str | None) -> None:
+    def watch(self, opens: bool, joint: str | None) -> None:
         """Take notice of a step.
 
         Args:
-            skill: What acts.
+            opens: What acts is a skill that opens something.
             joint: What it was told to open or close, if anything.
         """
         holding, hand = self.body.is_holding, self._hand_now()
         if not holding:
             self._gripped = None
         elif not self._was_holding:
-            self._gripped = joint if skill.startswith("open_") else None
+            self._gripped = joint if opens else None
         elif self._gripped is not None:
             travel = self._travels.get(self._gripped, np.zeros(2))
             self._travels[self._gripped] = travel + (hand - self._hand)

@@ -8,52 +8,30 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes import load_layout
 from rearrange.errors import UserError
 from skills.base import SkillArgument
-from skills.oracle.navigate import NavigateOracle
-from skills.oracle.navigate_handle import NavigateToHandle
-from skills.oracle.open_close import CloseOracle, OpenOracle
 from skills.oracle.oracle import Oracle
-from skills.oracle.pick import PickOracle
-from skills.oracle.place import PlaceOracle
+from skills.registry import find
 
 ORACLE_TIMEOUT = 600  # steps; oracles move carefully
-
-_HANDLE_ORACLES: dict[str, type[NavigateToHandle] | type[OpenOracle] | type[CloseOracle]] = {
-    "navigate": NavigateToHandle,
-    "open_cab": OpenOracle,
-    "close_cab": CloseOracle,
-    "open_fridge": OpenOracle,
-    "close_fridge": CloseOracle,
-}
 
 
 def begin_oracle(name: str, world: RearrangeEnv, argument: SkillArgument) -> Oracle:
     """An oracle that has begun in the world's apartment.
 
     Args:
-        name: One of SKILL_NAMES.
+        name: Of a skill.
         world: The environment.
         argument: What the skill is applied to; Navigate goes to a handle where it names a joint.
 
     Raises:
-        UserError: A skill that opens or closes is told no joint.
+        UserError: There is no such skill, it has no oracle, or what opens or closes is told no joint.
     """
-    grid, state = load_layout(world.episode.layout, world.episode.variation)[1], world.state
-    if name in _HANDLE_ORACLES and (name != "navigate" or argument.joint is not None):
-        if argument.joint is None:
-            raise UserError(f"{name} has to be told a joint: set SkillArgument.joint")
-        oracle = _HANDLE_ORACLES[name](grid)
-        oracle.reset(state, 0, argument.joint)
-    elif name == "navigate":
-        oracle = NavigateOracle(grid)
-        goal = argument.position if argument.kind == "goal" else None
-        oracle.reset(state, 0, argument.slot, goal)
-    elif name == "place":
-        oracle = PlaceOracle(grid)
-        oracle.reset(state, 0, argument.slot, argument.position)
-    else:
-        oracle = PickOracle(grid)
-        oracle.reset(state, 0, argument.slot)
-    return oracle
+    spec = find(name)
+    if spec.oracle is None:
+        raise UserError(f"there is no oracle for {name}: train it, or set SkillSpec.oracle")
+    if spec.effect in ("opens", "closes") and argument.joint is None:
+        raise UserError(f"{name} has to be told a joint: set SkillArgument.joint")
+    grid = load_layout(world.episode.layout, world.episode.variation)[1]
+    return spec.oracle(grid, world.state, argument)
 
 
 class OracleSkill:
@@ -63,7 +41,7 @@ class OracleSkill:
     timeout = ORACLE_TIMEOUT
 
     def __init__(self, name: str) -> None:
-        """Name one of SKILL_NAMES."""
+        """Take the name of a skill."""
         self.name = name
         self._oracle: Oracle | None = None
 

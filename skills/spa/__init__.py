@@ -14,6 +14,6 @@ whose places are seen. Not given: what the object is, where anything else stands
 
 from skills.spa.observed import Observed
 from skills.spa.robot import Robot
-from skills.spa.skill import SpaSkill, spa_skills
+from skills.spa.skill import SpaSkill
 
-__all__ = ["Observed", "Robot", "SpaSkill", "spa_skills"]
+__all__ = ["Observed", "Robot", "SpaSkill"]

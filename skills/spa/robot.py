@@ -21,6 +21,9 @@ from skills.spa.senses import NO_CYLINDERS, Senses
 
 HOLD, RELEASE = 1.0, -1.0
 Actions = Generator[np.ndarray, None, bool]
+Plan = Callable[
+    ["Robot", np.ndarray], Actions
+]  # (robot, position it is told [3]) -> a skill's actions
 CHECK_EVERY = 6  # steps from one look at the way ahead to the next
 ARM_STEP = 0.0375  # [rad] per step
 DESCENT_STEP = 0.012  # [m] per step of the hand near things

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from rearrange.env import RearrangeEnv
 from skills.base import SkillArgument
-from skills.spa.navigate import navigate
-from skills.spa.open_close import close_part, open_part
-from skills.spa.pick import pick
-from skills.spa.place import place
-from skills.spa.robot import Actions, Robot
+from skills.spa.robot import Actions, Plan, Robot
 
 TIMEOUT = 600  # steps, as for oracles
-PLANS: dict[str, Callable[[Robot, np.ndarray], Actions]] = {
-    "navigate": navigate,
-    "pick": pick,
-    "place": place,
-    "open_cab": lambda robot, told: open_part(robot, told, is_door=False),
-    "close_cab": lambda robot, told: close_part(robot, told, is_door=False),
-    "open_fridge": lambda robot, told: open_part(robot, told, is_door=True),
-    "close_fridge": lambda robot, told: close_part(robot, told, is_door=True),
-}
 
 
 class SpaSkill:
@@ -32,9 +17,9 @@ class SpaSkill:
     source = "sense-plan-act"
     timeout = TIMEOUT
 
-    def __init__(self, name: str, robot: Robot) -> None:
-        """Name one of PLANS; skills that share a robot share its memory."""
-        self.name, self.robot = name, robot
+    def __init__(self, name: str, robot: Robot, plan: Plan) -> None:
+        """Take a skill's name, its robot and its plan; skills that share a robot share its memory."""
+        self.name, self.robot, self.plan = name, robot, plan
         self._actions: Actions | None = None
         self._finished = True
 
@@ -46,7 +31,7 @@ class SpaSkill:
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin; of the argument only the position is used."""
         told = self.robot.attend(world, argument.position)
-        self._actions = PLANS[self.name](self.robot, told)
+        self._actions = self.plan(self.robot, told)
         self._finished = False
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
@@ -63,9 +48,3 @@ class SpaSkill:
     def done(self, world: RearrangeEnv) -> bool:
         """Whether the skill has finished or given up."""
         return self._finished
-
-
-def spa_skills() -> dict[str, SpaSkill]:
-    """All seven skills over one robot."""
-    robot = Robot()
-    return {name: SpaSkill(name, robot) for name in PLANS}

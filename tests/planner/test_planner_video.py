@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from planner_fakes import FakeWorld, make_table_episode
 
 from planner import eval as command
-from planner import executive, judge, panels, scenarios, video
+from planner import judge, labels, panels, scenarios, video
 from planner.chase import ChaseCamera, Cutaway
 from planner.interactions import InteractionResult, bind
 from planner.problem import build_problem
@@ -17,7 +17,7 @@ from planner.record import Execution, HandOff, Moment
 from planner.search import find_plan
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
 from rearrange.scenes.objects import SLOT_KINDS
-from skills import SKILL_NAMES
+from skills import skill_names
 
 # A robot would stand at the origin; the camera at (-3, 0, 3) looks at it.
 ROOM = """
@@ -193,7 +193,7 @@ def test_the_longest_texts_fit():
     causes = (judge.MOVED, judge.WRONG_OBJECT, "holds a handle", "missed the goal")
     results = [
         video.result_text(ended(f"{skill}: {cause}", count=10))[0]
-        for skill in (*executive.RULES, executive.LOOK)
+        for skill in (*skill_names(), labels.REARM, labels.LOOK)
         for cause in causes
     ]
     assert max(width(text, 19) for text in results) <= line
@@ -205,7 +205,7 @@ def test_the_longest_texts_fit():
     assert max(width(text, 19) for text in told) + 12 + ends + 12 <= line
     panel = video.PANEL_WIDTH - 2 * video.MARGIN
     titles = [scenario.title + ", NoNav" for scenario in scenarios.SCENARIOS.values()]
-    titles += [panels.skill_title(name).title() for name in SKILL_NAMES]
+    titles += [labels.label_of(name).title.title() for name in skill_names()]
     assert max(width(title, 17) for title in titles) <= panel
 
 

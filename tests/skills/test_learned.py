@@ -8,13 +8,14 @@ from rearrange.env import RearrangeEnv, to_physical
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
-from skills.base import SKILL_NAMES, SkillArgument
-from skills.learned import LEARNED, LearnedPick, LearnedScenario, PolicyRunner, as_episode
+from skills import skill_names
+from skills.base import SkillArgument
+from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner, as_episode
 from skills.players import argument_of
 from ver import UserError
 
 CASES = [
-    *((name, ()) for name in SKILL_NAMES),
+    *((name, ()) for name in skill_names()),
     ("pick", ("rules=hab",)),  # one step late
     ("navigate", ("task.action.delay=2",)),  # with three steps of an action
 ]
@@ -25,7 +26,7 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(
     make_checkpoint, name, overrides
 ):
     """Same episode, same noise: the skill in a world without its task does the same."""
-    skill = LEARNED[name](make_checkpoint(name, *overrides))
+    skill = LearnedSkill(name, make_checkpoint(name, *overrides))
     env = skill.environments(0, seed=0)
     observation, _ = env.reset(seed=5)
     world = RearrangeEnv("tidy_house", split="val", simulator=SimulatorConfig(camera_size=32))
@@ -51,7 +52,7 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(
 def test_a_scenarios_policy_sees_and_does_what_it_did_in_training(make_checkpoint):
     """In the planner's world, which is not its own, and with the mask and repetition of its own."""
     path = make_checkpoint("set_table")
-    policy = LearnedScenario(path, "set_table")
+    policy = LearnedScenario("set_table", path)
     env = policy.environments(0, seed=0)
     observation, _ = env.reset(seed=5)
     world = RearrangeEnv("set_table", split="val", simulator=SimulatorConfig(camera_size=32))
@@ -72,7 +73,7 @@ def test_a_scenarios_policy_sees_and_does_what_it_did_in_training(make_checkpoin
 
 
 def test_a_scenarios_policy_is_done_when_it_calls_stop(make_checkpoint):
-    policy = LearnedScenario(make_checkpoint("set_table"), "set_table")
+    policy = LearnedScenario("set_table", make_checkpoint("set_table"))
     world = policy.environments(0, seed=0)
     assert not policy.done(world)
     policy.full[0, STOP] = 1.0
@@ -82,7 +83,7 @@ def test_a_scenarios_policy_is_done_when_it_calls_stop(make_checkpoint):
 
 def test_restart_forgets_the_previous_action(pick_checkpoint):
     runner = PolicyRunner(pick_checkpoint, deterministic=True)
-    env = LearnedPick(pick_checkpoint).environments(0, seed=0)
+    env = LearnedSkill("pick", pick_checkpoint).environments(0, seed=0)
     observation, _ = env.reset(seed=1)
     first = runner.act(observation)
     runner.act(observation)
@@ -90,14 +91,13 @@ def test_restart_forgets_the_previous_action(pick_checkpoint):
     np.testing.assert_array_equal(runner.act(observation), first)
 
 
-def test_a_checkpoint_of_something_else_is_refused(pick_checkpoint, monkeypatch):
-    monkeypatch.setattr(LearnedPick, "name", "place")
+def test_a_checkpoint_of_something_else_is_refused(pick_checkpoint):
     with pytest.raises(UserError, match="holds a policy for 'pick', not for 'place'"):
-        LearnedPick(pick_checkpoint)
+        LearnedSkill("place", pick_checkpoint)
 
 
 def test_done_needs_something_in_the_hand_at_rest(pick_checkpoint):
-    skill = LearnedPick(pick_checkpoint)
+    skill = LearnedSkill("pick", pick_checkpoint)
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     assert not skill.done(env)
@@ -108,7 +108,7 @@ def test_done_needs_something_in_the_hand_at_rest(pick_checkpoint):
 
 
 def test_place_is_over_when_the_empty_hand_is_back(make_checkpoint):
-    skill = LEARNED["place"](make_checkpoint("place"))
+    skill = LearnedSkill("place", make_checkpoint("place"))
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     assert env.state.held_object[0] >= 0
@@ -121,7 +121,7 @@ def test_place_is_over_when_the_empty_hand_is_back(make_checkpoint):
 
 @pytest.mark.parametrize("name", ["navigate", "open_cab", "close_fridge"])
 def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
-    skill = LEARNED[name](make_checkpoint(name))
+    skill = LearnedSkill(name, make_checkpoint(name))
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of(name, env.episode))
@@ -144,7 +144,7 @@ def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
 @pytest.fixture
 def opener(make_checkpoint):
     """A skill that opens the fridge, begun, its policy calling stop all the time, and its world."""
-    skill = LEARNED["open_fridge"](make_checkpoint("open_fridge"))
+    skill = LearnedSkill("open_fridge", make_checkpoint("open_fridge"))
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of("open_fridge", env.episode))
@@ -189,7 +189,7 @@ def test_a_grasp_that_breaks_ends_the_skill(opener, monkeypatch, grip, over):
 
 
 def test_an_argument_becomes_the_target_of_an_episode(pick_checkpoint):
-    env = LearnedPick(pick_checkpoint).environments(0, seed=0)
+    env = LearnedSkill("pick", pick_checkpoint).environments(0, seed=0)
     env.reset(seed=1)
     goal = as_episode(
         env.episode, SkillArgument("goal", 7, 0, (1.0, 2.0, 3.0), "fridge_door"), False

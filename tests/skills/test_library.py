@@ -9,7 +9,7 @@ from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
 from rearrange.sim.mujoco import SimulatorConfig
-from skills import SKILL_NAMES, SkillArgument, library, load_skills
+from skills import SkillArgument, library, load_skills, skill_names
 from ver import UserError as VerUserError
 from ver import load_policy
 from ver.public import without_private_folders
@@ -17,8 +17,8 @@ from ver.public import without_private_folders
 
 def test_oracles_need_no_checkpoint():
     skills = load_skills("oracle")
-    assert set(skills) == {*SKILL_NAMES, "reset_arm"}
-    assert {skills[name].source for name in SKILL_NAMES} == {"oracle"}
+    assert set(skills) == {*skill_names(), "reset_arm"}
+    assert {skills[name].source for name in skill_names()} == {"oracle"}
 
 
 def test_mixed_takes_what_is_learned(pick_checkpoint, monkeypatch):

@@ -9,14 +9,14 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.sim import Randomisation
 from rearrange.tasks import HOUSEHOLD_NAMES, PickConfig, default_config
-from skills.base import SKILL_NAMES
+from skills import skill_names
 from skills.navigation import NavEnvironments
 from skills.settings import SkillEnvironments, check_skill, settings_type
 from skills.train import load_settings
 from ver import UserError as VerUserError
 
 
-@pytest.mark.parametrize("skill", [*SKILL_NAMES, *HOUSEHOLD_NAMES])
+@pytest.mark.parametrize("skill", [*skill_names(), *HOUSEHOLD_NAMES])
 def test_every_trainable_skill_has_a_config_that_loads(skill):
     assert load_settings(skill).skill == skill
 

@@ -130,7 +130,10 @@ WRONG = {
     "unknown in file": (put(("author",), "x"), ["only the fields", "'author'"]),
     "missing in file": (drop(("task",)), ["a field 'task'"]),
     "episodes are no list": (put(("episodes",), {}), ["episodes: expected a list", "{}"]),
-    "apartment split": (put(("apartments", 0, "layout"), 0), ["layout of split val (3)"]),
+    "apartment split": (
+        put(("apartments", 0, "layout"), 0),
+        ["layout of split val (3, 5000 to 5099)"],
+    ),
     "apartment variation": (put(("apartments", 0, "variation"), 21), ["from 0 to 20"]),
     "apartment size": (put(("apartments", 0, "size"), [math.pi]), ["size", "2 numbers"]),
     "unknown": (put((*EPISODE, "weather"), 1), ["only the fields", "weather"]),
@@ -138,7 +141,10 @@ WRONG = {
     "no record": (put(EPISODE, 7), ["episode: expected an object", "found 7"]),
     "id": (put((*EPISODE, "episode_id"), ""), ["episode_id", "''"]),
     "same id": (put((*EPISODE, "episode_id"), "val/0"), ["not yet taken", "'val/0'"]),
-    "layout": (put((*EPISODE, "layout"), 4), ["val/1", "layout of split val (3)", "found 4"]),
+    "layout": (
+        put((*EPISODE, "layout"), 4),
+        ["val/1", "layout of split val (3, 5000 to 5099)", "found 4"],
+    ),
     "layout is a bool": (put((*EPISODE, "layout"), True), ["layout", "True"]),
     "variation": (put((*EPISODE, "variation"), 99), ["variation", "0 to 20", "99"]),
     "apartment unlisted": (put((*EPISODE, "variation"), 7), ["the file's list", "[3, 7]"]),

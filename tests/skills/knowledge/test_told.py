@@ -24,7 +24,7 @@ def play(world, knowledge, name):
     while not skill.done(world) and world.elapsed_steps < 600:
         world.simulator.step(skill.act(world)[None])
         for each in knowledge.values():
-            each.watch(name, DRAWER)
+            each.watch(name == "open_cab", DRAWER)
     return skill.done(world)
 
 
@@ -94,7 +94,7 @@ def test_only_what_an_opening_skill_takes_is_a_handle(hand):
         (0.7, False, "open_cab"),
     ):
         hand.put(x, holding)
-        knowledge.watch(skill, DRAWER)
+        knowledge.watch(skill == "open_cab", DRAWER)
     assert told(knowledge) == 1.0
     for x, holding, skill in (
         (0.0, True, "open_cab"),
@@ -105,7 +105,7 @@ def test_only_what_an_opening_skill_takes_is_a_handle(hand):
         (1.2, True, "open_cab"),
     ):
         hand.put(x, holding)
-        knowledge.watch(skill, DRAWER)
+        knowledge.watch(skill == "open_cab", DRAWER)
     assert told(knowledge) == pytest.approx(1.4)
     knowledge.believe_shut("fridge_door")
     assert told(knowledge) == pytest.approx(1.4)

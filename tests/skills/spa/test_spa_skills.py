@@ -8,10 +8,11 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.sim.mujoco import SimulatorConfig
-from skills import SKILL_NAMES, load_skills
+from skills import load_skills, skill_names
+from skills.library import spa_skill
 from skills.oracle import Oracle
 from skills.players import argument_of
-from skills.spa import Observed, SpaSkill, spa_skills
+from skills.spa import Observed, Robot, SpaSkill
 from skills.spa.senses import Senses
 
 
@@ -48,10 +49,10 @@ def env():
 
 def test_mode_spa_has_no_oracle_among_its_skills():
     skills = load_skills("spa")
-    assert set(skills) == {*SKILL_NAMES, "reset_arm"}
-    assert all(isinstance(skills[name], SpaSkill) for name in SKILL_NAMES)
-    assert not any(isinstance(skills[name], Oracle) for name in SKILL_NAMES)
-    assert {skills[name].source for name in SKILL_NAMES} == {"sense-plan-act"}
+    assert set(skills) == {*skill_names(), "reset_arm"}
+    assert all(isinstance(skills[name], SpaSkill) for name in skill_names())
+    assert not any(isinstance(skills[name], Oracle) for name in skill_names())
+    assert {skills[name].source for name in skill_names()} == {"sense-plan-act"}
 
 
 def test_the_guard_refuses_object_poses(env):
@@ -61,11 +62,11 @@ def test_the_guard_refuses_object_poses(env):
         _ = guarded(env).apartment
 
 
-@pytest.mark.parametrize("name", SKILL_NAMES)
+@pytest.mark.parametrize("name", skill_names())
 def test_skills_read_nothing_but_what_a_robot_observes(env, name):
     env.reset(seed=3)
     world = guarded(env)
-    skill = spa_skills()[name]
+    skill = spa_skill(name, Robot())
     skill.reset(world, argument_of("pick", env.episode))
     for _ in range(12):
         action = skill.act(world)
@@ -94,7 +95,7 @@ def test_odometry_is_relative_to_the_start():
 
 def test_memory_lasts_for_an_episode_and_no_longer(env):
     env.reset(seed=3)
-    skills = spa_skills()
+    skills = load_skills("spa")
     argument = argument_of("pick", env.episode)
     skills["navigate"].reset(env, argument)
     env.step_physical(skills["navigate"].act(env))
@@ -171,7 +172,7 @@ def test_a_whole_pick_from_depth_alone(env):
     successes = 0
     for seed in (3, 4, 5, 6):
         env.reset(seed=seed)
-        world, skill = guarded(env), spa_skills()["pick"]
+        world, skill = guarded(env), spa_skill("pick", Robot())
         skill.reset(world, argument_of("pick", env.episode))
         for _ in range(skill.timeout):
             _, terminated, truncated, info = env.step_physical(skill.act(world))

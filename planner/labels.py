@@ -1,0 +1,47 @@
+"""How people are told what the robot is doing: title, verb and colour of skills and of what comes between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skills.modes import MONOLITHIC
+from skills.registry import all_specs
+
+REARM, LOOK, WAIT = "reset_arm", "look", "wait"  # what the executive does beside the skills
+_OTHER = "#0891b2"
+
+
+@dataclass(frozen=True)
+class Label:
+    """Words and colour.
+
+    Attributes:
+        title: As in "open cabinet".
+        verb: As in "opening", before what it is done to.
+        colour: In charts.
+    """
+
+    title: str
+    verb: str
+    colour: str = _OTHER
+
+
+PHASES: dict[str, Label] = {
+    REARM: Label("folding the arm", "folding the arm", "#475569"),
+    LOOK: Label("look", "looking whether it stays"),
+    WAIT: Label("wait", "waiting before the stop"),
+    MONOLITHIC: Label("monolithic", "acting without a plan"),
+}
+
+
+def label_of(name: str) -> Label:
+    """The label of a skill or a phase; of what is unknown, as in others' results, its name."""
+    spec = all_specs().get(name)
+    if spec is not None:
+        return Label(spec.title, spec.verb, spec.colour)
+    return PHASES.get(name, Label(name.replace("_", " "), name.replace("_", " ")))
+
+
+def legend() -> tuple[str, ...]:
+    """What charts tell apart, in the order of their keys."""
+    return (*all_specs(), REARM, MONOLITHIC)

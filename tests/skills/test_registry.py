@@ -1,0 +1,112 @@
+"""Skills by declaration: found, whole, and new ones without an edit."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rearrange.errors import UserError
+from rearrange.tasks import TASKS
+from skills import find, registry, skill_names
+from skills.completeness import missing
+from skills.oracle.skill import begin_oracle
+
+PACKAGE = Path(__file__).with_name("retrieve_skill")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", registry.built_in())
+def test_our_skills_lack_nothing(name):
+    assert missing(find(name)) == []
+
+
+def test_a_half_made_skill_is_told_what_it_lacks():
+    half = replace(find("pick"), oracle=None, verb="", colour="blue", config=Path("nowhere.yaml"))
+    registry._found["pick"], whole = half, find("pick")
+    try:
+        found = missing(half)
+    finally:
+        registry._found["pick"] = whole
+    assert [line.partition(":")[0] for line in found] == [
+        *("SkillSpec.verb", "SkillSpec.oracle", "SkillSpec.colour", "nowhere.yaml")
+    ]
+
+
+def test_an_unknown_name_lists_what_there_is():
+    for ask in (find, lambda name: begin_oracle(name, None, None)):
+        with pytest.raises(UserError, match="unknown skill 'throw': choose one of navigate, pick"):
+            ask("throw")
+
+
+def test_names_and_actions_belong_to_one_skill(monkeypatch):
+    with pytest.raises(UserError, match="there is a skill 'pick' already"):
+        registry.register(find("pick"))
+    task = type("Grab", (find("pick").task,), {"name": "grab"})
+    with pytest.raises(UserError, match="action 'pick' is carried out by 'pick' already"):
+        registry.register(replace(find("pick"), task=task))
+    assert "grab" not in TASKS
+
+
+def test_register_adds_a_skill_and_its_task_until_it_is_taken_out():
+    task = type("Grab", (find("pick").task,), {"name": "grab"})
+    registry.register(replace(find("pick"), task=task, actions=()))
+    assert skill_names()[-1] == "grab"
+    assert "grab" in TASKS
+    registry.unregister("grab")
+    assert "grab" not in skill_names()
+    assert "grab" not in TASKS
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """Environment variables of a process in which the package of Retrieve is installed."""
+    about = tmp_path / "retrieve-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: retrieve\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\nretrieve = retrieve:SPEC\n")
+    path = os.pathsep.join([str(ROOT), str(PACKAGE), str(tmp_path)])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def run(installed, cwd, *words):
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=cwd, env=installed, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_another_packages_skill_is_found_and_lacks_nothing(installed, tmp_path):
+    lines = run(installed, tmp_path, "skills.specs", "--check").splitlines()
+    assert lines == [*registry.built_in(), "retrieve"]
+
+
+@pytest.mark.slow
+def test_another_packages_skill_trains_evaluates_plans_and_is_filmed(installed, tmp_path):
+    small = [
+        *("trainer.total_steps=64", "trainer.collect.num_environments=2", "camera_size=40"),
+        *("trainer.collect.environments_per_worker=2", "trainer.collect.rollout_length=16"),
+        "trainer.tensorboard=false",
+    ]
+    run(installed, tmp_path, "skills.train", "retrieve", f"run={tmp_path / 'run'}", *small)
+    policy = tmp_path / "run" / "policy.safetensors"
+    assert policy.is_file()
+    shared = ["skills.eval", "retrieve", "--episodes", "1", "--dataset", "sampled"]
+    for player in (["--policy", "oracle"], ["--checkpoint", str(policy)]):
+        file = tmp_path / "evaluation.json"
+        run(installed, tmp_path, *shared, "--workers", "1", *player, "--json", str(file))
+        assert json.loads(file.read_text())["episodes"] == 1
+    result = tmp_path / "plans.json"
+    run(
+        *(installed, tmp_path, "planner.eval", "tidy_house", "--episodes", "1"),
+        *("--skills", "oracle,retrieve=oracle", "--workers", "1", "--json", str(result)),
+        *("--video", "--output", str(tmp_path / "videos")),
+    )
+    (record,) = json.loads(result.read_text())["records"]
+    assert "(retrieve " in record["plan"][0]
+    assert record["hand_offs"][0]["skill"] == "retrieve"
+    assert list((tmp_path / "videos").glob("*.mp4"))

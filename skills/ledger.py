@@ -23,8 +23,6 @@ LARGEST = 60_000  # bytes of an entry
 MADE = ("what", "command", "commit", "dirty", "date", "split", "release", "seed", "checkpoints")
 # Pages whose figures are not looked for: made from settings, made from results, history.
 UNCHECKED = ("docs/hab.md", "docs/results.md", "docs/changelog.md")
-# Pages to come: not checked so far.
-NOT_YET: tuple[str, ...] = ()
 
 INTRODUCTION = """\
 # Results
@@ -38,7 +36,7 @@ def pages(root: Path) -> list[Path]:
     """The documents whose figures have to stand in the ledger, relative to the root."""
     found = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     names = [str(page.relative_to(root)) for page in found if page.is_file()]
-    return [Path(name) for name in names if name not in (*UNCHECKED, *NOT_YET)]
+    return [Path(name) for name in names if name not in UNCHECKED]
 
 
 def index(ledger: Mapping[str, Any]) -> str:
@@ -121,7 +119,7 @@ def write(root: Path, documents: bool) -> None:
     for finding in check_entries(ledger, root):
         raise UserError(str(finding))
     write_text(root / "results" / "README.md", index(ledger))
-    for page in [*pages(root), *map(Path, NOT_YET)] if documents else []:
+    for page in pages(root) if documents else []:
         path = root / page
         text = path.read_text(encoding="utf-8")
         renewed = render_page(text, ledger)

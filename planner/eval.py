@@ -42,6 +42,7 @@ from planner.report import (
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
 from rearrange.episodes import EpisodeSet, find_dataset
+from rearrange.episodes.generation import HOMES
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT
 from rearrange.sim.backends import check_simulator_name, make_simulator
@@ -66,6 +67,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
+    parser.add_argument("--homes", **HOMES)
     parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument(
@@ -184,6 +186,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         replanning=ReplanSettings(limit=options.replan),
         knowledge=options.knowledge,
         sim=options.sim,
+        homes=options.homes,
     )
 
 
@@ -191,9 +194,8 @@ def main(arguments: Sequence[str]) -> int:
     """Evaluates and reports; returns the exit code."""
     options = parse(arguments)
     settings = settings_from(options)
-    episodes, line = find_dataset(
-        options.dataset, settings.scenario.task, settings.split, settings.episodes
-    )
+    asked = settings.scenario.task, settings.split, settings.episodes, settings.homes
+    episodes, line = find_dataset(options.dataset, *asked)
     settings = replace(settings, dataset=None if episodes is None else episodes.path)
     print(line, flush=True)
     origin = _made(options, settings, arguments)
@@ -271,7 +273,8 @@ def _made(
     policies = [] if options.plan_only else [who for who in sources if isinstance(who, Path)]
     return made(
         "planner.eval", arguments, what=f"{settings.task}: {row_name(settings)}",
-        seed=settings.seed, split=settings.split, release=options.release, checkpoints=policies,
+        seed=settings.seed, split=settings.split, homes=settings.homes, release=options.release,
+        checkpoints=policies,
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.modes import MONOLITHIC, parse_modes
 from skills.workers import play_in_workers
@@ -59,6 +60,7 @@ class EvaluationSettings:
         replanning: How often the plan may be changed; not at all by default.
         knowledge: What the robot may know, one of `skills.knowledge.LEVELS`.
         sim: Simulator, see rearrange.sim.backends.
+        homes: Collection of homes, see rearrange.scenes.apartment.
     """
 
     task: str
@@ -77,6 +79,7 @@ class EvaluationSettings:
     replanning: ReplanSettings = field(default_factory=ReplanSettings)
     knowledge: str = DEFAULT_LEVEL
     sim: str = "mujoco"
+    homes: str = DEFAULT_HOMES
 
     @property
     def scenario(self) -> Scenario:
@@ -130,7 +133,7 @@ class EpisodeRunner:
 
     def __init__(self, settings: EvaluationSettings) -> None:
         self._settings = settings
-        asked = settings.scenario, settings.split, settings.skills, settings.sim
+        asked = settings.scenario, settings.split, settings.skills, settings.sim, settings.homes
         self._stage = scenarios.open_stage(*asked)
         self._executive = Executive(self._stage.skills, settings.executive, settings.knowledge)
 
@@ -147,7 +150,8 @@ class EpisodeRunner:
         if settings.dataset is None:
             self._stage.world.reset(seed=seed)
         else:
-            given = EpisodeSet.load(settings.dataset, settings.scenario.task, settings.split)
+            place = settings.split, settings.homes
+            given = EpisodeSet.load(settings.dataset, settings.scenario.task, *place)
             asked = given.episode(index, settings.seed)
             self._stage.world.reset(seed=seed, options={"episode": asked})
         episode = self._stage.world.episode

@@ -22,6 +22,7 @@ from planner.record import Execution, Moment
 from planner.search import PlanStep
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.episodes.generation import HOMES
 from rearrange.errors import UserError
 from skills import SkillArgument
 from skills.command import OneLineParser, counted, run_command, short_path
@@ -93,9 +94,10 @@ def check_checkpoints(skills: Sequence[str]) -> None:
         )
 
 
-def episodes_of(task: str, count: int) -> EpisodeSet:
+def episodes_of(task: str, count: int, homes: str) -> EpisodeSet:
     """The task's validation file; UserError where it holds fewer episodes than asked for."""
-    found, _ = find_dataset(str(default_path(task, "val")), task, "val", count)
+    path = str(default_path(task, "val", homes))
+    found, _ = find_dataset(path, task, "val", count, homes)
     assert found is not None
     return found
 
@@ -103,11 +105,11 @@ def episodes_of(task: str, count: int) -> EpisodeSet:
 class HouseholdPlayer:
     """A household task whose plans are followed by skills."""
 
-    def __init__(self, chore: Chore, mode: str, seed: int, episodes: int) -> None:
+    def __init__(self, chore: Chore, mode: str, seed: int, episodes: int, homes: str) -> None:
         """Open the world and load the skills; UserError where one lacks its checkpoint."""
         if mode == "mixed":
             check_checkpoints([name for name in chore.skills if effect_of(name) != "arrives"])
-        episodes_of(chore.task, episodes)
+        episodes_of(chore.task, episodes, homes)
         self._runner = EpisodeRunner(
             EvaluationSettings(
                 chore.task,
@@ -115,7 +117,8 @@ class HouseholdPlayer:
                 seed=seed,
                 skills=mode,
                 navigate=chore.navigate,
-                dataset=default_path(chore.task, "val"),
+                dataset=default_path(chore.task, "val", homes),
+                homes=homes,
             )
         )
 
@@ -132,7 +135,7 @@ class HouseholdPlayer:
 class SkillPlayer:
     """A skill's own task, played by its policy with mean actions, as in plans."""
 
-    def __init__(self, skill: str, seed: int, episodes: int) -> None:
+    def __init__(self, skill: str, seed: int, episodes: int, homes: str) -> None:
         """Load the policy; UserError where there is none."""
         from skills.players import PolicyPlayer  # brings torch: only where skills run
 
@@ -140,7 +143,7 @@ class SkillPlayer:
         self._skill, self._seed = skill, seed
         self._source = str(shipped_policy(skill, CHECKPOINTS))
         self._player = PolicyPlayer(self._source, deterministic=True, split="val")
-        self._episodes = episodes_of(skill, episodes)
+        self._episodes = episodes_of(skill, episodes, homes)
 
     def play(self, index: int, path: Path | None) -> Take:
         """See Player."""
@@ -207,11 +210,11 @@ def _execution(skill: str, metrics: dict[str, float]) -> Execution:
     return Execution(success, once, (interaction,), failure, int(metrics["length"]), ())
 
 
-def open_player(name: str, mode: str, seed: int, episodes: int) -> Player:
+def open_player(name: str, mode: str, seed: int, episodes: int, homes: str) -> Player:
     """Who plays a name's episodes; UserError where a checkpoint is missing."""
     if name in CHORES:
-        return HouseholdPlayer(CHORES[name], mode, seed, episodes)
-    return SkillPlayer(name, seed, episodes)
+        return HouseholdPlayer(CHORES[name], mode, seed, episodes, homes)
+    return SkillPlayer(name, seed, episodes, homes)
 
 
 def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
@@ -255,6 +258,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
+    parser.add_argument("--homes", **HOMES)
     parser.add_argument("--output", type=Path, default=Path("runs") / "videos", metavar="DIR")
     parser.add_argument(
         "--gif",
@@ -273,7 +277,9 @@ def main(arguments: Sequence[str]) -> int:
     torch.set_num_threads(1)  # more only wait for each other on so small a network
     for name in dict.fromkeys(options.names or names):
         try:
-            player = open_player(name, options.skills, options.seed, options.episodes)
+            player = open_player(
+                name, options.skills, options.seed, options.episodes, options.homes
+            )
         except UserError as error:
             print(f"{name}: left out: {error}", flush=True)
             continue

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.sim.backends import make_simulator
 from skills import Skill
 
@@ -43,7 +44,9 @@ class Stage:
     skills: Mapping[str, Skill]
 
 
-def open_stage(scenario: Scenario, split: str, skills: str, sim: str = "mujoco") -> Stage:
+def open_stage(
+    scenario: Scenario, split: str, skills: str, sim: str = "mujoco", homes: str = DEFAULT_HOMES
+) -> Stage:
     """Builds the world of a scenario and loads its skills.
 
     Args:
@@ -51,8 +54,10 @@ def open_stage(scenario: Scenario, split: str, skills: str, sim: str = "mujoco")
         split: Which apartments.
         skills: As `skills.load_skills` takes it.
         sim: Simulator, see rearrange.sim.backends.
+        homes: Which collection of homes.
     """
     from skills import load_skills  # brings torch: only where skills run
 
-    world = RearrangeEnv(scenario.task, split=split, simulator=make_simulator(sim, 1))
+    simulator = make_simulator(sim, 1)
+    world = RearrangeEnv(scenario.task, split=split, simulator=simulator, homes=homes)
     return Stage(world, load_skills(skills, scenario.task))

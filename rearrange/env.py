@@ -19,7 +19,7 @@ from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layo
 from rearrange.episodes.generation import source_of
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
-from rearrange.scenes.apartment import CLASSIC, Apartment
+from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
@@ -132,7 +132,7 @@ class _Worlds:
         world_count: int,
         starts: RecordedStarts | None,
         source: EpisodeSource | None = None,
-        homes: str = CLASSIC,
+        homes: str = DEFAULT_HOMES,
     ) -> None:
         self.split, self.apartments = split, source_of(split, homes)
         self.source = source
@@ -255,7 +255,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         seed: int | None = None,
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
-        homes: str = CLASSIC,
+        homes: str = DEFAULT_HOMES,
     ) -> None:
         """Build the environment.
 
@@ -267,7 +267,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             seed: Seeds episodes until `reset(seed=...)` does.
             starts: Recorded start states that are mixed into those that the task samples.
             source: Where episodes come from, if not from our apartments.
-            homes: "classic", the eleven plans drawn by hand, or "generated", plans without end.
+            homes: "classic", eleven plans drawn by hand, or "generated", plans without end.
 
         Raises:
             UserError: Unknown task, split or homes, or recorded starts that cannot be read.
@@ -396,7 +396,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         simulator: SimulatorConfig | Simulator | None = None,
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
-        homes: str = CLASSIC,
+        homes: str = DEFAULT_HOMES,
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv."""
         self.num_envs = num_envs

@@ -22,17 +22,18 @@ from PIL import Image
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
+from rearrange.episodes.generation import HOMES
 from rearrange.errors import UserError
 from rearrange.render.episode_sheet import contact_sheet, run_on, running
 from rearrange.render.home_sheet import home_sheet
 from rearrange.render.sheet import Picture, Sheet
-from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, layouts_of
+from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, VARIATION_COUNT, layouts_of
 from rearrange.scenes.generator import generate_apartment
 from rearrange.sim.base import CONTROL_STEP
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS
 
-HOMES = "homes"  # what is shown instead of a task
+PLANS = "homes"  # what is shown instead of a task
 
 
 def open_viewer(world: RearrangeEnv, actions: str, seed: int) -> None:
@@ -64,10 +65,13 @@ def open_viewer(world: RearrangeEnv, actions: str, seed: int) -> None:
 def load_world(options: argparse.Namespace) -> RearrangeEnv:
     """A world in the episode that was asked for; UserError where there is none."""
     world = RearrangeEnv(
-        options.task, split=options.split, simulator=SimulatorConfig(camera_size=8)
+        options.task,
+        split=options.split,
+        simulator=SimulatorConfig(camera_size=8),
+        homes=options.homes,
     )
     count = options.episode + 1
-    episodes, _ = find_dataset(options.dataset, options.task, options.split, count)
+    episodes, _ = find_dataset(options.dataset, options.task, options.split, count, options.homes)
     if episodes is None:
         world.reset(seed=options.seed + options.episode)
     else:
@@ -87,7 +91,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Reads the command line; raises UserError where it is wrong."""
     parser = _Parser(prog="python -m rearrange.view", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("task", help=", ".join((*TASKS, HOMES)))
+    parser.add_argument("task", help=", ".join((*TASKS, PLANS)))
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="place in the file")
     parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order, random actions")
@@ -95,10 +99,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--output", type=Path, metavar="PATH.png", help="instead of runs/view/")
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
     parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
-    parser.add_argument("--homes", default=GENERATED, help="of homes: generated (default), classic")
+    parser.add_argument("--homes", **HOMES | {"default": None})
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)
+    # Eleven plans are soon seen: a sheet of them is of those without end.
+    options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
     for name in ("episode", "steps", "seed"):
         if getattr(options, name) < 0:
             raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
@@ -108,7 +114,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str]) -> int:
     """Write the sheet, or open the viewer; returns the exit code."""
     options = parse(arguments)
-    if options.task == HOMES:
+    if options.task == PLANS:
         path = options.output or Path("runs") / "view" / f"homes_{options.split}.png"
         save(Image.fromarray(sheet_of_homes(options)), path)
         return 0

@@ -101,7 +101,7 @@ def _make_player(checkpoint: str, options: Any) -> Player:
         )
     if skill not in NAVIGATION_NAMES:
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
-        return kind(skill, split, options.rules, options.changes)
+        return kind(skill, split, options.rules, options.changes, options.homes)
     buildings = load_settings(skill).buildings
     if options.policy == ORACLE:
         files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
@@ -110,12 +110,13 @@ def _make_player(checkpoint: str, options: Any) -> Player:
 
 
 def place_of(options: Any) -> dict[str, str]:
-    """What of a policy's environments shall be otherwise: simulator, or dataset and scenes of Habitat."""
+    """What of a policy's environments shall be otherwise: homes, or simulator, or Habitat's scenes."""
     if options.scenes:
         return {"dataset": str(options.file), "scenes": options.scenes}
     if options.lab_dataset:
         return {"sim": HABITAT, "dataset": options.lab_dataset}
-    return {"sim": HABITAT} if options.sim == HABITAT else {}
+    homes = {} if options.skill in NAVIGATION_NAMES else {"homes": options.homes}
+    return homes | ({"sim": HABITAT} if options.sim == HABITAT else {})
 
 
 def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, Any]]:
@@ -307,7 +308,8 @@ def main(arguments: Sequence[str]) -> int:
         options.rules = load_policy(path).metadata.get("rules", OURS)
     origin = made(
         "skills.eval", arguments, what=f"{options.skill}: {options.policy}", seed=options.seed,
-        split="" if options.lab_dataset else options.split, release=options.release,
+        split="" if options.lab_dataset else options.split, homes=options.homes,
+        release=options.release,
         checkpoints=[path] * (learned and not untrained),
     )  # fmt: skip
     options.file, line = find_file(options)
@@ -327,6 +329,7 @@ def main(arguments: Sequence[str]) -> int:
         "made": origin,
         "skill": options.skill,
         "split": "" if options.lab_dataset else options.split,
+        "homes": options.homes,
         "episodes": options.episodes,
         "seed": options.seed,
         "dataset": options.lab_dataset or shown(options.file),

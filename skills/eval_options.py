@@ -20,8 +20,9 @@ from typing import Any
 from nav.episode_files import SCENES
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
-from rearrange.episodes.generation import check_split
+from rearrange.episodes.generation import HOMES, check_split
 from rearrange.rules import OURS
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
@@ -93,6 +94,7 @@ def parse(arguments: Sequence[str]) -> Any:
                 raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
             options.lab_dataset = options.dataset
     check_split(options.split)
+    options.homes = _homes(options)
     check_release(options.split, options.release)
     if options.episodes < 1 or options.workers < 1 or options.seed < 0:
         raise UserError("--episodes and --workers must be at least 1, --seed at least 0")
@@ -101,6 +103,15 @@ def parse(arguments: Sequence[str]) -> Any:
     if options.sanity_episodes < 1:
         raise UserError("--sanity-episodes must be at least 1")
     return options
+
+
+def _homes(options: Any) -> str:
+    """The collection of homes; "" where episodes take place elsewhere; UserError if asked for there."""
+    if options.skill not in NAVIGATION_NAMES and not options.lab_dataset:
+        return options.homes or DEFAULT_HOMES
+    if options.homes:
+        raise UserError("--homes chooses our apartments, this is played elsewhere: leave it out")
+    return ""
 
 
 def _parser() -> OneLineParser:
@@ -117,6 +128,7 @@ def _parser() -> OneLineParser:
     )
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--split", default="val", help="train, val, or for releases test")
+    parser.add_argument("--homes", **HOMES | {"default": None})
     parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -216,5 +228,7 @@ def find_file(options: Any) -> tuple[Path | None, str]:
     if options.lab_dataset:
         check_dataset(options.lab_dataset, HABITAT, options.skill)
         return None, f"episodes: drawn from {options.lab_dataset}"
-    episodes, line = find_dataset(options.dataset, options.skill, options.split, options.episodes)
+    episodes, line = find_dataset(
+        options.dataset, options.skill, options.split, options.episodes, options.homes
+    )
     return None if episodes is None else episodes.path, line

@@ -25,7 +25,7 @@ from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.rules import OURS, without_stop_masks
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment import ARTICULATED_JOINTS, DEFAULT_HOMES
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle
@@ -63,7 +63,7 @@ class PolicyPlayer:
             images: OWN; SWAPPED: another world's at every step; BLIND: always the same, the mean of
                 first images. What it then still achieves, it achieves without looking.
             changes: Numbers of the task that shall not be as in training, by name.
-            place: Simulator, or dataset and scenes of Habitat, that the environments shall have instead.
+            place: Homes, simulator, or dataset and scenes of Habitat, for the environments.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = environments_of(self.runner.policy.metadata, split)
@@ -121,11 +121,11 @@ def _changed(task: Mapping[str, Any], changes: Mapping[str, Any] | None) -> Any:
 
 
 def _unseen(
-    skill: str, split: str, rules: str, changes: Mapping[str, Any] | None
+    skill: str, split: str, rules: str, changes: Mapping[str, Any] | None, homes: str
 ) -> SkillEnvironments:
     """Environments of a skill or a scenario in which nobody looks."""
     environments = SkillEnvironments.of_rules(skill, split, rules, UNSEEN)
-    return replace(environments, task=_changed(environments.task, changes))
+    return replace(environments, task=_changed(environments.task, changes), homes=homes)
 
 
 def _mean_images(environment: Any, keys: Sequence[str]) -> dict[str, np.ndarray]:
@@ -176,12 +176,14 @@ class OraclePlayer:
         split: str,
         rules: str = OURS,
         changes: Mapping[str, Any] | None = None,
+        homes: str = DEFAULT_HOMES,
     ) -> None:
         """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
         self.skill = skill
-        environments = _unseen(skill, split, rules, changes)
+        environments = _unseen(skill, split, rules, changes, homes)
         config = without_stop_masks(environments.task_config())
-        self.environment = RearrangeEnv(skill, config, split, environments.simulator_config())
+        simulator = environments.simulator_config()
+        self.environment = RearrangeEnv(skill, config, split, simulator, homes=homes)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
@@ -207,9 +209,10 @@ class RandomPlayer:
         split: str,
         rules: str = OURS,
         changes: Mapping[str, Any] | None = None,
+        homes: str = DEFAULT_HOMES,
     ) -> None:
         """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
-        self.environment = _unseen(skill, split, rules, changes)(0, 0)
+        self.environment = _unseen(skill, split, rules, changes, homes)(0, 0)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` is of its start and of its actions. Returns its metrics."""

@@ -43,6 +43,7 @@ def made(
     what: str,
     seed: int | None = None,
     split: str = "",
+    homes: str = "",
     release: str = "",
     checkpoints: Iterable[str | Path] = (),
 ) -> dict[str, Any]:
@@ -54,6 +55,7 @@ def made(
         what: What is evaluated or measured, in a few words.
         seed: Of the episodes, or of the first run.
         split: Which apartments or buildings, if any.
+        homes: Which collection of homes, if any.
         release: The release that looks at the test split.
         checkpoints: Files of the policies that act.
     """
@@ -65,6 +67,7 @@ def made(
         "dirty": dirty,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "split": split,
+        "homes": homes,
         "release": release,
         "seed": seed,
         "checkpoints": _checksums(checkpoints),

@@ -24,7 +24,7 @@ from rearrange.rules import (
     simulator_config,
     task_config,
 )
-from rearrange.scenes.apartment import CLASSIC, layouts_of
+from rearrange.scenes.apartment import DEFAULT_HOMES, layouts_of
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -61,7 +61,7 @@ class TrainingSettings:
     )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
-    homes: str = CLASSIC  # floor plans: classic, eleven drawn by hand, or generated, without end
+    homes: str = DEFAULT_HOMES  # floor plans: classic, drawn by hand, or generated, without end
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`) only (docs/hab.md)
@@ -159,7 +159,7 @@ class SkillEnvironments:
     stall: bool = False
     dataset: str = ""
     rules: str = OURS
-    homes: str = CLASSIC
+    homes: str = DEFAULT_HOMES
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:

@@ -34,7 +34,7 @@ from rich.table import Table
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, load_layout
-from rearrange.episodes.generation import check_split
+from rearrange.episodes.generation import HOMES, check_split, source_of
 from rearrange.navigation import DistanceField, distance_field
 from rearrange.tasks import Pick
 from skills.command import OneLineParser, counted, run_command
@@ -65,6 +65,7 @@ class Settings:
 
     Attributes:
         split: Apartments.
+        homes: Collection of homes.
         seed: Seeds starts and sampled actions.
         actions: "mean" or "sampled".
         heading: "random", or "object": the robot faces it.
@@ -73,6 +74,7 @@ class Settings:
     """
 
     split: str
+    homes: str
     seed: int
     actions: str
     heading: str
@@ -141,8 +143,9 @@ def draw_start(
         UserError: None was found.
     """
     task, rng = Pick(), np.random.default_rng([settings.seed, index])
+    apartments = source_of(settings.split, settings.homes)
     for _ in range(EPISODE_ATTEMPTS):
-        episode = task.sample_episode(settings.split, rng)
+        episode = task.sample_episode(apartments, rng)
         floor = floor_of(episode)
         for _ in range(POSE_ATTEMPTS):
             moved = start_at(episode, floor, distance, settings.heading, rng)
@@ -298,6 +301,7 @@ def parse(arguments: Sequence[str]) -> Any:
     choose("--actions", choices=("mean", "sampled"), default="mean")
     choose("--heading", choices=("random", "object"), default="random")
     parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
+    parser.add_argument("--homes", **HOMES)
     parser.add_argument("--release", **RELEASE)
     parser.add_argument("--json", default="", help="also write the figures to this file")
     parser.add_argument("--output", type=Path, help="PNG to write")
@@ -353,7 +357,7 @@ def main(arguments: Sequence[str]) -> int:
     given, distances = options.checkpoint or DEFAULT, sorted(set(options.distances))
     origin = made(
         "skills.study", arguments, what=options.study, seed=options.seed, split=options.split,
-        release=options.release,
+        homes=options.homes, release=options.release,
         checkpoints=[file for text in given if Path(file := text.partition("=")[2]).is_file()],
     )  # fmt: skip
     results: list[Result] = []
@@ -364,8 +368,9 @@ def main(arguments: Sequence[str]) -> int:
         Progress(TextColumn("{task.description}"), *columns) as progress,
     ):
         checkpoints = checkpoints_of(given, options.seed, folder)
-        given_settings = options.split, options.seed, options.actions, options.heading
-        settings = Settings(*given_settings, options.max_steps, checkpoints)
+        place = options.split, options.homes, options.seed
+        more = options.actions, options.heading, options.max_steps
+        settings = Settings(*place, *more, checkpoints)
         total = len(checkpoints) * len(distances) * options.episodes
         task = progress.add_task("episodes", total=total)
         for result in play_all(settings, distances, options.episodes, options.workers):
@@ -377,6 +382,7 @@ def main(arguments: Sequence[str]) -> int:
         "made": origin,
         "study": options.study,
         "split": options.split,
+        "homes": options.homes,
         "seed": options.seed,
         "actions": options.actions,
         "heading": options.heading,

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
+from rearrange.episodes.generation import HOMES
 from rearrange.errors import UserError
 
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
@@ -40,6 +41,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     generate = commands.add_parser("generate", help="make an episode file")
     generate.add_argument("task", help="whose episodes")
     generate.add_argument("--split", default="val", help="train, val (default) or test apartments")
+    generate.add_argument("--homes", **HOMES)
     generate.add_argument("--episodes", type=int, default=1000, metavar="N")
     generate.add_argument("--seed", type=int, default=0, metavar="S")
     generate.add_argument("--workers", type=int, default=_cores(), metavar="W", help="processes")
@@ -78,10 +80,11 @@ def generate(options: argparse.Namespace) -> int:
     """Make one file."""
     from rearrange.episodes import production  # compiles kernels: only when needed
 
-    order = production.Order(options.task, options.split, options.episodes, options.seed)
-    path = options.output or default_path(order.task, order.split)
+    asked = options.task, options.split, options.episodes, options.seed, options.homes
+    order = production.Order(*asked)
+    path = options.output or default_path(order.task, order.split, order.homes)
     if options.skip_existing and path.exists():
-        there = EpisodeSet.load(path, order.task, order.split)
+        there = EpisodeSet.load(path, order.task, order.split, order.homes)
         if there.seed == order.seed and len(there) >= order.episodes:
             print(f"{shown(path)}: holds {len(there)} episodes already")
             return 0
@@ -110,7 +113,8 @@ def describe(episodes: EpisodeSet) -> str:
     return "\n".join(
         [
             f"{episodes.path}: {len(episodes)} episodes of {episodes.task}, all fields checked",
-            f"split {episodes.split}, seed {episodes.seed}, {len(episodes.apartments)} apartments, "
+            f"homes {episodes.homes or 'none'}, split {episodes.split}, "
+            f"seed {episodes.seed}, {len(episodes.apartments)} apartments, "
             f"{mean:.1f} objects on average",
             f"made with: {episodes.generator}",
         ]

@@ -32,7 +32,14 @@ from rearrange.episodes.schema import (
     record_of,
 )
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import LAYOUTS_OF, LAYOUTS_OF_SPLIT, VARIATION_COUNT
+from rearrange.scenes.apartment import (
+    CLASSIC,
+    DEFAULT_HOMES,
+    LAYOUTS_OF,
+    LAYOUTS_OF_SPLIT,
+    VARIATION_COUNT,
+    collection_of,
+)
 
 VERSION = 1
 DIRECTORY = Path(__file__).resolve().parents[2] / "data" / "episodes"
@@ -43,9 +50,10 @@ LARGEST_TEXT = 256 * 2**20  # bytes, unpacked; 10 000 episodes are about 18 MB
 MOST_EPISODES = 200_000
 
 
-def default_path(task: str, split: str) -> Path:
+def default_path(task: str, split: str, homes: str = DEFAULT_HOMES) -> Path:
     """Where the episodes of a task and split are shipped or generated."""
-    return DIRECTORY / task / f"{split}.json.gz"
+    folder = DIRECTORY / task if homes == CLASSIC else DIRECTORY / task / homes
+    return folder / f"{split}.json.gz"
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,11 @@ class EpisodeSet:
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], task: str | None = None, split: str | None = None
+        cls,
+        path: str | os.PathLike[str],
+        task: str | None = None,
+        split: str | None = None,
+        homes: str | None = None,
     ) -> EpisodeSet:
         """Read a file; cached per process as long as the file does not change.
 
@@ -81,6 +93,7 @@ class EpisodeSet:
             path: The file.
             task: Task that it must be of, None for any.
             split: Split that it must be of, None for any.
+            homes: Collection of homes that it must be of, None for any.
 
         Raises:
             UserError: There is no such file, or something in it is wrong; the message names file,
@@ -90,12 +103,24 @@ class EpisodeSet:
         try:
             status = found.stat()
         except OSError as error:
-            raise UserError(f"{found}: {error.strerror or error}: {_mend(task, split)}") from None
+            raise UserError(
+                f"{found}: {error.strerror or error}: {_mend(task, split, homes)}"
+            ) from None
         loaded = _load(found, status.st_mtime_ns, status.st_size)
-        for name, asked, there in (("task", task, loaded.task), ("split", split, loaded.split)):
+        for name, asked, there in (
+            ("task", task, loaded.task),
+            ("split", split, loaded.split),
+            ("homes", homes, loaded.homes or homes),
+        ):
             if asked is not None and asked != there:
                 raise UserError(f"{found}: {name}: expected '{asked}', found '{there}'")
         return loaded
+
+    @property
+    def homes(self) -> str | None:
+        """The collection of homes that its apartments are of; None where it has none."""
+        found = {collection_of(layout) for layout, _ in self.apartments}
+        return next((each[0] for each in found if each is not None), None)
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -154,7 +179,7 @@ class EpisodeSet:
 
 
 def find_dataset(
-    choice: str | None, task: str, split: str, count: int
+    choice: str | None, task: str, split: str, count: int, homes: str = DEFAULT_HOMES
 ) -> tuple[EpisodeSet | None, str]:
     """The file from which an evaluation takes its episodes.
 
@@ -163,6 +188,7 @@ def find_dataset(
         task: Task that is evaluated.
         split: Split that is evaluated.
         count: How many episodes are needed.
+        homes: Collection of homes in which it takes place.
 
     Returns:
         The episodes, None where they shall be sampled, and a line that says which.
@@ -172,17 +198,18 @@ def find_dataset(
     """
     if choice == SAMPLED:
         return None, "episodes: sampled on the fly"
-    path = default_path(task, split) if choice is None else Path(choice)
+    path = default_path(task, split, homes) if choice is None else Path(choice)
     if choice is None and not path.exists():
         return None, f"episodes: sampled on the fly, since there is no {shown(path)}"
-    found = EpisodeSet.load(path, task, split)
+    found = EpisodeSet.load(path, task, split, homes)
     if len(found) >= count:
         return found, f"episodes: {shown(path)}, which holds {len(found)}"
     if choice is None:
         return None, f"episodes: sampled on the fly, since {shown(path)} holds only {len(found)}"
     raise UserError(
         f"{path} holds {len(found)} episodes, not {count}: ask for fewer, or make more with "
-        f"python -m rearrange.episodes generate {task} --split {split} --episodes {count}"
+        f"python -m rearrange.episodes generate {task} --homes {homes} --split {split} "
+        f"--episodes {count}"
     )
 
 
@@ -278,6 +305,8 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
         if key in apartments:
             where.fail("variation", "an apartment that is not yet listed", list(key))
         apartments[key] = record
+    if len({collection_of(layout) for layout, _ in apartments}) > 1:
+        fields.fail("apartments", "homes of one collection", sorted({key[0] for key in apartments}))
     sizes = {key: record.size for key, record in apartments.items()}
     episodes: dict[str, Episode] = {}
     for index, value in enumerate(fields.rows("episodes", raw["episodes"], 0, MOST_EPISODES)):
@@ -337,8 +366,8 @@ def _task_names() -> tuple[str, ...]:
     return tuple(TASKS)
 
 
-def _mend(task: str | None, split: str | None) -> str:
+def _mend(task: str | None, split: str | None, homes: str | None) -> str:
     return (
         f"make it with python -m rearrange.episodes generate {task or 'TASK'}"
-        f" --split {split or 'val'}"
+        f" --homes {homes or DEFAULT_HOMES} --split {split or 'val'}"
     )

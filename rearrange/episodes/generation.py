@@ -15,7 +15,8 @@ from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import (
-    CLASSIC,
+    DEFAULT_HOMES,
+    LAYOUTS_OF,
     LAYOUTS_OF_SPLIT,
     OPEN_RECEPTACLES,
     VARIATION_COUNT,
@@ -33,6 +34,12 @@ HEADROOM = 0.03  # free height above an object [m]
 # Share of a receptacle's width and of its depth in which the centres of objects lie, where it is not
 # all: habitat-lab uses the central half of the fridge's shelf, here half of its area.
 CENTRAL_SHARE = {"fridge_middle": math.sqrt(0.5)}
+
+HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
+    "default": DEFAULT_HOMES,
+    "choices": tuple(LAYOUTS_OF),
+    "help": f"eleven plans drawn by hand, or plans without end; default: {DEFAULT_HOMES}",
+}
 
 Place = tuple[
     float, float, float, float
@@ -208,21 +215,21 @@ class Scene:
         )
 
 
-def source_of(split: str, homes: str = CLASSIC) -> str:
-    """Where tasks sample apartments from: a split of the classic homes, or "generated/val".
+def source_of(split: str, homes: str = DEFAULT_HOMES) -> str:
+    """Where tasks sample apartments: a split of a collection of homes, such as "generated/val".
 
     Raises:
         UserError: Unknown split or collection of homes.
     """
     check_split(split)
     layouts_of(split, homes)
-    return split if homes == CLASSIC else f"{homes}/{split}"
+    return f"{homes}/{split}"
 
 
 def empty_scene(split: str, rng: np.random.Generator) -> Scene:
-    """A random apartment of a split, or of what `source_of` names, without objects."""
+    """A random apartment, without objects, of what `source_of` names, or of a split of DEFAULT_HOMES."""
     homes, _, name = split.rpartition("/")
-    layout = int(rng.choice(layouts_of(check_split(name), homes or CLASSIC)))
+    layout = int(rng.choice(layouts_of(check_split(name), homes or DEFAULT_HOMES)))
     return Scene(*load_layout(layout, int(rng.integers(VARIATION_COUNT))))
 
 

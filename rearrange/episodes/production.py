@@ -23,13 +23,14 @@ import numpy as np
 from rearrange.episodes.dataset import EpisodeSet, dump, write_file
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.fields import FieldChecker
-from rearrange.episodes.generation import check_split, load_layout
+from rearrange.episodes.generation import load_layout, source_of
 from rearrange.episodes.schema import (
     ApartmentRecord,
     decode_episode,
     encode_episode,
     record_of,
 )
+from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.fitness import draw
@@ -47,19 +48,21 @@ class Order:
         split: "train", "val" or "test".
         episodes: How many.
         seed: A longer file of the same seed begins with the episodes of a shorter one.
+        homes: Collection of homes.
     """
 
     task: str
     split: str = "val"
     episodes: int = 1000
     seed: int = 0
+    homes: str = DEFAULT_HOMES
 
     @property
     def command(self) -> str:
         """The command line that makes this file again."""
         return (
-            f"python -m rearrange.episodes generate {self.task} --split {self.split} "
-            f"--episodes {self.episodes} --seed {self.seed}"
+            f"python -m rearrange.episodes generate {self.task} --homes {self.homes} "
+            f"--split {self.split} --episodes {self.episodes} --seed {self.seed}"
         )
 
 
@@ -85,20 +88,21 @@ class Batch:
 
 
 class EpisodeFactory:
-    """Makes the episodes of one task and split as files hold them; owns one world."""
+    """Makes the episodes of one order as files hold them; owns one world."""
 
-    def __init__(self, task: str, split: str, seed: int) -> None:
-        """Build task and simulator; UserError for an unknown task or split."""
-        self.split = check_split(split)
-        self.seed = seed
-        self._task = make_task(task)
-        self._key = zlib.crc32(f"{task}/{split}".encode())
+    def __init__(self, order: Order) -> None:
+        """Build task and simulator; UserError for an unknown task, split or collection of homes."""
+        self.split, self.seed = order.split, order.seed
+        self._apartments = source_of(order.split, order.homes)
+        self._task = make_task(order.task)
+        source = order.split if order.homes == CLASSIC else self._apartments  # as in shipped files
+        self._key = zlib.crc32(f"{order.task}/{source}".encode())
         self._simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))
 
     def make(self, index: int) -> tuple[Episode, Counter[str]]:
         """Episode number `index` of the file, and why samples before it were rejected.
 
-        Depends on task, split, seed and index alone: not on who makes which episodes.
+        Depends on task, homes, split, seed and index alone: not on who makes which episodes.
 
         Raises:
             RuntimeError: No sample was fit.
@@ -107,7 +111,7 @@ class EpisodeFactory:
         rejected: Counter[str] = Counter()
 
         def sample() -> Episode:
-            sampled = self._task.sample_episode(self.split, rng)
+            sampled = self._task.sample_episode(self._apartments, rng)
             return _rounded(replace(sampled, episode_id=f"{self.split}/{index}"), self.split)
 
         episode = draw(sample, self._simulator, 0, MOST_ATTEMPTS, rejected)
@@ -140,12 +144,10 @@ def produce(order: Order, workers: int) -> Iterator[Batch]:
         workers: Processes; 1 makes them in this one.
 
     Raises:
-        UserError: Unknown task or split.
+        UserError: Unknown task, split or collection of homes.
         RuntimeError: Samples of the task are never fit, or a worker died.
     """
-    factory = EpisodeFactory(
-        order.task, order.split, order.seed
-    )  # complains before processes start
+    factory = EpisodeFactory(order)  # complains before processes start
     chunks = [
         range(start, min(start + CHUNK, order.episodes))
         for start in range(0, order.episodes, CHUNK)
@@ -212,5 +214,5 @@ def _make_in_worker(chunk: range) -> Batch:
     global _factory
     assert _order is not None
     if _factory is None:
-        _factory = EpisodeFactory(_order.task, _order.split, _order.seed)
+        _factory = EpisodeFactory(_order)
     return _make(_factory, chunk, _stop)

@@ -20,6 +20,7 @@ LAYOUTS_OF: Mapping[str, Mapping[str, Sequence[int]]] = {
     GENERATED: {"train": range(1000, 5000), "val": range(5000, 5100), "test": range(5100, 5200)},
 }
 LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
+DEFAULT_HOMES = CLASSIC  # where nobody says which: the one place that decides
 VARIATION_COUNT = 21
 
 # The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4), then those inside furniture.
@@ -49,22 +50,34 @@ FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)
 CABINET_FOOTPRINT = (-0.30, -0.48, 0.335, 0.48)
 
 
-def layouts_of(split: str, homes: str = CLASSIC) -> Sequence[int]:
+def layouts_of(split: str, homes: str = DEFAULT_HOMES) -> Sequence[int]:
     """The layouts of a split of a collection of homes; raises UserError if there is no such thing."""
-    if homes not in LAYOUTS_OF:
-        raise UserError(f"homes must be one of {', '.join(LAYOUTS_OF)}, not '{homes}'")
+    check_homes(homes)
     if split not in LAYOUTS_OF[homes]:
         raise UserError(f"split must be one of {', '.join(LAYOUTS_OF[homes])}, not '{split}'")
     return LAYOUTS_OF[homes][split]
 
 
-def split_of_layout(layout: int) -> str | None:
-    """The split that a layout belongs to, in whatever collection; None if there is no such layout."""
-    for splits in LAYOUTS_OF.values():
+def check_homes(homes: str) -> str:
+    """Return the name of a collection of homes or raise a UserError that lists those that exist."""
+    if homes not in LAYOUTS_OF:
+        raise UserError(f"homes must be one of {', '.join(LAYOUTS_OF)}, not '{homes}'")
+    return homes
+
+
+def collection_of(layout: int) -> tuple[str, str] | None:
+    """The collection and the split that a layout belongs to; None if there is no such layout."""
+    for homes, splits in LAYOUTS_OF.items():
         for split, layouts in splits.items():
             if layout in layouts:
-                return split
+                return homes, split
     return None
+
+
+def split_of_layout(layout: int) -> str | None:
+    """The split that a layout belongs to, in whatever collection; None if there is no such layout."""
+    found = collection_of(layout)
+    return None if found is None else found[1]
 
 
 def ranges_of(split: str) -> str:

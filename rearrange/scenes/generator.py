@@ -15,7 +15,7 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import (
-    CLASSIC,
+    DEFAULT_HOMES,
     LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
     Apartment,
@@ -31,7 +31,7 @@ from rearrange.scenes.homes import HomeFurnisher
 ATTEMPTS = 400
 
 
-def apartments_of_split(split: str, homes: str = CLASSIC) -> list[tuple[int, int]]:
+def apartments_of_split(split: str, homes: str = DEFAULT_HOMES) -> list[tuple[int, int]]:
     """All (layout, variation) of "train", "val" or "test" of a collection of homes."""
     return [(layout, v) for layout in layouts_of(split, homes) for v in range(VARIATION_COUNT)]
 

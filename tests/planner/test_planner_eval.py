@@ -11,6 +11,7 @@ from planner import evaluation, scenarios
 from planner.report import FIGURES, read_result, row_name
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import GENERATED
 from skills import MODES
 from skills.command import run_command
 
@@ -57,6 +58,14 @@ def test_json_has_the_promised_keys(stage, tmp_path):
         assert 0.0 < times["median"] <= times["worst"]
     assert result["plan_length"] == {"median": 20.0, "max": 20.0}
     assert result["wrong_object"] == {"wrong": 0, "picks": 15}
+
+
+def test_homes_reach_the_world_and_the_record(stage, monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr(scenarios, "open_stage", lambda *asked: opened.append(asked) or stage)
+    result = run_json(tmp_path, "--episodes", "1", "--homes", GENERATED)
+    assert opened[0][-1] == GENERATED
+    assert result["homes"] == result["made"]["homes"] == GENERATED
 
 
 @pytest.mark.usefixtures("stage")

@@ -12,6 +12,7 @@ from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
 from rearrange.render import episode_sheet
 from rearrange.render.episode_sheet import Subject, facts
+from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, layouts_of
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS
 
@@ -48,6 +49,13 @@ def test_sampled_episodes_follow_the_seed():
     ]
     assert worlds[0].episode == worlds[1].episode
     assert worlds[0].episode != worlds[2].episode
+
+
+def test_episodes_and_plans_are_of_the_homes_that_are_asked_for():
+    asked = ["pick", "--dataset", "sampled", "--homes", GENERATED]
+    assert view.load_world(view.parse(asked)).episode.layout in layouts_of("val", GENERATED)
+    assert view.parse(["pick"]).homes == DEFAULT_HOMES
+    assert view.parse(["homes"]).homes == GENERATED
 
 
 @pytest.mark.parametrize("task", list(TASKS))

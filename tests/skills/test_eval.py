@@ -7,6 +7,7 @@ import pytest
 
 import rearrange
 from rearrange.episodes import EpisodeSet, default_path
+from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, layouts_of
 from skills import eval as evaluation
 from skills import eval_options, study
 from skills.provenance import checksum
@@ -112,6 +113,30 @@ def test_a_policy_may_be_judged_by_other_numbers_of_its_task(pick_checkpoint, tm
 def test_changes_that_make_no_sense_are_refused(arguments, message):
     with pytest.raises(UserError, match=message):
         evaluation.parse(["pick", *arguments])
+
+
+@pytest.mark.parametrize("policy", ["learned", "oracle", "random"])
+def test_whoever_plays_is_in_the_homes_that_are_asked_for(policy, pick_checkpoint):
+    options = evaluation.parse(["pick", "--policy", policy, "--homes", GENERATED])
+    world = evaluation._make_player(str(pick_checkpoint), options).environment
+    world.reset(seed=1)
+    assert world.episode.layout in layouts_of("val", GENERATED)
+
+
+def test_the_record_says_which_homes(tmp_path):
+    path = tmp_path / "random.json"
+    asked = ["--policy", "random", "--homes", GENERATED, "--episodes", "2", "--workers", "1"]
+    evaluation.main(["open_fridge", *asked, "--json", str(path), "task.max_steps=2"])
+    record = json.loads(path.read_text())
+    assert record["homes"] == record["made"]["homes"] == GENERATED
+    assert {row[1] for row in record["per_episode"]["rows"]} <= set(layouts_of("val", GENERATED))
+
+
+def test_homes_are_chosen_where_there_are_some():
+    assert evaluation.parse(["pick"]).homes == DEFAULT_HOMES
+    assert evaluation.parse(["pointnav"]).homes == ""
+    with pytest.raises(UserError, match="--homes chooses our apartments"):
+        evaluation.parse(["pointnav", "--homes", GENERATED])
 
 
 def test_a_task_of_habitat_labs_has_no_numbers_of_ours():

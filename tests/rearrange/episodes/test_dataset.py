@@ -10,6 +10,7 @@ from rearrange.episodes import dataset
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset
 from rearrange.episodes.episode import Episode, SceneFiles
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
 
 
 def test_what_is_saved_comes_back_rounded(episode_set, saved):
@@ -272,7 +273,7 @@ def test_files_that_are_too_large_are_refused(saved, tmp_path, monkeypatch):
 
 
 def test_a_missing_file_says_how_to_make_it(tmp_path):
-    with pytest.raises(UserError, match="generate pick --split test"):
+    with pytest.raises(UserError, match="generate pick --homes classic --split test"):
         EpisodeSet.load(tmp_path / "none.json.gz", "pick", "test")
 
 
@@ -308,6 +309,13 @@ def test_a_file_that_was_asked_for_must_hold_enough(saved):
     assert found is not None
     with pytest.raises(UserError, match="holds 2 episodes, not 3"):
         find_dataset(str(saved), "pick", "val", 3)
+
+
+def test_a_file_holds_homes_of_one_collection(raw, write_raw):
+    assert EpisodeSet.load(write_raw(raw)).homes == CLASSIC
+    raw["apartments"].append(raw["apartments"][0] | {"layout": layouts_of("val", GENERATED)[0]})
+    with pytest.raises(UserError, match="apartments: expected homes of one collection"):
+        EpisodeSet.load(write_raw(raw))
 
 
 def test_numbers_are_short_and_without_negative_zeros(raw, saved):

@@ -6,10 +6,12 @@ import time
 
 import pytest
 
+from rearrange.episodes import dataset
 from rearrange.episodes.__main__ import main
-from rearrange.episodes.dataset import EpisodeSet
+from rearrange.episodes.dataset import EpisodeSet, default_path
 from rearrange.episodes.production import Batch, Order, produce, write
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
 
 
 def generate(path, *arguments):
@@ -28,11 +30,29 @@ def test_a_generated_file_can_be_read(tmp_path, capsys):
     assert len({tuple(episode.objects.items()) for episode in episodes}) == 12
     assert episodes.seed == 3
     assert episodes.generator == (
-        "python -m rearrange.episodes generate pick --split val --episodes 12 --seed 3"
+        "python -m rearrange.episodes generate pick --homes classic --split val "
+        "--episodes 12 --seed 3"
     )
     assert list(path.parent.iterdir()) == [path]
     assert main(["check", str(path)]) == 0
     assert "12 episodes of pick" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("one_variation")
+def test_a_file_of_generated_homes_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(dataset, "DIRECTORY", tmp_path)
+    arguments = ["--homes", GENERATED, "--episodes", "2", "--workers", "1"]
+    assert main(["generate", "open_fridge", *arguments]) == 0
+    path = tmp_path / "open_fridge" / "generated" / "val.json.gz"
+    assert path == default_path("open_fridge", "val", GENERATED)
+    episodes = EpisodeSet.load(path, "open_fridge", "val", GENERATED)
+    assert {episode.layout for episode in episodes} <= set(layouts_of("val", GENERATED))
+    assert "--homes generated" in episodes.generator
+    with pytest.raises(UserError, match="homes: expected 'classic', found 'generated'"):
+        EpisodeSet.load(path, homes=CLASSIC)
+    capsys.readouterr()
+    assert main(["check", str(path)]) == 0
+    assert "homes generated, split val" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("one_variation")

@@ -11,7 +11,13 @@ from rearrange.episodes.generation import source_of
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid
 from rearrange.scenes import CLOSED_RECEPTACLES, OPEN_RECEPTACLES, Apartment, generate_apartment
-from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, layouts_of, split_of_layout
+from rearrange.scenes.apartment import (
+    DEFAULT_HOMES,
+    GENERATED,
+    VARIATION_COUNT,
+    layouts_of,
+    split_of_layout,
+)
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.homes import generated_plan
 from rearrange.tasks.fitness import can_stand_near
@@ -80,7 +86,9 @@ def test_scenes_are_drawn_from_the_homes_that_are_asked_for():
         layout = empty_scene(source_of(split, GENERATED), rng).apartment.layout
         assert layout >= 1000
         assert split_of_layout(layout) == split
-    assert source_of("val") == "val"
+    assert source_of("val") == f"{DEFAULT_HOMES}/val"
+    scenes = [empty_scene(of, np.random.default_rng(1)) for of in ("val", source_of("val"))]
+    assert scenes[0].apartment == scenes[1].apartment
     with pytest.raises(UserError, match="homes must be one of"):
         source_of("val", "modern")
 

@@ -21,6 +21,7 @@ from planner.report import read_result
 from planner.table import method_name
 from rearrange.errors import UserError
 from skills.command import OneLineParser, counted, run_command, short_path, write_text
+from skills.places import places_of, told_places
 from skills.registry import effect_of
 
 SUCCESSES, FAILURES = 2, 4  # films shown
@@ -97,10 +98,12 @@ def _cards(results: Sequence[dict[str, Any]]) -> str:
     for result in results:
         rate = _rate(result["full_task"]["success_at_end"])
         once = result["full_task"]["success_once"]["mean"]
+        places = told_places(places_of(result))
         cards.append(
             f'<div class="card">{escape(method_name(result))}<b>{rate.mean:.1%}</b>'
             f'<span class="muted">{100 * rate.low:.1f} to {100 * rate.high:.1f} % of '
-            f"{counted(result['episodes'], 'episode')} in full at the end; {once:.1%} once</span></div>"
+            f"{counted(result['episodes'], 'episode')}{places} in full at the end; "
+            f"{once:.1%} once</span></div>"
         )
     return f'<div class="cards">{"".join(cards)}</div>'
 
@@ -123,7 +126,8 @@ def _comparison(results: Sequence[dict[str, Any]]) -> str:
     return (
         "<h2>Success after every interaction</h2><p class='muted'>At the end of the episode: an "
         "interaction counts if it and all before it succeeded and what was placed is still so; the full "
-        f"task is judged by the state alone. Bars: 95 % intervals.</p>{_wide(chart)}<p>{keys}</p>"
+        "task is judged by the state alone. Bars: 95 % intervals over plans.</p>"
+        f"{_wide(chart)}<p>{keys}</p>"
     )
 
 

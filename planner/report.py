@@ -22,6 +22,7 @@ from rearrange.episodes import shown
 from rearrange.errors import UserError
 from skills.command import counted, short_path
 from skills.modes import MODES, MONOLITHIC, parse_modes
+from skills.places import count_places, told_places
 from skills.registry import effect_of
 from skills.statistics import Proportion, proportion
 
@@ -50,6 +51,7 @@ def summarize(
         "split": settings.split,
         "homes": settings.homes,
         "episodes": len(records),
+        **count_places([vars(record) for record in records]),
         "seed": settings.seed,
         "dataset": shown(settings.dataset),
         "skills": _sources(records),
@@ -57,8 +59,8 @@ def summarize(
         "navigate": settings.navigate,
         "close": settings.close,
         "full_task": {
-            "success_at_end": _rate([r.execution.success_at_end for r in records]),
-            "success_once": _rate([r.execution.success_once for r in records]),
+            "success_at_end": _rate([r.execution.success_at_end for r in records], records),
+            "success_once": _rate([r.execution.success_once for r in records], records),
         },
         "interactions": _interactions(records),
         "failures": dict(failures.most_common()),
@@ -167,12 +169,12 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
     closing = ", closing" if summary["close"] else ""
     results = Table(
         title=f"{summary['task']}{closing}, {summary['split']} split, "
-        f"{counted(summary['episodes'], 'episode')}: {summary['row']}",
+        f"{counted(summary['episodes'], 'episode')}{told_places(summary)}: {summary['row']}",
         caption=f"skills: {_skill_line(summary['skills'])}\n{_planning_line(summary)}",
         caption_justify="left",
     )
     results.add_column("interaction")
-    results.add_column("success once, 95 % interval", justify="right")
+    results.add_column("success once, 95 % interval over plans", justify="right")
     results.add_column("at the end", justify="right")
     for interaction in summary["interactions"]:
         success, at_end = interaction["success"], interaction["success_at_end"]
@@ -247,8 +249,8 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
     console.print(summary_tables(summary))
 
 
-def _rate(outcomes: Sequence[bool]) -> dict[str, float]:
-    return proportion(outcomes).as_json()
+def _rate(outcomes: Sequence[bool], records: Sequence[EpisodeRecord]) -> dict[str, float]:
+    return proportion(outcomes, [record.layout for record in records]).as_json()
 
 
 def _text(rate: dict[str, float]) -> str:
@@ -298,12 +300,13 @@ def _interactions(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
         names.update(dict.fromkeys(i.name for i in record.execution.interactions))
     rows = []
     for name in names:
-        results = [i for r in records for i in r.execution.interactions if i.name == name]
+        found = [(r, i) for r in records for i in r.execution.interactions if i.name == name]
+        where = [record for record, _ in found]
         rows.append(
             {
                 "name": name,
-                "success": _rate([result.once for result in results]),
-                "success_at_end": _rate([result.at_end for result in results]),
+                "success": _rate([result.once for _, result in found], where),
+                "success_at_end": _rate([result.at_end for _, result in found], where),
             }
         )
     return rows

@@ -15,8 +15,10 @@ from typing import Any
 
 from planner.report import FIGURES, read_result, replanning_line
 from planner.scenarios import SCENARIOS
+from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
 from skills.command import OneLineParser, run_command
 from skills.figures import load_ledger
+from skills.places import places_of
 from skills.provenance import ROOT
 
 INTRODUCTION = """\
@@ -25,7 +27,8 @@ INTRODUCTION = """\
 Made by `python -m planner.table` from [results/](../results/README.md): do not edit. Success at the
 end of the episode after every interaction; each counts only if all before it succeeded and what was placed is
 still so. The full task is judged by the state alone: the plan has come to its end, every object is at its goal,
-the hand is empty, and what had to be closed is. In brackets: 95 % intervals. Episodes in apartments that
+the hand is empty, and what had to be closed is. In brackets: 95 % intervals,
+over floor plans where there are several. Episodes in apartments that
 nothing was trained in; ours, not ReplicaCAD's, so not comparable with published figures. Among the failures,
 "plan exhausted": the plan came to its end, no fault was noticed, and the goal is not met.
 """
@@ -58,29 +61,33 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Interactions in the columns of the first evaluation; one row per evaluation."""
     names = [interaction["name"] for interaction in rows[0]["interactions"]]
     lines = [
-        f"| | n | {' | '.join(f'`{name}`' for name in names)} | full task |",
-        "|---" * (len(names) + 3) + "|",
+        f"| | n | plans | apartments | {' | '.join(f'`{name}`' for name in names)} | full task |",
+        "|---" * (len(names) + 5) + "|",
     ]
     for summary in rows:
         at_end = {x["name"]: x["success_at_end"]["mean"] for x in summary["interactions"]}
         cells = [f"{100 * at_end[name]:.0f}" if name in at_end else "" for name in names]
+        found = places_of(summary)
+        places = " | ".join(str(found.get(name, "")) for name in ("plans", "apartments"))
         full = summary["full_task"]["success_at_end"]
         interval = f"{100 * full['low']:.1f} to {100 * full['high']:.1f}"
         lines.append(
-            f"| {method_name(summary)} | {summary['episodes']} | {' | '.join(cells)} "
+            f"| {method_name(summary)} | {summary['episodes']} | {places} | {' | '.join(cells)} "
             f"| **{100 * full['mean']:.1f} %** ({interval}) |"
         )
     return lines
 
 
 def method_name(summary: dict[str, Any]) -> str:
-    """The method, which skills an oracle stood in for, and the split if it is not validation."""
+    """The method, which skills an oracle stood in for; homes and split if they are not the usual ones."""
     oracle = ", ".join(name for name, source in summary["skills"].items() if source == "oracle")
     method, _, rest = summary["row"].partition(" (")
     additions = [] if not rest else rest.removesuffix(")").split(", ")
     if "mixed" in additions:
         additions.remove("mixed")
         additions = [f"oracle {oracle}"] * bool(oracle) + additions
+    if (homes := summary.get("homes", CLASSIC)) != DEFAULT_HOMES:  # not in older files
+        additions.append(f"{homes} homes")
     if summary["split"] != "val":
         additions.append(f"{summary['split']} split")
     return f"{method} ({', '.join(additions)})" if additions else method

@@ -34,6 +34,7 @@ from skills.eval_options import (
     sanity_options,
 )
 from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file
+from skills.places import count_places, plans_of, told_places
 from skills.players import (
     BaselinePlayer,
     FollowerPlayer,
@@ -42,7 +43,7 @@ from skills.players import (
     RandomPlayer,
 )
 from skills.provenance import made, write_result
-from skills.statistics import mean_score, wilson
+from skills.statistics import mean_score, proportion
 from skills.train import load_settings
 from skills.workers import play_in_workers
 from ver import load_policy
@@ -128,8 +129,8 @@ def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, Any]]:
 def summarise(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Success with intervals, causes of failure and means of the episodes."""
     results = sorted(results, key=lambda result: result["episode"])
-    count = len(results)
-    causes = Counter(cause for result in results for cause in _causes(result))
+    count, plans = len(results), plans_of(results)
+    causes = Counter(cause for result in results for cause in causes_of(result))
     means = {
         key: sum(result[key] for result in results) / count
         for key in results[0]
@@ -137,14 +138,15 @@ def summarise(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
         and not key.startswith("failure/")
     }
     successes = {
-        name: wilson(sum(result[key] > 0 for result in results), count).as_json()
+        name: proportion([result[key] > 0 for result in results], plans).as_json()
         for key, name in SUCCESSES.items()
         if key in results[0]
     }
     return {
+        **count_places(results),
         **successes,
         "scores": {
-            key: mean_score(result[key] for result in results).as_json()
+            key: mean_score([result[key] for result in results], plans).as_json()
             for key in SCORES
             if key in results[0]
         },
@@ -154,7 +156,7 @@ def summarise(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _causes(result: dict[str, Any]) -> list[str]:
+def causes_of(result: dict[str, Any]) -> list[str]:
     """Why an episode failed."""
     return [
         key.removeprefix("failure/")
@@ -169,7 +171,7 @@ def per_episode(results: Sequence[dict[str, Any]], home: Sequence[str] = HOME) -
     kept = ("episode", *home, *SUCCESSES, "spl", "score_share", "length")
     names = [name for name in kept if name in results[0]]
     rows = [
-        [*(_short(result[name]) for name in names), ", ".join(_causes(result))]
+        [*(_short(result[name]) for name in names), ", ".join(causes_of(result))]
         for result in results
     ]
     return {"columns": [*names, "failures"], "rows": rows}
@@ -186,11 +188,12 @@ def _by_start(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Success at the end where the way is straight and where a detour is needed; kinds that occurred."""
     kinds = {}
     for name, detour in (("straight", 0.0), ("detour", 1.0)):
-        ends = [result["success"] > 0 for result in results if result.get("detour") == detour]
-        if ends:
+        starts = [result for result in results if result.get("detour") == detour]
+        if starts:
+            ends = [result["success"] > 0 for result in starts]
             kinds[name] = {
-                "episodes": len(ends),
-                "success_at_end": wilson(sum(ends), len(ends)).as_json(),
+                "episodes": len(starts),
+                "success_at_end": proportion(ends, plans_of(starts)).as_json(),
             }
     return kinds
 
@@ -223,6 +226,8 @@ def show(record: dict[str, Any]) -> None:
     )
     table.add_column("figure")
     table.add_column("value", justify="right")
+    for name in (name for name in ("plans", "apartments") if name in record):
+        table.add_row(name, str(record[name]))
     for key in (key for key in SUCCESSES.values() if key in record):
         table.add_row(key.replace("_", " "), _interval(record[key]))
     for key, score in record["scores"].items():
@@ -246,10 +251,11 @@ def show_rows(record: dict[str, Any]) -> None:
     rows = record["rows"]
     names = [n for n in (*SUCCESSES.values(), *SCORES) if n in rows["policy"]]
     played = counted(rows["policy"]["episodes"], "episode")
+    places = told_places(rows["policy"]).removeprefix(", ")
     said = [f"no {name}: {why}" for name, why in record["left_out"].items()]
     table = Table(
         title=f"{record['skill']}: sanity rows, the same {played} each",
-        caption="\n".join(["brackets: 95 % intervals", *said]),
+        caption="\n".join(["brackets: 95 % intervals", places, *said]),
         caption_justify="left",
     )
     for name in ("who", *names):
@@ -262,7 +268,8 @@ def show_rows(record: dict[str, Any]) -> None:
 def _row(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A sanity row of the record, without its episodes."""
     summary = summarise(results)
-    kept = {name: summary[name] for name in SUCCESSES.values() if name in summary}
+    names = ("plans", "apartments", *SUCCESSES.values())
+    kept = {name: summary[name] for name in names if name in summary}
     more = {"failures": summary["failures"]}
     return {"episodes": len(results), **kept, **summary["scores"], **more}
 

@@ -15,6 +15,7 @@ from typing import Any
 from rearrange.errors import UserError
 from skills.command import OneLineParser, counted, run_command, write_text
 from skills.figures import Finding, check_page, load_ledger, render_page
+from skills.places import places_of
 from skills.provenance import ROOT, TEST
 from ver.public import without_private_folders
 
@@ -43,14 +44,17 @@ def index(ledger: Mapping[str, Any]) -> str:
     """The text of results/README.md."""
     entries = {name: entry for name, entry in ledger.items() if name != REFERENCES}
     lines = [
-        "| file | what | split | n | seed | date | commit | command |",
-        "|---" * 8 + "|",
+        "| file | what | homes | split | n | plans | apartments | seed | date | commit | command |",
+        "|---" * 11 + "|",
     ]
     for name, entry in entries.items():
         made = entry["made"]
         commit = made["commit"][:8] + "*" * bool(made["dirty"])
         seed = "" if made["seed"] is None else made["seed"]
-        cells = (f"[{name}]({name}.json)", made["what"], made["split"], entry.get("episodes", ""))
+        places = places_of(entry)
+        where = (made.get("homes", ""), made["split"], entry.get("episodes", ""))
+        counts = (places.get("plans", ""), places.get("apartments", ""))
+        cells = (f"[{name}]({name}.json)", made["what"], *where, *counts)
         told = (*cells, seed, made["date"][:10], f"`{commit}`", f"`{made['command']}`")
         lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in told) + " |")
     if not entries:

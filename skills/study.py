@@ -36,16 +36,18 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, load_layout
 from rearrange.episodes.generation import HOMES, check_split, source_of
 from rearrange.navigation import DistanceField, distance_field
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.tasks import Pick
 from skills.command import OneLineParser, counted, run_command
-from skills.eval import SEED_STRIDE, untrained_copy
+from skills.eval import SEED_STRIDE, causes_of, untrained_copy
 from skills.eval_options import UNTRAINED
 from skills.learned import check_metadata
+from skills.places import count_places, plans_of, told_places
 from skills.players import PolicyPlayer
 from skills.plot import load_pyplot
 from skills.provenance import RELEASE, check_release, made, write_result
 from skills.settings import CHECKPOINTS
-from skills.statistics import Proportion, wilson
+from skills.statistics import Proportion, proportion
 from skills.workers import play_in_workers
 from ver import UserError, load_policy
 
@@ -56,6 +58,7 @@ TOLERANCE = 0.1  # of a distance [m]
 EPISODE_ATTEMPTS = 200  # that are drawn until one has a free start at the distance
 POSE_ATTEMPTS = 20  # in an episode until one touches nothing
 MAX_STEPS = 500  # [300 in Pick, 200 for a Pick in a plan] the way and the picking
+RECORDED = ("split", "homes", "seed", "actions", "heading", "max_steps", "episodes")  # options
 WAYS = (0.5, 0.95)  # quantiles of the ways in Pick's own episodes that are told
 
 
@@ -65,21 +68,21 @@ class Settings:
 
     Attributes:
         split: Apartments.
-        homes: Collection of homes.
         seed: Seeds starts and sampled actions.
         actions: "mean" or "sampled".
         heading: "random", or "object": the robot faces it.
         max_steps: Time limit of every episode.
         checkpoints: Label -> policy file.
+        homes: Collection of homes.
     """
 
     split: str
-    homes: str
     seed: int
     actions: str
     heading: str
     max_steps: int
     checkpoints: Mapping[str, str]
+    homes: str = DEFAULT_HOMES
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,14 @@ class Result:
         distance: That was asked for [m].
         index: Of the episode.
         own_way: From where Pick itself would have begun it, along the floor [m].
-        metrics: As the environment tells them.
+        metrics: As the environment tells them, and layout and variation of the apartment.
     """
 
     label: str
     distance: float
     index: int
     own_way: float
-    metrics: dict[str, float]
+    metrics: dict[str, Any]
 
 
 def floor_of(episode: Episode) -> DistanceField:
@@ -175,7 +178,8 @@ class Studio:
         episode, own_way = draw_start(player.environment, settings, distance, index)
         seed = settings.seed * SEED_STRIDE + index
         metrics = player.play(seed, {"episode": episode})
-        return Result(label, distance, index, own_way, metrics)
+        home = {"layout": episode.layout, "variation": episode.variation}
+        return Result(label, distance, index, own_way, home | metrics)
 
     def _player_of(self, label: str) -> PolicyPlayer:
         if self._player is None or label != self._label:
@@ -208,24 +212,19 @@ def summarise(results: Sequence[Result], labels: Iterable[str]) -> dict[str, Any
     for label, distance in itertools.product(curves, distances):
         played = [r.metrics for r in results if (r.label, r.distance) == (label, distance)]
         succeeded = [metrics["success"] > 0 for metrics in played]
-        causes = Counter(
-            key.removeprefix("failure/")
-            for metrics in played
-            for key, value in metrics.items()
-            if key.startswith("failure/") and value and not metrics["success"]
-        )
+        causes = Counter(cause for metrics in played for cause in causes_of(metrics))
         curves[label].append(
             {
                 "distance": distance,
                 "episodes": len(played),
-                "success_at_end": wilson(sum(succeeded), len(played)).as_json(),
+                "success_at_end": proportion(succeeded, plans_of(played)).as_json(),
                 "failures": dict(causes.most_common()),
                 "mean_length": float(np.mean([metrics["length"] for metrics in played])),
             }
         )
     ways = np.quantile([result.own_way for result in results], WAYS)
     own_ways = {f"{q:g}": float(way) for q, way in zip(WAYS, ways, strict=True)}
-    return {"own_ways": own_ways, "curves": curves}
+    return {**count_places([r.metrics for r in results]), "own_ways": own_ways, "curves": curves}
 
 
 def show(record: dict[str, Any]) -> None:
@@ -233,7 +232,8 @@ def show(record: dict[str, Any]) -> None:
     curves = record["curves"]
     played = counted(record["episodes"], f"{record['split']} episode")
     table = Table(
-        title=f"Pick's success by its way, {played} each", caption="brackets: 95 % intervals"
+        title=f"Pick's success by its way, {played}{told_places(record)} each",
+        caption="brackets: 95 % intervals over plans",
     )
     for name in ("metres", *curves):
         table.add_column(name, justify="right")
@@ -368,9 +368,8 @@ def main(arguments: Sequence[str]) -> int:
         Progress(TextColumn("{task.description}"), *columns) as progress,
     ):
         checkpoints = checkpoints_of(given, options.seed, folder)
-        place = options.split, options.homes, options.seed
-        more = options.actions, options.heading, options.max_steps
-        settings = Settings(*place, *more, checkpoints)
+        given_settings = options.split, options.seed, options.actions, options.heading
+        settings = Settings(*given_settings, options.max_steps, checkpoints, options.homes)
         total = len(checkpoints) * len(distances) * options.episodes
         task = progress.add_task("episodes", total=total)
         for result in play_all(settings, distances, options.episodes, options.workers):
@@ -381,13 +380,7 @@ def main(arguments: Sequence[str]) -> int:
     record = {
         "made": origin,
         "study": options.study,
-        "split": options.split,
-        "homes": options.homes,
-        "seed": options.seed,
-        "actions": options.actions,
-        "heading": options.heading,
-        "max_steps": options.max_steps,
-        "episodes": options.episodes,
+        **{name: getattr(options, name) for name in RECORDED},
         "tolerance": TOLERANCE,
         "checkpoints": {text.partition("=")[0]: text.partition("=")[2] for text in given},
         **summarise(results, checkpoints),

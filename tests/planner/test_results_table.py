@@ -35,18 +35,28 @@ def written(folder, task: str, row: str, rates: list[float], **more) -> str:
 
 
 def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
+    rows = [[0, 5003, 1], [1, 5003, 2], [2, 5004, 0]]
+    places = {"columns": ["index", "layout", "variation"], "rows": rows}
     files = [
         written(tmp_path, "set_table", "TP-SRL", [0.5, 0.25]),
-        written(tmp_path, "tidy_house", "TP-SPA", [0.95, 0.9]),
+        written(
+            tmp_path, "tidy_house", "TP-SPA", [0.95, 0.9], homes="generated", per_episode=places
+        ),
         written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7], split="test"),
     ]
     assert main(files) == 0
     page = capsys.readouterr().out
     tidy, table = page.index("## Tidy House"), page.index("## Set Table")
     assert tidy < table  # in the order of the scenarios
-    assert "| | n | `pick_0` | `place_0` | full task |" in page
-    assert "| TP-SPA | 100 | 95 | 90 | **90.0 %** (80.0 to 95.0) |" in page[tidy:table]
-    assert "| TP-SRL (test split) | 100 | 80 | 70 | **70.0 %** (60.0 to 75.0) |" in page[tidy:table]
+    assert "| | n | plans | apartments | `pick_0` | `place_0` | full task |" in page
+    assert (
+        "| TP-SPA (generated homes) | 100 | 2 | 3 | 95 | 90 | **90.0 %** (80.0 to 95.0) |"
+        in page[tidy:table]
+    )
+    assert (
+        "| TP-SRL (test split) | 100 |  |  | 80 | 70 | **70.0 %** (60.0 to 75.0) |"
+        in page[tidy:table]
+    )
     assert "(navigate, place: oracle; pick: pick.safetensors)" in page
     assert "7 pick: nothing held" in page
     assert "Wrong objects: 1 of 300 picks. Planning: median 10 ms, worst 200 ms." in page

@@ -69,6 +69,18 @@ def test_summary_counts_causes_of_failed_episodes_only():
     assert summary["starts"]["detour"]["success_at_end"]["mean"] == 1.0
 
 
+def test_intervals_are_over_plans():
+    results = [
+        {"episode": i, "layout": i // 5, "variation": i, "success": float(i < 5), "length": 5.0}
+        for i in range(10)
+    ]
+    apart = evaluation.summarise(results)
+    alike = evaluation.summarise([result | {"layout": 3} for result in results])
+    assert (apart["plans"], apart["apartments"], alike["plans"]) == (2, 10, 1)
+    assert alike["success_at_end"]["low"] == pytest.approx(0.2366, abs=5e-5)  # Wilson's
+    assert apart["success_at_end"]["low"] < 0.01  # one plan works, one does not
+
+
 def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
@@ -76,7 +88,7 @@ def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     record = {
         "skill": "pick", "split": "val", "episodes": 1, "policy": "learned", "actions": "mean",
         "checkpoint": str(tmp_path / "runs" / "policy.safetensors"), "steps_per_second": 10.0,
-        **evaluation.summarise([played | {"detour": 1.0}]),
+        **evaluation.summarise([played | {"detour": 1.0, "layout": 3, "variation": 7}]),
     }  # fmt: skip
     evaluation.show(record)
     told = capsys.readouterr().out
@@ -85,6 +97,9 @@ def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     for name in ("mean length [steps]", "mean return per episode", "mean reward/way per episode"):
         assert f"{name} " in told
     assert "success at end, 1 detour start " in told
+    assert [line.split()[1::2] for line in told.splitlines() if " plans " in line] == [
+        ["plans", "1"]
+    ]
 
 
 @pytest.mark.parametrize("arguments", [["--episodes", "0"], ["--workers", "0"]])

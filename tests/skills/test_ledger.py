@@ -89,10 +89,17 @@ def test_references_have_sources(root):
     assert "`ver`: VER, table 1" in (root / "results" / "README.md").read_text()
 
 
+def test_the_table_counts_plans_and_apartments():
+    rows = [[0, 5003, 1, 1], [1, 5003, 2, 0], [2, 5004, 0, 1]]
+    columns = ["episode", "layout", "variation", "success"]
+    played = entry(homes="generated") | {"per_episode": {"columns": columns, "rows": rows}}
+    assert "| generated | val | 200 | 2 | 3 | 1 | " in index({"a": played})
+
+
 def test_the_table_counts_looks_at_the_test_split():
     table = index({"a": entry(), "b": entry(split="test", release="1.0"), "c": entry(dirty=True)})
     assert "The test split was looked at 1 time (1.0: 1)." in table
-    assert "| [a](a.json) | pick: learned | val | 200 | 1 | " in table
+    assert "| [a](a.json) | pick: learned |  | val | 200 |  |  | 1 | " in table
     assert (table.count("`01234567`"), table.count("`01234567*`")) == (2, 1)
     assert "looked at 0 times." in index({"a": entry()})
 

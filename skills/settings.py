@@ -38,6 +38,7 @@ from skills.habitat_lab import (
     is_habitat_lab,
 )
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
+from skills.recipe import Staged
 from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
 from ver.public import without_private_folders
@@ -52,7 +53,7 @@ OWN = (
 
 
 @dataclass
-class TrainingSettings:
+class TrainingSettings(Staged):
     """One training run of a skill."""
 
     skill: str = ""  # what is trained

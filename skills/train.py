@@ -7,7 +7,8 @@ from the command line, e.g. `python -m skills.train pick trainer.total_steps=100
 task.distance_scale=2`. `rules=hab` trains by habitat-lab's rules instead of ours (docs/hab.md). Several
 processes, on one machine or many, train together under torchrun:
 `torchrun --nproc-per-node 2 -m skills.train pick trainer.distributed.preemption=optimal`; the
-environments in the settings are those of each.
+environments in the settings are those of each. Where a config lists `stages`, they are trained one
+after the other, each in a folder of the run with its name; `until=NAME` ends with that one.
 """
 
 from __future__ import annotations
@@ -24,18 +25,22 @@ from skills.command import OneLineParser, run_command
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import TEST
+from skills.recipe import check_stages, recipe_of
 from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
     REPOSITORY,
+    Environments,
     check_skill,
     hab_settings,
     make_environments,
     settings_type,
 )
 from ver import Trainer, TrainerConfig, UserError, merge_config
+from ver.checkpoint import write_atomically
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
+POLICY = "policy.safetensors"
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
@@ -48,6 +53,32 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     Raises:
         UserError: Settings make no sense, or ask to train in what releases are judged by.
     """
+    settings = _merged(skill, overrides)
+    check_stages(settings.stages, settings.until)
+    return settings
+
+
+def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
+    """Settings of every stage of a training, up to `until`; of one without stages its only ones.
+
+    What a stage sets comes after the YAML files and before the overrides.
+
+    Raises:
+        UserError: As `load_settings`, for the stage that it names.
+    """
+    settings = load_settings(skill, overrides)
+    parts = []
+    for stage in settings.stages:
+        try:
+            parts.append(_merged(skill, [*stage.overrides(), *overrides]))
+        except UserError as error:
+            raise UserError(f"stage {stage.name}: {error}") from None
+        if stage.name == settings.until:
+            break
+    return parts or [settings]
+
+
+def _merged(skill: str, overrides: Sequence[str]) -> Any:
     schema = settings_type(check_skill(skill))
     common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
     if skill in HOUSEHOLD_NAMES:
@@ -95,10 +126,35 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("skill", help="what to train")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
     options = parser.parse_args(arguments)
-    settings = load_settings(options.skill, options.overrides)
-    environments = make_environments(settings)
-    run = Path(settings.run) if settings.run else REPOSITORY / "runs" / run_name(settings.skill)
-    trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
+    parts = load_stages(options.skill, options.overrides)
+    all_environments = [
+        make_environments(part) for part in parts
+    ]  # mistakes are told before the first starts
+    first = parts[0]
+    run = Path(first.run) if first.run else REPOSITORY / "runs" / run_name(first.skill)
+    recipe, policy = recipe_of(parts), ""
+    for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
+        folder, recipe["stage"] = run, ""
+        if settings.stages:
+            recipe["stage"] = settings.stages[index].name
+            folder = run / recipe["stage"]
+        if policy:
+            settings.trainer.start_from = policy
+        trainer = _train(settings, environments, folder, dict(recipe))
+        if trainer.interrupted:
+            return INTERRUPTED if trainer.group.size == 1 else 0
+        policy = str(folder / POLICY)
+        if folder != run and trainer.group.main:
+            for suffix in (".safetensors", ".json"):
+                copied = (folder / POLICY).with_suffix(suffix).read_bytes()
+                write_atomically((run / POLICY).with_suffix(suffix), copied)
+    return 0
+
+
+def _train(settings: Any, environments: Environments, run: Path, recipe: dict[str, Any]) -> Trainer:
+    """Train a stage, and tell of its beginning and its end."""
+    metadata = environments.metadata() | {"recipe": recipe}
+    trainer = Trainer(settings.trainer, environments, run, metadata=metadata)
     count = settings.trainer.collect.num_environments
     source = settings.trainer.start_from
     beginning = f"from the weights of {source}" if source else "from scratch"
@@ -114,13 +170,13 @@ def main(arguments: Sequence[str]) -> int:
             f"(figures come with every {trainer.rollout_steps:,} steps; a first start compiles, too)"
         )
     trainer.train()
-    if not group.main:
-        return 0
-    status = INTERRUPTED if trainer.interrupted and group.size == 1 else 0
-    ending = "interrupted: the same command goes on from here" if trainer.interrupted else "done"
-    policy = f"policy in {run / 'policy.safetensors'}" if trainer.steps else "nothing learned yet"
-    _say(f"{ending}; step {trainer.steps:,}, {policy}")
-    return status
+    if group.main:
+        ending = (
+            "interrupted: the same command goes on from here" if trainer.interrupted else "done"
+        )
+        policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
+        _say(f"{ending}; step {trainer.steps:,}, {policy}")
+    return trainer
 
 
 def _say(message: str) -> None:

@@ -92,7 +92,9 @@ def test_stages_are_trained_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert train.main(["pointnav", *run]) == 0
     told = capsys.readouterr().err
     assert f"from the weights of {tmp_path / 'first' / 'policy.safetensors'}" in told
-    first, second = (load_file(tmp_path / name / "policy.safetensors") for name in ("first", "second"))
+    first, second = (
+        load_file(tmp_path / name / "policy.safetensors") for name in ("first", "second")
+    )
     assert load_file(tmp_path / "policy.safetensors").keys() == second.keys()
     assert (tmp_path / "policy.safetensors").read_bytes() == (
         tmp_path / "second" / "policy.safetensors"

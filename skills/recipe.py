@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from rearrange.errors import UserError
@@ -57,10 +58,20 @@ def check_stages(stages: Sequence[Stage], until: str) -> None:
 def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
     """What a checkpoint keeps of its recipe: the stages' names, and a hash of all their settings.
 
+    Neither the seed nor the folders of the run and of what was recorded for it count.
+
     Args:
         parts: The settings of each stage, resolved, in order.
     """
-    values = [{k: v for k, v in asdict(part).items() if k not in OF_A_RUN} for part in parts]
-    text = json.dumps(values, sort_keys=True)
+    text = json.dumps([_what_is_learned(asdict(part)) for part in parts], sort_keys=True)
     names = [stage.name for stage in parts[0].stages] if parts else []
     return {"stages": names[: len(parts)], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _what_is_learned(settings: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in settings.items() if key not in OF_A_RUN}
+    kept["trainer"] = {key: value for key, value in kept["trainer"].items() if key != "seed"}
+    if "starts" in kept:
+        names = [PurePath(path).name for path in kept["starts"]["paths"]]
+        kept["starts"] = kept["starts"] | {"paths": names}
+    return kept

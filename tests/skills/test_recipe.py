@@ -25,7 +25,7 @@ TINY = [
     "trainer.log_interval_s=1e9",
 ]
 STAGES = (
-    "stages=[{name: first, settings: {task.max_steps: 9, trainer.seed: 3}},"
+    "stages=[{name: first, settings: {task.max_steps: 9, trainer.total_steps: 48}},"
     " {name: second, settings: {trainer.ppo.epochs: 1, trainer.total_steps: 32}}]"
 )
 
@@ -33,8 +33,8 @@ STAGES = (
 def test_a_stage_is_between_the_config_and_the_command():
     first, second = train.load_stages("pointnav", [STAGES])
     alone = train.load_settings("pointnav")
-    assert (first.task.max_steps, first.trainer.seed) == (9, 3)
-    assert (second.task.max_steps, second.trainer.seed) == (alone.task.max_steps, 1)
+    assert (first.task.max_steps, first.trainer.total_steps) == (9, 48)
+    assert (second.task.max_steps, second.trainer.total_steps) == (alone.task.max_steps, 32)
     assert (first.trainer.ppo.epochs, second.trainer.ppo.epochs) == (alone.trainer.ppo.epochs, 1)
     first, second = train.load_stages("pointnav", [STAGES, "task.max_steps=5"])
     assert first.task.max_steps == second.task.max_steps == 5
@@ -74,9 +74,17 @@ def test_the_hash_tells_what_is_learned_apart_and_not_where():
     def hash_of(*overrides: str) -> str:
         return recipe_of(train.load_stages("pointnav", [STAGES, *overrides]))["sha256"]
 
-    assert hash_of() == hash_of("run=elsewhere")
+    assert hash_of() == hash_of("run=elsewhere") == hash_of("trainer.seed=7")
     assert hash_of() != hash_of("trainer.ppo.learning_rate=1e-4")
     assert hash_of() != hash_of("until=first")
+
+
+def test_the_hash_knows_who_recorded_starts_and_not_where():
+    def hash_of(path: str) -> str:
+        return recipe_of(train.load_stages("pick", [f"starts.paths=[{path}]"]))["sha256"]
+
+    assert hash_of("runs/seed_1/oracles") == hash_of("runs/seed_2/oracles")
+    assert hash_of("runs/seed_1/oracles") != hash_of("runs/seed_1/learned")
 
 
 def test_settings_of_a_stage_read_as_they_are_typed():

@@ -19,7 +19,6 @@ from rearrange.errors import UserError
 from skills.command import OneLineParser, run_command, short_path
 from skills.jobs import Job, run_jobs
 from skills.registry import skill_names
-from skills.settings import REPOSITORY
 from skills.train import POLICY, load_stages
 
 ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
@@ -52,7 +51,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for name, least in (("seed", 0), ("recordings", 1), ("episodes", 1)):
         if getattr(options, name) < least:
             raise UserError(f"--{name} must be at least {least}, found {getattr(options, name)}")
-    options.run = options.run or REPOSITORY / "runs" / "household" / f"seed_{options.seed}"
+    options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
     return options
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -25,6 +24,7 @@ from rearrange.rules import (
     task_config,
 )
 from rearrange.scenes.apartment import CLASSIC, layouts_of
+from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -43,9 +43,8 @@ from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
 from ver.public import without_private_folders
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-CONFIGS = REPOSITORY / "configs"
-CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
+CONFIGS = SHIPPED / "configs"
+CHECKPOINTS = SHIPPED / "data" / "checkpoints"
 OWN = (
     "action",
     "base_motion",

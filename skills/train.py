@@ -29,7 +29,6 @@ from skills.recipe import check_stages, recipe_of
 from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
-    REPOSITORY,
     Environments,
     check_skill,
     hab_settings,
@@ -84,7 +83,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     if skill in HOUSEHOLD_NAMES:
         common = ("skill", "household")
     names = ("habitat_lab",) if is_habitat_lab(skill) else (*common, skill)
-    files = [path for name in names if (path := config_of(name)).is_file()]
+    files = [config_of(name) for name in names]
     settings = merge_config(schema(), files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
     if preset != "cpu" or check_rules(rules) != OURS:
@@ -131,7 +130,7 @@ def main(arguments: Sequence[str]) -> int:
         make_environments(part) for part in parts
     ]  # mistakes are told before the first starts
     first = parts[0]
-    run = Path(first.run) if first.run else REPOSITORY / "runs" / run_name(first.skill)
+    run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
     recipe, policy = recipe_of(parts), ""
     for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
         folder, recipe["stage"] = run, ""

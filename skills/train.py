@@ -22,6 +22,7 @@ from typing import Any
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, run_command
+from skills.demonstrations import imitate
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import TEST
@@ -37,6 +38,7 @@ from skills.settings import (
 )
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.checkpoint import write_atomically
+from ver.distributed import SingleProcess, join_group
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 POLICY = "policy.safetensors"
@@ -126,9 +128,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
     options = parser.parse_args(arguments)
     parts = load_stages(options.skill, options.overrides)
-    all_environments = [
-        make_environments(part) for part in parts
-    ]  # mistakes are told before the first starts
+    all_environments = [make_environments(part) for part in parts]
     first = parts[0]
     run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
     recipe, policy = recipe_of(parts), ""
@@ -139,20 +139,38 @@ def main(arguments: Sequence[str]) -> int:
             folder = run / recipe["stage"]
         if policy:
             settings.trainer.start_from = policy
-        trainer = _train(settings, environments, folder, dict(recipe))
-        if trainer.interrupted:
-            return INTERRUPTED if trainer.group.size == 1 else 0
+        metadata = environments.metadata() | {"recipe": dict(recipe)}
+        teach = _imitate if getattr(settings, "teacher", "") else _train
+        group, interrupted = teach(settings, environments, folder, metadata)
+        if interrupted:
+            return INTERRUPTED if group.size == 1 else 0
         policy = str(folder / POLICY)
-        if folder != run and trainer.group.main:
+        if folder != run and group.main:
             for suffix in (".safetensors", ".json"):
                 copied = (folder / POLICY).with_suffix(suffix).read_bytes()
                 write_atomically((run / POLICY).with_suffix(suffix), copied)
     return 0
 
 
-def _train(settings: Any, environments: Environments, run: Path, recipe: dict[str, Any]) -> Trainer:
-    """Train a stage, and tell of its beginning and its end."""
-    metadata = environments.metadata() | {"recipe": recipe}
+def _imitate(
+    settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
+) -> tuple[SingleProcess, bool]:
+    """Imitate a teacher, in the first process; returns the group, and whether it was interrupted."""
+    group, interrupted = join_group(settings.trainer.device, settings.trainer.distributed), False
+    if group.main:
+        _say(f"imitating the {settings.teacher} of {settings.skill} in {run}")
+        try:
+            imitate(environments, settings.trainer, settings.cloning, run, metadata, _say)
+        except KeyboardInterrupt:
+            interrupted = True
+            _say("interrupted: the same command begins this stage again")
+    return group, group.any(interrupted)
+
+
+def _train(
+    settings: Any, environments: Environments, run: Path, metadata: dict[str, Any]
+) -> tuple[SingleProcess, bool]:
+    """Train a stage with VER; returns the group of processes, and whether it was interrupted."""
     trainer = Trainer(settings.trainer, environments, run, metadata=metadata)
     count = settings.trainer.collect.num_environments
     source = settings.trainer.start_from
@@ -175,7 +193,7 @@ def _train(settings: Any, environments: Environments, run: Path, recipe: dict[st
         )
         policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
-    return trainer
+    return group, trainer.interrupted
 
 
 def _say(message: str) -> None:

@@ -218,17 +218,20 @@ def without_room(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
     return reasons
 
 
-def faults(apartment: Apartment) -> list[str]:
-    """Which properties an apartment breaks, in words."""
+def faults(
+    apartment: Apartment, grid: OccupancyGrid | None = None, thorough: bool = True
+) -> list[str]:
+    """Which properties an apartment breaks, in words; if not thorough, without every point's reach."""
     reasons = []
     try:
         check_no_overlap(apartment)
     except AssertionError as error:
         reasons.append(f"overlap: {str(error).splitlines()[0]}")
     hits, handles = pierced(apartment)
-    grid = OccupancyGrid(apartment)
+    grid = grid or OccupancyGrid(apartment)
     floor = grid.center_of(np.argwhere(grid.island))
-    reasons += hits + unreachable(apartment, floor) + without_room(apartment, grid)
+    reasons += hits + without_room(apartment, grid)
+    reasons += unreachable(apartment, floor) if thorough else []
     reasons += handles_out_of_reach(apartment, floor, handles)
     return [f"{apartment.name}: {reason}" for reason in reasons]
 

@@ -1,16 +1,26 @@
-"""Homes on generated plans: furnished within the compiled topology, all in reach; the slow test takes 2,000."""
+"""Homes on generated plans: every one works for every task; the slow test takes 2,000."""
+
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from apartment_checks import check_no_overlap
-from test_apartment_properties import faults
+from test_apartment_properties import block, faults
 from test_generator import check_surfaces
 
-from rearrange.episodes import empty_scene
+from rearrange.env import START_ATTEMPTS
+from rearrange.episodes import empty_scene, generation, load_layout
 from rearrange.episodes.generation import source_of
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid
-from rearrange.scenes import CLOSED_RECEPTACLES, OPEN_RECEPTACLES, Apartment, generate_apartment
+from rearrange.scenes import (
+    CLOSED_RECEPTACLES,
+    OPEN_RECEPTACLES,
+    Apartment,
+    Solid,
+    generate_apartment,
+)
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
     GENERATED,
@@ -20,57 +30,117 @@ from rearrange.scenes.apartment import (
 )
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.homes import generated_plan
-from rearrange.tasks.fitness import can_stand_near
+from rearrange.sim.config import SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator
+from rearrange.tasks import TASKS, fitness, make_task
+from rearrange.tasks.fitness import can_stand_near, draw
 
 BLOCK = 100  # homes per slow test
 
 
-def home(index: int, split: str = "val") -> Apartment:
-    """One home of each plan of a split."""
-    layout = layouts_of(split, GENERATED)[index]
-    return generate_apartment(layout, index % VARIATION_COUNT)
+def numbers(index: int, split: str = "val") -> tuple[int, int]:
+    """Layout and variation of one home of each plan of a split."""
+    return layouts_of(split, GENERATED)[index], index % VARIATION_COUNT
 
 
-def check_home(apartment: Apartment) -> None:
-    """What is checked quickly."""
+def home(index: int) -> Apartment:
+    """One home of each validation plan."""
+    return generate_apartment(*numbers(index))
+
+
+def home_faults(apartment: Apartment, grid: OccupancyGrid, thorough: bool = False) -> list[str]:
+    """What is wrong with a home, in words."""
+    found = []
     boxes = sum(solid.kind == "box" for solid in apartment.solids)
-    assert boxes <= BOX_SLOT_COUNT
-    assert len(apartment.solids) - boxes <= CYLINDER_SLOT_COUNT
-    assert set(apartment.receptacles) == set(OPEN_RECEPTACLES + CLOSED_RECEPTACLES)
+    if boxes > BOX_SLOT_COUNT or len(apartment.solids) - boxes > CYLINDER_SLOT_COUNT:
+        found.append("more solids than slots")
+    missing = set(OPEN_RECEPTACLES + CLOSED_RECEPTACLES) ^ set(apartment.receptacles)
+    found += [f"{name} is missing" for name in sorted(missing)]
     parts = {solid.part for solid in apartment.solids}
     beds = sum(part.startswith("bed_") for part in parts)
-    assert beds >= sum(name.startswith("bedroom") for name in apartment.rooms)
-    grid = OccupancyGrid(apartment)
-    for receptacle in apartment.receptacles.values():
-        assert can_stand_near(grid, receptacle.position[:2]), (apartment.name, receptacle.name)
+    if beds < sum(name.startswith("bedroom") for name in apartment.rooms):
+        found.append("a bedroom without a bed")
+    for name, receptacle in apartment.receptacles.items():
+        if not can_stand_near(grid, receptacle.position[:2]):
+            found.append(f"nowhere to stand near {name}")
     for name, (x0, y0, x1, y1) in apartment.rooms.items():
         low, high = grid.cell_of(x0, y0), grid.cell_of(x1, y1)
-        assert grid.island[low[0] : high[0], low[1] : high[1]].any(), (apartment.name, name)
+        if not grid.island[low[0] : high[0], low[1] : high[1]].any():
+            found.append(f"{name} is cut off")
+    return [f"{apartment.name}: {reason}" for reason in found] + faults(apartment, grid, thorough)
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    one = MujocoSimulator(1, SimulatorConfig(camera_size=8))
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def without_start(simulator, monkeypatch):
+    """Which tasks of all cannot start in a home."""
+
+    def find(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
+        for module in (generation, fitness):
+            monkeypatch.setattr(module, "load_layout", lambda *_: (apartment, grid))
+        found = []
+        for name in TASKS:
+            sample = partial(make_task(name).sample_episode, "val", np.random.default_rng(0))
+            try:
+                started = draw(sample, simulator, 0, START_ATTEMPTS) is not None
+            except RuntimeError:  # no room for the robot
+                started = False
+            found += [] if started else [f"{apartment.name}: no start of {name}"]
+        return found
+
+    return find
 
 
 @pytest.mark.parametrize("tens", range(10))
-def test_a_hundred_homes_are_sound(tens):
+def test_a_hundred_homes_work(tens, without_start):
     for index in range(10 * tens, 10 * tens + 10):
-        check_home(home(index))
+        place = load_layout(*numbers(index))
+        assert home_faults(*place) + without_start(*place) == []
 
 
 @pytest.mark.parametrize("index", [0, 21, 42, 63, 84])
 def test_home_keeps_every_property(index):
-    apartment = home(index)
+    apartment, grid = load_layout(*numbers(index))
     check_surfaces(apartment)
-    assert faults(apartment) == []
+    assert faults(apartment, grid) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 2000, BLOCK))
-def test_two_thousand_homes_keep_every_property(first):
+def test_two_thousand_homes_work(first, without_start):
     found = []
     for index in range(first, first + BLOCK):
-        apartment = home(index, "train")
-        check_home(apartment)
-        check_surfaces(apartment)
-        found += faults(apartment)
+        place = load_layout(*numbers(index, "train"))
+        check_surfaces(place[0])
+        found += home_faults(*place, thorough=True) + without_start(*place)
     assert found == []
+
+
+def test_what_does_not_work_is_found(without_start):
+    apartment, _ = load_layout(*numbers(7))
+
+    def told(changed: Apartment) -> str:
+        grid = OccupancyGrid(changed)
+        return "\n".join(home_faults(changed, grid) + without_start(changed, grid))
+
+    fewer = {k: v for k, v in apartment.receptacles.items() if k != "sofa"}
+    assert "sofa is missing" in "\n".join(
+        home_faults(replace(apartment, receptacles=fewer), OccupancyGrid(apartment))
+    )
+    full = block(apartment.fridge, 1.3, 0.0, 0.9, 1.2)
+    said = told(replace(apartment, solids=(*apartment.solids, full)))
+    assert "fridge_door: handle out of reach" in said
+    assert "no start of open_fridge" in said
+    x0, y0, x1, y1 = apartment.rooms["bath"]
+    half = (max(x1 - x0, y1 - y0) / 2,) * 2
+    filled = Solid("box", ((x0 + x1) / 2, (y0 + y1) / 2, 0.5), (*half, 0.5), part="crate")
+    assert "bath is cut off" in told(replace(apartment, solids=(*apartment.solids, filled)))
 
 
 def test_nothing_overlaps_and_the_same_numbers_give_the_same_home():

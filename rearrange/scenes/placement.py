@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from copy import copy
+from functools import lru_cache
 from math import cos, sin
 
 import numpy as np
 from scipy import ndimage
+
+from rearrange.caching import cached_njit
 
 # A rectangle on the floor: centre x, y, half sizes, yaw.
 Box2 = tuple[float, float, float, float, float]
@@ -27,23 +32,32 @@ def overlap(a: Box2, b: Box2, margin: float = 0.0) -> bool:
     return True
 
 
-def corners(box: Box2) -> np.ndarray:
-    """The four corners [4, 2]."""
-    x, y, hx, hy, yaw = box
-    c, s = cos(yaw), sin(yaw)
-    local = np.array([(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)])
-    return local @ np.array([(c, s), (-s, c)]) + (x, y)
+def any_overlap(box: Box2, others: Sequence[Box2], margin: float = 0.0) -> bool:
+    """Whether a rectangle overlaps one of the others; as `overlap` with a margin of at most 0."""
+    x, y, half_x, half_y, _ = box
+    radius = math.hypot(half_x, half_y)
+    for other in others:
+        dx, dy = abs(other[0] - x), abs(other[1] - y)
+        if other[4] == 0.0:  # walls are long: a circle around one holds half of the apartment
+            apart = dx > radius + other[2] or dy > radius + other[3]
+        else:
+            reach = radius + other[2] + other[3]
+            apart = dx > reach or dy > reach
+        if not apart and overlap(box, other, margin):
+            return True
+    return False
 
 
 def inside(box: Box2, bounds: tuple[float, float, float, float]) -> bool:
     """Whether the rectangle lies in the axis-aligned bounds."""
-    points = corners(box)
-    low, high = points.min(axis=0), points.max(axis=0)
-    return bool(
-        low[0] >= bounds[0]
-        and low[1] >= bounds[1]
-        and high[0] <= bounds[2]
-        and high[1] <= bounds[3]
+    x, y, half_x, half_y, yaw = box
+    c, s = abs(cos(yaw)), abs(sin(yaw))
+    reach_x, reach_y = c * half_x + s * half_y, s * half_x + c * half_y
+    return (
+        x - reach_x >= bounds[0]
+        and y - reach_y >= bounds[1]
+        and x + reach_x <= bounds[2]
+        and y + reach_y <= bounds[3]
     )
 
 
@@ -75,27 +89,21 @@ class FloorGrid:
 
     def add(self, box: Box2) -> None:
         """One more obstacle."""
-        points = corners(box)
-        low, high = points.min(axis=0) - self.FAR, points.max(axis=0) + self.FAR
-        i0, i1 = np.searchsorted(self.x, (low[0], high[0]))
-        j0, j1 = np.searchsorted(self.y, (low[1], high[1]))
-        if i0 >= i1 or j0 >= j1:
-            return
-        dx, dy = (self.x[i0:i1] - box[0])[:, None], (self.y[j0:j1] - box[1])[None, :]
-        c, s = cos(box[4]), sin(box[4])
-        u = np.maximum(np.abs(c * dx + s * dy) - box[2], 0.0)
-        v = np.maximum(np.abs(-s * dx + c * dy) - box[3], 0.0)
-        window = self.distance[i0:i1, j0:j1]
-        np.minimum(window, np.hypot(u, v), out=window)
+        _lower(self.distance, self.x, self.y, box, self.FAR)
 
     def main_component(self, radius: float) -> np.ndarray:
         """The largest connected set of cells where a disc of that radius can stand [nx, ny]."""
-        labels: np.ndarray = ndimage.label(self.distance > radius)[0]  # type: ignore[index]
-        if not labels.any():
-            return np.zeros_like(self.distance, dtype=bool)
-        sizes = np.bincount(labels.ravel())
-        sizes[0] = 0
-        return labels == int(sizes.argmax())
+        return _largest_component(self.distance, radius)
+
+    def within(self, cells: np.ndarray, points: np.ndarray, limit: float) -> bool:
+        """Whether one of the cells is so near [m] to each point [P, 2], to about half a cell."""
+        return _all_near(cells, points, _offsets(limit))
+
+    def count(self, cells: np.ndarray, rect: tuple[float, float, float, float]) -> int:
+        """How many of the cells lie in a rectangle (x_min, y_min, x_max, y_max) [m]."""
+        i0, j0 = self.x.searchsorted(rect[0], "right"), self.y.searchsorted(rect[1], "right")
+        i1, j1 = self.x.searchsorted(rect[2], "left"), self.y.searchsorted(rect[3], "left")
+        return int(np.count_nonzero(cells[i0:i1, j0:j1]))
 
     def nearest(self, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Distance from each point [P, 2] to the nearest of the cells, to about half a cell [P]."""
@@ -105,3 +113,87 @@ class FloorGrid:
         i = np.clip((points[:, 0] / CELL).astype(int), 0, len(self.x) - 1)
         j = np.clip((points[:, 1] / CELL).astype(int), 0, len(self.y) - 1)
         return distance[i, j] * CELL
+
+
+@lru_cache(maxsize=8)
+def _offsets(limit: float) -> np.ndarray:
+    """Steps (i, j) to the cells within a distance [m], the farthest first [K, 2].
+
+    What is wanted stands beside a piece of furniture: a step of the full length soon meets it.
+    """
+    reach = int(limit / CELL) + 1
+    i, j = np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1), indexing="ij")
+    squares = i**2 + j**2
+    near = np.sqrt(squares.astype(float)) * CELL <= limit
+    order = np.argsort(-squares[near], kind="stable")
+    return np.ascontiguousarray(np.stack([i[near], j[near]], axis=1)[order])
+
+
+@cached_njit
+def _lower(distance: np.ndarray, xs: np.ndarray, ys: np.ndarray, box: Box2, far: float) -> None:
+    """Lower the distances [nx, ny] of cells at (xs [nx], ys [ny]) to that to a rectangle, up to `far` [m]."""
+    x, y, half_x, half_y, yaw = box
+    c, s = math.cos(yaw), math.sin(yaw)
+    reach_x = abs(c) * half_x + abs(s) * half_y + far
+    reach_y = abs(s) * half_x + abs(c) * half_y + far
+    i0, i1 = np.searchsorted(xs, x - reach_x), np.searchsorted(xs, x + reach_x)
+    j0, j1 = np.searchsorted(ys, y - reach_y), np.searchsorted(ys, y + reach_y)
+    for i in range(i0, i1):
+        dx = xs[i] - x
+        for j in range(j0, j1):
+            dy = ys[j] - y
+            u = max(abs(c * dx + s * dy) - half_x, 0.0)
+            v = max(abs(-s * dx + c * dy) - half_y, 0.0)
+            here = distance[i, j]
+            if u < here and v < here:
+                distance[i, j] = min(here, math.hypot(u, v))
+
+
+@cached_njit
+def _largest_component(distance: np.ndarray, radius: float) -> np.ndarray:
+    """The largest 4-connected set of cells farther away than `radius` [nx, ny] bool; the first of equals."""
+    nx, ny = distance.shape
+    labels = np.zeros((nx, ny), np.int32)
+    stack = np.empty(nx * ny, np.int32)
+    label, largest, largest_size = 0, -1, 0
+    for start in range(nx * ny):
+        i, j = start // ny, start % ny
+        if labels[i, j] != 0 or not distance[i, j] > radius:
+            continue
+        label += 1
+        labels[i, j] = label
+        stack[0] = start
+        top, size = 1, 0
+        while top:
+            top -= 1
+            size += 1
+            i, j = stack[top] // ny, stack[top] % ny
+            for k in range(4):
+                ni, nj = i + (k == 0) - (k == 1), j + (k == 2) - (k == 3)
+                if not (0 <= ni < nx and 0 <= nj < ny):
+                    continue
+                if labels[ni, nj] == 0 and distance[ni, nj] > radius:
+                    labels[ni, nj] = label
+                    stack[top] = ni * ny + nj
+                    top += 1
+        if size > largest_size:
+            largest, largest_size = label, size
+    return labels == largest
+
+
+@cached_njit
+def _all_near(cells: np.ndarray, points: np.ndarray, offsets: np.ndarray) -> bool:
+    """Whether each point [P, 2] (m) has one of the cells [nx, ny] at one of the offsets [K, 2] from its own."""
+    nx, ny = cells.shape
+    for index in range(len(points)):
+        i = min(max(int(points[index, 0] / CELL), 0), nx - 1)
+        j = min(max(int(points[index, 1] / CELL), 0), ny - 1)
+        found = False
+        for k in range(len(offsets)):
+            ni, nj = i + offsets[k, 0], j + offsets[k, 1]
+            if 0 <= ni < nx and 0 <= nj < ny and cells[ni, nj]:
+                found = True
+                break
+        if not found:
+            return False
+    return True

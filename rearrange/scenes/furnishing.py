@@ -55,7 +55,9 @@ class Furnishing(Building):
                     return False
                 footprints.append(placed)
         c, s = cos(yaw), sin(yaw)
-        poses = [(x + c * px - s * py, y + s * px + c * py, yaw + pyaw) for _, px, py, pyaw in parts]
+        poses = [
+            (x + c * px - s * py, y + s * px + c * py, yaw + pyaw) for _, px, py, pyaw in parts
+        ]
         for (piece, *_), pose in zip(parts, poses, strict=True):
             keepouts.extend(_carried(area, *pose) for area in piece.keepouts)
         for area in keepouts:

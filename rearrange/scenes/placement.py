@@ -150,35 +150,61 @@ def _lower(distance: np.ndarray, xs: np.ndarray, ys: np.ndarray, box: Box2, far:
 
 
 @cached_njit
+def _root(parents: np.ndarray, member: int) -> int:
+    """The first of the set that a member belongs to; each member of [N] points to an earlier one."""
+    while parents[member] != member:
+        parents[member] = parents[parents[member]]
+        member = parents[member]
+    return member
+
+
+@cached_njit
 def _largest_component(distance: np.ndarray, radius: float) -> np.ndarray:
-    """The largest 4-connected set of cells farther away than `radius` [nx, ny] bool; the first of equals."""
+    """The largest 4-connected set of cells farther away than `radius` [nx, ny] bool; the first of equals.
+
+    Stretches of cells along y are joined to those that they touch in the row before.
+    """
     nx, ny = distance.shape
-    labels = np.zeros((nx, ny), np.int32)
-    stack = np.empty(nx * ny, np.int32)
-    label, largest, largest_size = 0, -1, 0
-    for start in range(nx * ny):
-        i, j = start // ny, start % ny
-        if labels[i, j] != 0 or not distance[i, j] > radius:
-            continue
-        label += 1
-        labels[i, j] = label
-        stack[0] = start
-        top, size = 1, 0
-        while top:
-            top -= 1
-            size += 1
-            i, j = stack[top] // ny, stack[top] % ny
-            for k in range(4):
-                ni, nj = i + (k == 0) - (k == 1), j + (k == 2) - (k == 3)
-                if not (0 <= ni < nx and 0 <= nj < ny):
-                    continue
-                if labels[ni, nj] == 0 and distance[ni, nj] > radius:
-                    labels[ni, nj] = label
-                    stack[top] = ni * ny + nj
-                    top += 1
-        if size > largest_size:
-            largest, largest_size = label, size
-    return labels == largest
+    most = nx * ((ny + 1) // 2)
+    rows, starts, ends = (
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+    )
+    parents, sizes = np.empty(most, np.int32), np.zeros(most, np.int32)
+    count = before = 0  # stretches; the first of the row before
+    for i in range(nx):
+        first, j = count, 0
+        while j < ny:
+            if not distance[i, j] > radius:
+                j += 1
+                continue
+            rows[count], starts[count], parents[count] = i, j, count
+            while j < ny and distance[i, j] > radius:
+                j += 1
+            ends[count] = j
+            count += 1
+        above = before
+        for k in range(first, count):
+            while above < first and ends[above] <= starts[k]:
+                above += 1
+            touching = above
+            while touching < first and starts[touching] < ends[k]:
+                a, b = _root(parents, touching), _root(parents, k)
+                parents[max(a, b)] = min(a, b)
+                touching += 1
+        before = first
+    largest = 0
+    for k in range(count):
+        sizes[_root(parents, k)] += ends[k] - starts[k]
+    for k in range(count):
+        if sizes[k] > sizes[largest]:
+            largest = k
+    cells = np.zeros((nx, ny), np.bool_)
+    for k in range(count):
+        if _root(parents, k) == largest:
+            cells[rows[k], starts[k] : ends[k]] = True
+    return cells
 
 
 @cached_njit

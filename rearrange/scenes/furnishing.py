@@ -149,7 +149,7 @@ class Furnishing(Building):
     def _reachable(self) -> bool:
         """Whether every receptacle placed so far is in reach of where the robot can get to."""
         grid = self._grid()
-        easy = grid.main_component(EASY_RADIUS)
+        easy = grid.main_component()
         if not easy.any() or not self._rooms_connected(grid, easy):
             return False
         for piece in self.pieces:
@@ -169,7 +169,7 @@ class Furnishing(Building):
         done = len(self._accepted)
         if self._accepted_grid is not None and self.footprints[:done] == self._accepted:
             return self._accepted_grid.extended(self.footprints[done:])
-        return FloorGrid(self.plan.size, self.footprints)
+        return FloorGrid(self.plan.size, self.footprints, EASY_RADIUS)
 
     def _rooms_connected(self, grid: FloorGrid, cells: np.ndarray) -> bool:
         # A tenth of a square metre

@@ -9,7 +9,6 @@ from functools import lru_cache
 from math import cos, sin
 
 import numpy as np
-from scipy import ndimage
 
 from rearrange.caching import cached_njit
 
@@ -34,16 +33,17 @@ def overlap(a: Box2, b: Box2, margin: float = 0.0) -> bool:
 
 def any_overlap(box: Box2, others: Sequence[Box2], margin: float = 0.0) -> bool:
     """Whether a rectangle overlaps one of the others; as `overlap` with a margin of at most 0."""
-    x, y, half_x, half_y, _ = box
-    radius = math.hypot(half_x, half_y)
+    x, y, half_x, half_y, yaw = box
+    c, s = abs(cos(yaw)), abs(sin(yaw))
+    reach_x, reach_y = c * half_x + s * half_y, s * half_x + c * half_y
     for other in others:
         dx, dy = abs(other[0] - x), abs(other[1] - y)
-        if other[4] == 0.0:  # walls are long: a circle around one holds half of the apartment
-            apart = dx > radius + other[2] or dy > radius + other[3]
-        else:
-            reach = radius + other[2] + other[3]
-            apart = dx > reach or dy > reach
-        if not apart and overlap(box, other, margin):
+        other_x, other_y = other[2], other[3]
+        if (
+            other[4] != 0.0
+        ):  # walls are not turned, and a circle around one holds half the apartment
+            other_x = other_y = other_x + other_y
+        if dx <= reach_x + other_x and dy <= reach_y + other_y and overlap(box, other, margin):
             return True
     return False
 
@@ -62,38 +62,43 @@ def inside(box: Box2, bounds: tuple[float, float, float, float]) -> bool:
 
 
 class FloorGrid:
-    """Distance from every cell of the floor to the nearest obstacle, up to 0.6 m."""
+    """Where a disc can stand among obstacles.
 
-    FAR = 0.6
+    Attributes:
+        radius: Of the disc [m].
+        x: Middles of the cells along x [nx], m.
+        y: Likewise along y [ny].
+        free: Whether the disc can stand in the middle of a cell [nx, ny].
+    """
 
-    def __init__(self, size: tuple[float, float], obstacles: list[Box2]) -> None:
-        self.size = size
+    def __init__(self, size: tuple[float, float], obstacles: list[Box2], radius: float) -> None:
+        """Of a floor from (0, 0) to `size` [m]."""
         nx, ny = int(size[0] / CELL), int(size[1] / CELL)
+        self.radius = radius
         self.x = (np.arange(nx) + 0.5) * CELL
         self.y = (np.arange(ny) + 0.5) * CELL
-        to_walls = np.minimum(
-            np.minimum(self.x, size[0] - self.x)[:, None],
-            np.minimum(self.y, size[1] - self.y)[None, :],
+        self.free = np.logical_and.outer(
+            np.minimum(self.x, size[0] - self.x) > radius,
+            np.minimum(self.y, size[1] - self.y) > radius,
         )
-        self.distance = np.minimum(to_walls, self.FAR)
         for obstacle in obstacles:
             self.add(obstacle)
 
     def extended(self, obstacles: list[Box2]) -> FloorGrid:
         """A grid with more obstacles."""
         grid = copy(self)
-        grid.distance = self.distance.copy()
+        grid.free = self.free.copy()
         for obstacle in obstacles:
             grid.add(obstacle)
         return grid
 
     def add(self, box: Box2) -> None:
         """One more obstacle."""
-        _lower(self.distance, self.x, self.y, box, self.FAR)
+        _block(self.free, self.x, self.y, box, self.radius)
 
-    def main_component(self, radius: float) -> np.ndarray:
-        """The largest connected set of cells where a disc of that radius can stand [nx, ny]."""
-        return _largest_component(self.distance, radius)
+    def main_component(self) -> np.ndarray:
+        """The largest connected set of cells where the disc can stand [nx, ny]."""
+        return _largest_component(self.free)
 
     def within(self, cells: np.ndarray, points: np.ndarray, limit: float) -> bool:
         """Whether one of the cells is so near [m] to each point [P, 2], to about half a cell."""
@@ -104,15 +109,6 @@ class FloorGrid:
         i0, j0 = self.x.searchsorted(rect[0], "right"), self.y.searchsorted(rect[1], "right")
         i1, j1 = self.x.searchsorted(rect[2], "left"), self.y.searchsorted(rect[3], "left")
         return int(np.count_nonzero(cells[i0:i1, j0:j1]))
-
-    def nearest(self, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Distance from each point [P, 2] to the nearest of the cells, to about half a cell [P]."""
-        if not cells.any():
-            return np.full(len(points), np.inf)
-        distance = np.asarray(ndimage.distance_transform_edt(~cells))
-        i = np.clip((points[:, 0] / CELL).astype(int), 0, len(self.x) - 1)
-        j = np.clip((points[:, 1] / CELL).astype(int), 0, len(self.y) - 1)
-        return distance[i, j] * CELL
 
 
 @lru_cache(maxsize=8)
@@ -130,12 +126,12 @@ def _offsets(limit: float) -> np.ndarray:
 
 
 @cached_njit
-def _lower(distance: np.ndarray, xs: np.ndarray, ys: np.ndarray, box: Box2, far: float) -> None:
-    """Lower the distances [nx, ny] of cells at (xs [nx], ys [ny]) to that to a rectangle, up to `far` [m]."""
+def _block(free: np.ndarray, xs: np.ndarray, ys: np.ndarray, box: Box2, radius: float) -> None:
+    """Clear the cells [nx, ny] at (xs [nx], ys [ny]) up to `radius` [m] from a rectangle."""
     x, y, half_x, half_y, yaw = box
     c, s = math.cos(yaw), math.sin(yaw)
-    reach_x = abs(c) * half_x + abs(s) * half_y + far
-    reach_y = abs(s) * half_x + abs(c) * half_y + far
+    reach_x = abs(c) * half_x + abs(s) * half_y + radius + CELL
+    reach_y = abs(s) * half_x + abs(c) * half_y + radius + CELL
     i0, i1 = np.searchsorted(xs, x - reach_x), np.searchsorted(xs, x + reach_x)
     j0, j1 = np.searchsorted(ys, y - reach_y), np.searchsorted(ys, y + reach_y)
     for i in range(i0, i1):
@@ -144,9 +140,8 @@ def _lower(distance: np.ndarray, xs: np.ndarray, ys: np.ndarray, box: Box2, far:
             dy = ys[j] - y
             u = max(abs(c * dx + s * dy) - half_x, 0.0)
             v = max(abs(-s * dx + c * dy) - half_y, 0.0)
-            here = distance[i, j]
-            if u < here and v < here:
-                distance[i, j] = min(here, math.hypot(u, v))
+            if u <= radius and v <= radius and math.hypot(u, v) <= radius:
+                free[i, j] = False
 
 
 @cached_njit
@@ -159,12 +154,12 @@ def _root(parents: np.ndarray, member: int) -> int:
 
 
 @cached_njit
-def _largest_component(distance: np.ndarray, radius: float) -> np.ndarray:
-    """The largest 4-connected set of cells farther away than `radius` [nx, ny] bool; the first of equals.
+def _largest_component(free: np.ndarray) -> np.ndarray:
+    """The largest 4-connected set of free cells [nx, ny] bool; the first of equals.
 
     Stretches of cells along y are joined to those that they touch in the row before.
     """
-    nx, ny = distance.shape
+    nx, ny = free.shape
     most = nx * ((ny + 1) // 2)
     rows, starts, ends = (
         np.empty(most, np.int32),
@@ -176,11 +171,11 @@ def _largest_component(distance: np.ndarray, radius: float) -> np.ndarray:
     for i in range(nx):
         first, j = count, 0
         while j < ny:
-            if not distance[i, j] > radius:
+            if not free[i, j]:
                 j += 1
                 continue
             rows[count], starts[count], parents[count] = i, j, count
-            while j < ny and distance[i, j] > radius:
+            while j < ny and free[i, j]:
                 j += 1
             ends[count] = j
             count += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from rearrange.scenes.apartment import (
     VARIATION_COUNT,
     Apartment,
     Receptacle,
+    kept_by_apartment,
     layouts_of,
 )
 from rearrange.scenes.compile import REST_DEPTH
@@ -39,7 +39,7 @@ Place = tuple[
 ]  # x, y [m], footprint radius [m], height of the surface [m]
 
 
-@lru_cache(maxsize=256)
+@kept_by_apartment
 def load_layout(layout: int, variation: int) -> tuple[Apartment, OccupancyGrid]:
     """An apartment and its occupancy grid (cached per process)."""
     apartment = generate_apartment(layout, variation)

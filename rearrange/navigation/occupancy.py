@@ -128,7 +128,7 @@ class OccupancyGrid:
 
     @cached_property
     def _island_cells(self) -> np.ndarray:
-        return np.argwhere(self.island)
+        return np.argwhere(self.island).astype(np.int16)  # there are many, of each apartment
 
     def on_island(self, x: float, y: float) -> bool:
         """True if the robot fits at (x, y) and can drive from there to most of the apartment."""

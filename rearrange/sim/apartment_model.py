@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +13,12 @@ from rearrange.episodes.generation import load_layout
 from rearrange.navigation import OccupancyGrid
 from rearrange.render import GeomTable
 from rearrange.robot import fetch, kinematics
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment, ArticulatedPose
+from rearrange.scenes.apartment import (
+    ARTICULATED_JOINTS,
+    Apartment,
+    ArticulatedPose,
+    kept_by_apartment,
+)
 from rearrange.scenes.compile import OBJECT_BODIES, build_spec, write_apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import OBJECT_SLOT_COUNT
@@ -48,9 +52,22 @@ class ApartmentModel:
     resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
 
 
-@lru_cache(maxsize=256)
+@kept_by_apartment
 def load_apartment(layout: int, variation: int) -> ApartmentModel:
     """Generate and compile an apartment with the robot in it (cached per process)."""
+    return _compile(layout, variation)
+
+
+@kept_by_apartment
+def hard_apartment(layout: int, variation: int) -> ApartmentModel:
+    """`load_apartment` with contacts of the robot as stiff as those between things."""
+    world = _compile(layout, variation)
+    of_robot = (world.roles == ROBOT) | (world.roles == SUCTION)
+    world.model.geom_solref[of_robot] = fetch.HARDNESS
+    return world
+
+
+def _compile(layout: int, variation: int) -> ApartmentModel:
     apartment, grid = load_layout(layout, variation)
     spec, first, shared = _topology()
     write_apartment(spec, apartment)
@@ -103,15 +120,6 @@ def _topology() -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
         "resting_trees": np.array(trees),
     }
     return spec, Clearance(model), shared
-
-
-@lru_cache(maxsize=256)
-def hard_apartment(layout: int, variation: int) -> ApartmentModel:
-    """`load_apartment` with contacts of the robot as stiff as those between things."""
-    world = load_apartment(layout, variation)
-    model = copy.copy(world.model)
-    model.geom_solref[(world.roles == ROBOT) | (world.roles == SUCTION)] = fetch.HARDNESS
-    return replace(world, model=model)
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:

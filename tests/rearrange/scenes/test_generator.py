@@ -18,6 +18,7 @@ from rearrange.scenes import (
     apartments_of_split,
     generate_apartment,
 )
+from rearrange.scenes.apartment import KEPT_COUNT, kept_by_apartment
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FLOOR_PLANS
 from rearrange.scenes.placement import CELL, FloorGrid
@@ -107,6 +108,29 @@ def test_same_numbers_give_the_same_apartment(name):
     first = generate_apartment(*name)
     generate_apartment.cache_clear()
     assert generate_apartment(*name) == first
+
+
+def test_classic_apartments_are_kept_and_the_last_of_the_generated_ones():
+    made = []
+
+    @kept_by_apartment
+    def make(layout: int, variation: int) -> tuple[int, int]:
+        made.append((layout, variation))
+        return layout, variation
+
+    classic = [(layout, v) for layout in (0, 3, 4) for v in range(VARIATION_COUNT)]
+    generated = [(layout, 0) for layout in range(1000, 1000 + KEPT_COUNT + 1)]
+    for place in (*classic, *generated):
+        assert make(*place) == place
+    made.clear()
+    for place in (*classic, *generated[1:]):
+        make(*place)
+    assert made == []
+    make(*generated[0])
+    assert made == [generated[0]]
+    make.cache_clear()
+    make(0, 0)
+    assert made[-1] == (0, 0)
 
 
 def test_variations_differ():

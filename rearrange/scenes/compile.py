@@ -70,22 +70,6 @@ DRAWER_FRONTS = {
     "drawer_bottom": (-0.475, 0.475, 0.125, 0.375),
 }
 
-# Model fields that differ between apartments; everything else is the same.
-APARTMENT_FIELDS = (
-    "geom_pos",
-    "geom_quat",
-    "geom_size",
-    "geom_rgba",
-    "geom_group",
-    "geom_contype",
-    "geom_conaffinity",
-    "geom_rbound",
-    "geom_aabb",
-    "body_pos",
-    "body_quat",
-    "bvh_aabb",
-)
-
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
 _TYPES = {"box": _BOX, "cylinder": _CYLINDER}

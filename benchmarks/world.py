@@ -4,8 +4,10 @@ Steps the Gymnasium environment with random actions, each held for eight steps, 
 start states (the robot moves in clutter), and times three things in the same run, interleaved: the
 whole environment step, the same simulator's physics alone, and its depth image alone. Then the same
 task with sixteen worlds in one vectorised environment, and, with `--few-objects`, with eight objects
-instead of thirty. In between, a fixed piece of arithmetic is timed: on a machine that is shared, its mean
-over its best tells how much slower than undisturbed everything else was meanwhile.
+instead of thirty. With `--apartments N` also what N new generated apartments cost, each of another plan:
+CPU time of the floor plan, the furniture, the grid of the floor and the compiled model, after the kernels are
+compiled, and the memory that all take. In between, a fixed piece of arithmetic is timed: on a machine that is
+shared, its mean over its best tells how much slower than undisturbed everything else was meanwhile.
 """
 
 from __future__ import annotations
@@ -23,8 +25,12 @@ from rich.table import Table
 from benchmarks.calibration import fixed_work
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv, to_physical
 from rearrange.episodes import Episode
-from rearrange.episodes.generation import check_split
+from rearrange.episodes.generation import check_split, load_layout
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, layouts_of
+from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.homes import generated_plan
+from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
 from rearrange.tasks.base import STOP, Task
@@ -35,6 +41,12 @@ ACTION_REPEAT = 8
 BLOCK = 100  # steps between switches of what is timed
 WORLD_COUNT = 16  # worlds of the vectorised environment
 FEW_OBJECTS = 8
+PARTS = (
+    "plan",
+    "furniture",
+    "grid",
+    "model",
+)  # of an apartment, in the order in which they are made
 
 
 class RandomActions:
@@ -150,6 +162,33 @@ def measure_vector(task: str, options: Any) -> dict[str, Any]:
     return {"vector_env_steps_per_second": WORLD_COUNT / float(np.mean(times))}
 
 
+def _plan(layout: int, variation: int) -> None:
+    del variation
+    generated_plan(layout)
+
+
+def measure_apartments(split: str, count: int) -> dict[str, Any]:
+    """CPU time of new apartments by part [ms], and the memory that the process has grown by [MB]."""
+    load_apartment(0, 0)  # compiles the kernels
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    times = np.empty((count, len(PARTS)))
+    for index, layout in enumerate(layouts_of(split, GENERATED)[:count]):
+        place = (layout, index % VARIATION_COUNT)
+        at = [time.process_time()]
+        for make in (_plan, generate_apartment, load_layout, load_apartment):
+            make(*place)
+            at.append(time.process_time())
+        times[index] = 1e3 * np.diff(at)
+    totals = times.sum(axis=1)
+    return {
+        "count": count,
+        **{f"{part}_ms": float(mean) for part, mean in zip(PARTS, times.mean(axis=0), strict=True)},
+        "total_ms": float(totals.mean()),
+        "total_p95_ms": float(np.percentile(totals, 95)),
+        "grown_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before,
+    }
+
+
 def summarise(times: dict[str, list[float]]) -> dict[str, Any]:
     """Rates and the spread of step times."""
     microseconds = np.array(times["step"]) * 1e6
@@ -201,6 +240,12 @@ def show(record: dict[str, Any]) -> None:
     for task, figures in record["tasks"].items():
         if ratio := figures.get("step_time_of_30_over_8_objects"):
             print(f"{task}: a step with 30 objects takes {ratio:.2f} times one with {FEW_OBJECTS}")
+    if apartments := record.get("apartments"):
+        parts = ", ".join(f"{part} {apartments[f'{part}_ms']:.1f}" for part in PARTS)
+        print(
+            f"{apartments['count']} new apartments: {apartments['total_ms']:.1f} ms of CPU time each "
+            f"({parts}; p95 {apartments['total_p95_ms']:.1f}), {apartments['grown_mb']:.0f} MB more"
+        )
     print(
         "slowdown: what else the machine had to do made a fixed piece of work so many times slower"
     )
@@ -221,8 +266,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--few-objects", action="store_true", help=f"compare with {FEW_OBJECTS} objects"
     )
+    parser.add_argument(
+        "--apartments", type=int, default=0, help="so many new generated apartments are made"
+    )
     options = parser.parse_args(arguments)
     check_split(options.split)
+    most = len(layouts_of(options.split, GENERATED))
+    if not 0 <= options.apartments <= most:
+        raise UserError(
+            f"--apartments must be 0 to {most} in {options.split}, not {options.apartments}"
+        )
     if options.steps < 1 or options.camera_size < 1:
         raise UserError("--steps and --camera-size must be at least 1")
     tasks = options.tasks or list(TASKS)
@@ -237,6 +290,8 @@ def main(arguments: Sequence[str]) -> int:
         "camera_size": options.camera_size,
         "tasks": {task: measure(task, options) for task in tasks},
     }
+    if options.apartments:
+        record["apartments"] = measure_apartments(options.split, options.apartments)
     show(record)
     if options.json:
         write_result(options.json, record)

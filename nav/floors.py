@@ -201,7 +201,7 @@ class Furnisher:
         for rect in lintels:
             self._slab(rect, (LINTEL, CEILING), self.palette.wall, 2)
         self.footprints: list[Box2] = [_flat(rect) for rect in walls]
-        self.grid = FloorGrid(self.size, self.footprints)
+        self.grid = FloorGrid(self.size, self.footprints, AIR)
         self._furnish()
 
     def _slab(self, rect: Rect, z: tuple[float, float], color: Color, group: int) -> None:
@@ -244,14 +244,14 @@ class Furnisher:
             if all(inside(f, inner) for f in flats) and not any(
                 overlap(f, other, 0.02) for f in flats for other in self.footprints
             ):
-                before = self.grid.distance.copy()
+                before = self.grid.free.copy()
                 for flat in flats:
                     self.grid.add(flat)
                 if self._all_reachable():
                     self.footprints += flats
                     self._add(moved)
                     return True
-                self.grid.distance = before
+                self.grid.free = before
         return False
 
     def _add(self, piece: Piece) -> None:
@@ -263,7 +263,7 @@ class Furnisher:
 
     def _all_reachable(self) -> bool:
         """Whether a disc with some air gets nearly everywhere where it fits."""
-        stranded = (self.grid.distance > AIR) & ~self.grid.main_component(AIR)
+        stranded = self.grid.free & ~self.grid.main_component()
         return stranded.sum() * CELL**2 <= STRANDED
 
 

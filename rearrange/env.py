@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
-from rearrange.episodes.generation import source_of
+from rearrange.episodes.generation import at_home, source_of
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
 from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
@@ -29,6 +29,9 @@ from rearrange.tasks.fitness import draw
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
+EPISODES_PER_HOME = (
+    8  # of a world that is trained in; making a generated apartment takes as long as many steps
+)
 START_ATTEMPTS = 200
 DEPTH_KEY = "head_depth"
 
@@ -135,6 +138,7 @@ class _Worlds:
         homes: str = DEFAULT_HOMES,
     ) -> None:
         self.split, self.apartments = split, source_of(split, homes)
+        self.endless = homes != CLASSIC  # apartments are too many to keep them all
         self.source = source
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
@@ -166,16 +170,23 @@ class _Worlds:
             }
         )
 
-    def reset(self, i: int, rng: np.random.Generator) -> None:
+    def reset(self, i: int, rng: np.random.Generator, home_seed: Sequence[int] = ()) -> None:
         """Put world i into a new episode that is fit to be played, or into a recorded one, as it was.
 
-        The generator alone decides which: nothing that happened in this process before.
+        The generator and the seed alone decide which: nothing that happened in this process before.
+
+        Args:
+            i: World.
+            rng: What is random in the episode.
+            home_seed: Decides which generated apartment it takes place in; none: the generator does.
         """
         recorded = self.starts.draw(self.task.name, self.split, rng)
         if recorded is not None:
             self.simulator.reset([i], [recorded])
             return self.begin(i, recorded)
-        sample = partial(self._sample, rng)
+        home = bool(home_seed) and self.endless
+        apartments = at_home(self.apartments, home_seed) if home else self.apartments
+        sample = partial(self._sample, apartments, rng)
         episode = draw(sample, self.simulator, i, START_ATTEMPTS, rejected := Counter())
         if episode is not None:
             return self.begin(i, episode)
@@ -183,10 +194,10 @@ class _Worlds:
         told = f"{self.task.name}: none of {START_ATTEMPTS} start states was fit: {reasons}"
         raise RuntimeError(told) if self.source is None else UserError(told)
 
-    def _sample(self, rng: np.random.Generator) -> Episode:
+    def _sample(self, apartments: str, rng: np.random.Generator) -> Episode:
         """A start state, fit or not."""
         if self.source is None:
-            return self.task.sample_episode(self.apartments, rng)
+            return self.task.sample_episode(apartments, rng)
         return self.source.sample(self.task, rng)
 
     def begin(self, i: int, episode: Episode) -> None:
@@ -280,6 +291,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         self.observation_space = self._worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = self._worlds.action_space
         self.after_step: Callable[[RearrangeEnv], None] | None = None
+        self._seed = seed
         if seed is not None:
             self._np_random, self._np_random_seed = seeding.np_random(seed)
 
@@ -304,7 +316,11 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Start an episode: `options={"episode": Episode}` takes that one, else one is sampled."""
+        """Start an episode: `options={"episode": Episode}` takes that one, else one is sampled.
+
+        With `options={"episode_number": n}`, as a trainer's workers tell it, an environment that was made with
+        a seed stays in a generated apartment for EPISODES_PER_HOME episodes.
+        """
         super().reset(seed=seed)
         given = (options or {}).get("episode")
         if given is not None:
@@ -312,7 +328,10 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             self.simulator.reset([0], [given])
             self._worlds.begin(0, given)
         else:
-            self._worlds.reset(0, self.np_random)
+            number = (options or {}).get("episode_number")
+            shared = number is not None and self._seed is not None
+            home_seed = (self._seed, number // EPISODES_PER_HOME) if shared else ()
+            self._worlds.reset(0, self.np_random, home_seed)
         return self.observe(), {}
 
     def step(
@@ -412,11 +431,15 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators = [np.random.default_rng(i) for i in range(num_envs)]
+        self._seeds: list[int] = list(range(num_envs))
+        self._begun = [0] * num_envs  # episodes of each world since it was seeded
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i.
+
+        A world stays in a generated apartment for EPISODES_PER_HOME episodes.
 
         Raises:
             UserError: An episode is given: here all are sampled.
@@ -427,9 +450,16 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
             if isinstance(seed, int | np.integer):
                 seed = [int(seed) + i for i in range(self.num_envs)]
             self._generators = [seeding.np_random(s)[0] for s in seed]
+            self._seeds, self._begun = [int(s) for s in seed], [0] * self.num_envs
         for i in range(self.num_envs):
-            self._worlds.reset(i, self._generators[i])
+            self._begin(i)
         return self._worlds.observe(), {}
+
+    def _begin(self, i: int) -> None:
+        """Start an episode in world i, which stays in a generated apartment for EPISODES_PER_HOME."""
+        home_seed = (self._seeds[i], self._begun[i] // EPISODES_PER_HOME)
+        self._worlds.reset(i, self._generators[i], home_seed)
+        self._begun[i] += 1
 
     def step(
         self, actions: np.ndarray
@@ -454,7 +484,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
             for i in ended.tolist():
                 infos["final_obs"][i] = {key: value[i] for key, value in final.items()}
                 metrics[i] = worlds.metrics(i, outcome)
-                worlds.reset(i, self._generators[i])
+                self._begin(i)
             infos["_final_obs"] = terminated | truncated
             infos["final_info"] = {"metrics": metrics, "_metrics": infos["_final_obs"]}
         return worlds.observe(), rewards, terminated, truncated, infos

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from rearrange.scenes.apartment import (
     VARIATION_COUNT,
     Apartment,
     Receptacle,
+    kept_by_apartment,
     layouts_of,
 )
 from rearrange.scenes.compile import REST_DEPTH
@@ -31,6 +31,7 @@ from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
 GOAL_GAP = 0.05  # likewise between a goal and objects or other goals [m]
 HEADROOM = 0.03  # free height above an object [m]
+AWAY_SHARE = 1 / 16  # of draws that leave the one apartment that `at_home` names
 # Share of a receptacle's width and of its depth in which the centres of objects lie, where it is not
 # all: habitat-lab uses the central half of the fridge's shelf, here half of its area.
 CENTRAL_SHARE = {"fridge_middle": math.sqrt(0.5)}
@@ -46,7 +47,7 @@ Place = tuple[
 ]  # x, y [m], footprint radius [m], height of the surface [m]
 
 
-@lru_cache(maxsize=256)
+@kept_by_apartment
 def load_layout(layout: int, variation: int) -> tuple[Apartment, OccupancyGrid]:
     """An apartment and its occupancy grid (cached per process)."""
     apartment = generate_apartment(layout, variation)
@@ -226,11 +227,37 @@ def source_of(split: str, homes: str = DEFAULT_HOMES) -> str:
     return f"{homes}/{split}"
 
 
-def empty_scene(split: str, rng: np.random.Generator) -> Scene:
-    """A random apartment, without objects, of what `source_of` names, or of a split of DEFAULT_HOMES."""
-    homes, _, name = split.rpartition("/")
+def at_home(source: str, seed: Sequence[int]) -> str:
+    """What `source_of` names, narrowed to one of its apartments, which the seed decides.
+
+    A world that is in one apartment for several episodes need not make a new one for each. Where an
+    apartment has no start for a task, that must not end a training: now and then another one is drawn.
+    """
+    layout, variation = _draw_place(source, np.random.default_rng(seed))
+    return f"{source}/{layout}/{variation}"
+
+
+def _draw_place(source: str, rng: np.random.Generator) -> tuple[int, int]:
+    """A random (layout, variation) of what `source_of` names."""
+    homes, _, name = source.rpartition("/")
     layout = int(rng.choice(layouts_of(check_split(name), homes or DEFAULT_HOMES)))
-    return Scene(*load_layout(layout, int(rng.integers(VARIATION_COUNT))))
+    return layout, int(rng.integers(VARIATION_COUNT))
+
+
+def empty_scene(source: str, rng: np.random.Generator) -> Scene:
+    """A random apartment of a split, or of what `source_of` or `at_home` names, without objects."""
+    source, home = _split_home(source)
+    if home is None or rng.random() < AWAY_SHARE:
+        return Scene(*load_layout(*_draw_place(source, rng)))
+    return Scene(*load_layout(*home))
+
+
+def _split_home(source: str) -> tuple[str, tuple[int, int] | None]:
+    """A source, and the one of its apartments that `at_home` narrows it to, if it does."""
+    parts = source.split("/")
+    if len(parts) < 3:
+        return source, None
+    return "/".join(parts[:-2]), (int(parts[-2]), int(parts[-1]))
 
 
 def cluttered_scene(split: str, rng: np.random.Generator) -> Scene:

@@ -22,6 +22,7 @@ CELL_SIZE = 0.05  # [m]
 ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
 MARGIN = 0.3  # [m], border of cells around the apartment's bounds
 _SLOPE_STEP = 0.02  # [m], half the distance over which the clearance gradient is taken
+TILE = 8  # cells, side of what is looked at together when clearance is computed
 SUB_STEP = 0.01  # [m], longest piece of a base motion that is checked at once
 
 
@@ -127,7 +128,7 @@ class OccupancyGrid:
 
     @cached_property
     def _island_cells(self) -> np.ndarray:
-        return np.argwhere(self.island)
+        return np.argwhere(self.island).astype(np.int16)  # there are many, of each apartment
 
     def on_island(self, x: float, y: float) -> bool:
         """True if the robot fits at (x, y) and can drive from there to most of the apartment."""
@@ -252,6 +253,32 @@ def _largest_component(mask: np.ndarray) -> np.ndarray:
 
 
 @cached_njit
+def _signed_distance(
+    footprints: np.ndarray, turns: np.ndarray, row: int, x: float, y: float, least: float
+) -> float:
+    """Distance from (x, y) to a footprint of [M, 6], or `least` if that is smaller [m].
+
+    Args:
+        footprints: See `footprints_of`.
+        turns: Cosine and sine of their yaws [M, 2].
+        row: Which footprint.
+        x: World frame [m].
+        y: World frame [m].
+        least: Of those before it [m].
+    """
+    dx, dy = x - footprints[row, 0], y - footprints[row, 1]
+    cosine, sine, radius = turns[row, 0], turns[row, 1], footprints[row, 5]
+    u = abs(cosine * dx + sine * dy) - footprints[row, 2]
+    v = abs(cosine * dy - sine * dx) - footprints[row, 3]
+    longer = max(u, v)
+    if longer - radius >= least:
+        return least
+    if min(u, v) <= 0.0:
+        return longer - radius
+    return min(least, math.hypot(u, v) - radius)
+
+
+@cached_njit
 def _clearance_field(
     shape: tuple[int, int],
     origin: tuple[float, float],
@@ -259,28 +286,40 @@ def _clearance_field(
     bounds: np.ndarray,
     footprints: np.ndarray,
 ) -> np.ndarray:
-    """Signed distances [nx, ny] (m) to footprints [M, 6] and to the outside of the bounds."""
+    """Signed distances [nx, ny] (m) to footprints [M, 6] and to the outside of the bounds.
+
+    In tiles: a footprint that is farther from the middle of a tile than the nearest by more than the
+    tile's diagonal is nowhere the nearest in it, since distances change by at most what one moves.
+    """
     field = np.empty(shape, dtype=np.float32)
-    turns = np.empty((len(footprints), 2))
-    for index in range(len(footprints)):
-        turns[index] = math.cos(footprints[index, 4]), math.sin(footprints[index, 4])
-    for ix in range(shape[0]):
-        x = origin[0] + (ix + 0.5) * cell
-        for iy in range(shape[1]):
-            y = origin[1] + (iy + 0.5) * cell
-            best = min(x - bounds[0], bounds[2] - x, y - bounds[1], bounds[3] - y)
-            for index in range(len(footprints)):
-                cx, cy, half_x, half_y, _, radius = footprints[index]
-                dx, dy = x - cx, y - cy
-                reach = best + half_x + half_y + radius
-                if best > 0 and (abs(dx) > reach or abs(dy) > reach):
-                    continue
-                cosine, sine = turns[index]
-                u = abs(cosine * dx + sine * dy) - half_x
-                v = abs(cosine * dy - sine * dx) - half_y
-                outside = math.hypot(max(u, 0.0), max(v, 0.0))
-                best = min(best, outside + min(max(u, v), 0.0) - radius)
-            field[ix, iy] = best
+    count = len(footprints)
+    turns, middle = np.empty((count, 2)), np.empty(count)
+    near = np.empty(count, np.int64)
+    for row in range(count):
+        turns[row, 0], turns[row, 1] = math.cos(footprints[row, 4]), math.sin(footprints[row, 4])
+    diagonal = math.sqrt(2.0) * TILE * cell + 1e-6  # and what rounding does
+    for tile_x in range(0, shape[0], TILE):
+        for tile_y in range(0, shape[1], TILE):
+            x = origin[0] + (tile_x + 0.5 * TILE) * cell
+            y = origin[1] + (tile_y + 0.5 * TILE) * cell
+            least = math.inf
+            for row in range(count):
+                limit = least + diagonal
+                middle[row] = _signed_distance(footprints, turns, row, x, y, limit)
+                least = min(least, middle[row])
+            kept = 0
+            for row in range(count):
+                if middle[row] < least + diagonal:
+                    near[kept] = row
+                    kept += 1
+            for ix in range(tile_x, min(tile_x + TILE, shape[0])):
+                x = origin[0] + (ix + 0.5) * cell
+                for iy in range(tile_y, min(tile_y + TILE, shape[1])):
+                    y = origin[1] + (iy + 0.5) * cell
+                    best = min(x - bounds[0], bounds[2] - x, y - bounds[1], bounds[3] - y)
+                    for k in range(kept):
+                        best = _signed_distance(footprints, turns, near[k], x, y, best)
+                    field[ix, iy] = best
     return field
 
 

@@ -18,7 +18,6 @@ from rearrange.scenes.apartment import (
     Split,
 )
 from rearrange.scenes.compile import (
-    APARTMENT_FIELDS,
     ARTICULATED_BIT,
     OBJECT_BIT,
     OBJECT_BODIES,
@@ -39,7 +38,6 @@ from rearrange.scenes.objects import (
 )
 
 __all__ = [
-    "APARTMENT_FIELDS",
     "ARTICULATED_BIT",
     "ARTICULATED_JOINTS",
     "CABINET_FOOTPRINT",

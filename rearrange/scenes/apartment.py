@@ -5,9 +5,10 @@ World frame: right-handed, z up, metres, radians; the floor is z = 0. Nothing he
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import lru_cache, update_wrapper
+from typing import Generic, Literal, TypeVar
 
 from rearrange.errors import UserError
 
@@ -22,6 +23,9 @@ LAYOUTS_OF: Mapping[str, Mapping[str, Sequence[int]]] = {
 LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
 DEFAULT_HOMES = CLASSIC  # where nobody says which: the one place that decides
 VARIATION_COUNT = 21
+# Of the generated apartments, which are too many, a process keeps so many: more than the worlds that a worker
+# steps. Each takes about a megabyte with its grid and its model.
+KEPT_COUNT = 64
 
 # The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4), then those inside furniture.
 OPEN_RECEPTACLES = (
@@ -176,3 +180,29 @@ class Apartment:
     def name(self) -> str:
         """Stable identifier, also written to episode files."""
         return f"layout{self.layout}_variation{self.variation:02d}"
+
+
+Made = TypeVar("Made")
+
+
+class kept_by_apartment(Generic[Made]):  # noqa: N801 - a decorator
+    """Cache of what a function makes of (layout, variation), per process.
+
+    Keeps what is made of the classic apartments, and of the last KEPT_COUNT generated ones.
+    """
+
+    def __init__(self, make: Callable[[int, int], Made]) -> None:
+        """Wrap the function."""
+        self._classic = lru_cache(maxsize=None)(make)
+        self._generated = lru_cache(maxsize=KEPT_COUNT)(make)
+        update_wrapper(self, make)
+
+    def __call__(self, layout: int, variation: int) -> Made:
+        """What the function returns for the apartment."""
+        classic = any(layout in layouts for layouts in LAYOUTS_OF[CLASSIC].values())
+        return (self._classic if classic else self._generated)(layout, variation)
+
+    def cache_clear(self) -> None:
+        """Forget everything."""
+        self._classic.cache_clear()
+        self._generated.cache_clear()

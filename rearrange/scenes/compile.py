@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import Apartment, ArticulatedPose
+from rearrange.scenes.apartment import Apartment, Solid
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 
 STATIC_BIT = 1
@@ -70,26 +70,26 @@ DRAWER_FRONTS = {
     "drawer_bottom": (-0.475, 0.475, 0.125, 0.375),
 }
 
-# Model fields that differ between apartments; everything else is the same.
-APARTMENT_FIELDS = (
-    "geom_pos",
-    "geom_quat",
-    "geom_size",
-    "geom_rgba",
-    "geom_group",
-    "geom_contype",
-    "geom_conaffinity",
-    "geom_rbound",
-    "geom_aabb",
-    "body_pos",
-    "body_quat",
-    "bvh_aabb",
-)
-
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
 _TYPES = {"box": _BOX, "cylinder": _CYLINDER}
 _DEFAULT_COLOR = (0.85, 0.85, 0.85, 1.0)
+_DEFAULT_COLORS = dict.fromkeys(
+    ("fridge", "cabinet", "cabinet_inside", "worktop"), _DEFAULT_COLOR
+) | {"handle": (0.5, 0.5, 0.52, 1.0)}
+# Of the apartment's colours -> geoms of that colour; inside, the cabinet is darker.
+PAINTED = {
+    "fridge": (
+        "fridge_freezer", "fridge_left", "fridge_right", "fridge_top", "fridge_door_panel",
+    ),
+    "handle": ("handle_fridge_door", *(f"handle_{drawer}" for drawer in DRAWER_FRONTS)),
+    "worktop": ("cabinet_top",),
+    "cabinet": ("cabinet_left", "cabinet_right", *(f"{drawer}_front" for drawer in DRAWER_FRONTS)),
+    "cabinet_inside": (
+        "cabinet_back", "cabinet_inside",
+        *(f"{d}_{p}" for d in DRAWER_FRONTS for p in ("floor", "back", "side_a", "side_b")),
+    ),
+}  # fmt: skip
 
 
 def build_spec(apartment: Apartment) -> mujoco.MjSpec:
@@ -98,12 +98,53 @@ def build_spec(apartment: Apartment) -> mujoco.MjSpec:
     Objects stand parked on the floor at x = -50 - slot, y = -50.
     """
     spec = empty_spec()
-    spec.modelname = apartment.name
-    _add_building(spec, apartment)
-    _add_fridge(spec, apartment)
-    _add_cabinet(spec, apartment)
+    _add_slots(spec)
+    _add_fridge(spec)
+    _add_cabinet(spec)
     _add_objects(spec)
+    write_apartment(spec, apartment)
     return spec
+
+
+def write_apartment(spec: mujoco.MjSpec, apartment: Apartment) -> None:
+    """Write another apartment into a spec that was built for one, which costs less than building it anew.
+
+    Raises:
+        UserError: The apartment has more solids of a kind than there are slots.
+    """
+    spec.modelname = apartment.name
+    floor, *slots = spec.worldbody.geoms
+    floor.rgba = apartment.colors.get("ground", (0.62, 0.63, 0.62, 1.0))
+    for kind, kind_slots in (("box", slots[:BOX_SLOT_COUNT]), ("cylinder", slots[BOX_SLOT_COUNT:])):
+        solids: list[Solid | None] = [solid for solid in apartment.solids if solid.kind == kind]
+        if len(solids) > len(kind_slots):
+            raise UserError(
+                f"{apartment.name} needs {len(solids)} {kind} slots, but there are {len(kind_slots)}"
+            )
+        solids += [None] * (len(kind_slots) - len(solids))
+        for geom, solid in zip(kind_slots, solids, strict=True):
+            _write_slot(geom, kind, solid)
+    for name, pose in (("fridge", apartment.fridge), ("cabinet", apartment.cabinet)):
+        body = spec.body(name)
+        body.pos, body.quat = pose.position, _quat(pose.yaw)
+    for key, names in PAINTED.items():
+        color = apartment.colors.get(key.removesuffix("_inside"), _DEFAULT_COLORS[key])
+        if key.endswith("_inside"):
+            color = (color[0] * 0.8, color[1] * 0.8, color[2] * 0.8, 1.0)
+        for name in names:
+            spec.geom(name).rgba = color
+
+
+def _write_slot(geom: Any, kind: str, solid: Solid | None) -> None:
+    """Write a solid into a geom on the world, or park the geom below the floor."""
+    if solid is None:
+        geom.pos, geom.quat = (0.0, 0.0, -1.0), _quat(0.0)
+        geom.size = (0.001, 0.001, 0.001 if kind == "box" else 0.0)
+        geom.rgba, geom.group, geom.contype = (0.0, 0.0, 0.0, 0.0), 0, 0
+        return
+    geom.pos, geom.quat, geom.size = solid.position, _quat(solid.yaw), solid.size
+    geom.rgba, geom.group = solid.color, solid.group
+    geom.contype = STATIC_BIT if solid.collides else 0
 
 
 def parked_position(slot: int) -> tuple[float, float, float]:
@@ -133,53 +174,22 @@ def _quat(yaw: float) -> tuple[float, float, float, float]:
     return (cos(yaw / 2), 0.0, 0.0, sin(yaw / 2))
 
 
-def _add_building(spec: mujoco.MjSpec, apartment: Apartment) -> None:
+def _add_slots(spec: mujoco.MjSpec) -> None:
+    """The floor, and slots for all that stands on it; `write_apartment` fills them."""
     world = spec.worldbody
     world.add_geom(
         name="floor",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=(0.0, 0.0, 1.0),
-        rgba=apartment.colors.get("ground", (0.62, 0.63, 0.62, 1.0)),
         friction=FRICTION,
         contype=STATIC_BIT,
         conaffinity=0,
     )
     for kind, count in (("box", BOX_SLOT_COUNT), ("cylinder", CYLINDER_SLOT_COUNT)):
-        solids = [solid for solid in apartment.solids if solid.kind == kind]
-        if len(solids) > count:
-            raise UserError(
-                f"{apartment.name} needs {len(solids)} {kind} slots, but there are {count}"
-            )
         for index in range(count):
-            common: dict[str, Any] = {
-                "name": f"{kind}_{index:03d}",
-                "type": _TYPES[kind],
-                "friction": FRICTION,
-                "conaffinity": 0,
-            }
-            if index < len(solids):
-                solid = solids[index]
-                world.add_geom(
-                    pos=solid.position,
-                    quat=_quat(solid.yaw),
-                    size=solid.size,
-                    rgba=solid.color,
-                    group=solid.group,
-                    contype=STATIC_BIT if solid.collides else 0,
-                    **common,
-                )
-            else:
-                world.add_geom(
-                    pos=(0.0, 0.0, -1.0),
-                    size=(0.001, 0.001, 0.001 if kind == "box" else 0.0),
-                    rgba=(0.0, 0.0, 0.0, 0.0),
-                    contype=0,
-                    **common,
-                )
-
-
-def _fixed_body(spec: mujoco.MjSpec, name: str, pose: ArticulatedPose) -> Any:
-    return spec.worldbody.add_body(name=name, pos=pose.position, quat=_quat(pose.yaw))
+            world.add_geom(
+                name=f"{kind}_{index:03d}", type=_TYPES[kind], friction=FRICTION, conaffinity=0
+            )
 
 
 def _add_box(
@@ -206,12 +216,12 @@ def _add_box(
     )
 
 
-def _add_fridge(spec: mujoco.MjSpec, apartment: Apartment) -> None:
-    color = apartment.colors.get("fridge", _DEFAULT_COLOR)
+def _add_fridge(spec: mujoco.MjSpec) -> None:
+    color = _DEFAULT_COLOR
     inside = (0.95, 0.96, 0.97, 1.0)
     depth, width, height = FRIDGE_SIZE
     back, side, front = -depth / 2, width / 2, depth / 2 - 0.06
-    body = _fixed_body(spec, "fridge", apartment.fridge)
+    body = spec.worldbody.add_body(name="fridge")
     shelf = (FRIDGE_SHELF_HEIGHT - 0.015, FRIDGE_SHELF_HEIGHT)
     upper = (
         FRIDGE_SHELF_HEIGHT + FRIDGE_SHELF_CLEARANCE,
@@ -267,20 +277,17 @@ def _add_fridge(spec: mujoco.MjSpec, apartment: Apartment) -> None:
         (0.025, 0.06),
         (-0.64, -0.60),
         (0.82, 1.28),
-        apartment.colors.get("handle", (0.5, 0.5, 0.52, 1.0)),
+        color,
         ARTICULATED_BIT,
         300.0,
     )
 
 
-def _add_cabinet(spec: mujoco.MjSpec, apartment: Apartment) -> None:
-    color = apartment.colors.get("cabinet", _DEFAULT_COLOR)
-    dark = (color[0] * 0.8, color[1] * 0.8, color[2] * 0.8, 1.0)
-    worktop = apartment.colors.get("worktop", _DEFAULT_COLOR)
-    handle = apartment.colors.get("handle", (0.5, 0.5, 0.52, 1.0))
+def _add_cabinet(spec: mujoco.MjSpec) -> None:
+    color = dark = worktop = handle = _DEFAULT_COLOR
     depth, width, height = CABINET_SIZE
     back, front, side = -depth / 2, depth / 2, width / 2
-    body = _fixed_body(spec, "cabinet", apartment.cabinet)
+    body = spec.worldbody.add_body(name="cabinet")
     for name, x, y, z, part_color in (
         ("top", (back, front + 0.02), (-side, side), (height - 0.04, height), worktop),
         ("plinth", (back, front - 0.05), (-side, side), (0.0, 0.12), (0.12, 0.12, 0.12, 1.0)),

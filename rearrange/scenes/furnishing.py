@@ -11,7 +11,7 @@ from rearrange.scenes.apartment import CLOSED_RECEPTACLES, Receptacle
 from rearrange.scenes.building import YAW, Building
 from rearrange.scenes.floor_plans import Rect, Spot
 from rearrange.scenes.pieces import Piece
-from rearrange.scenes.placement import CELL, Box2, FloorGrid, inside, overlap
+from rearrange.scenes.placement import CELL, Box2, FloorGrid, any_overlap, inside
 
 ROBOT_RADIUS = 0.32  # [m], base radius 0.3 and a little air
 EASY_RADIUS = (
@@ -37,33 +37,34 @@ class Furnishing(Building):
         self.names: dict[str, int] = {}
         self._accepted: list[Box2] = []  # footprints when all was in reach the last time
         self._accepted_grid: FloorGrid | None = None
+        self._points: dict[Receptacle, np.ndarray] = {}  # see `_points_on`
 
     def _try(
         self, parts: Sequence[Part], x: float, y: float, yaw: float, room: Rect | None = None
     ) -> bool:
         """Place a group of pieces, all or none."""
-        c, s = cos(yaw), sin(yaw)
-        moved = [
-            piece.moved(x + c * px - s * py, y + s * px + c * py, yaw + pyaw)
-            for piece, px, py, pyaw in parts
-        ]
         footprints, keepouts = [], []
-        for piece, (local, px, py, pyaw) in zip(moved, parts, strict=True):
-            for flat in local.footprints():
+        for piece, px, py, pyaw in parts:
+            for flat in piece.footprints():
                 placed = _carried(_carried(flat, px, py, pyaw), x, y, yaw)
                 if not inside(placed, room or self.bounds):
                     return False
-                if any(overlap(placed, other, -1e-4) for other in self.footprints):
+                if any_overlap(placed, self.footprints, -1e-4):
                     return False
-                if any(overlap(placed, other, -1e-4) for other in self.keepouts):
+                if any_overlap(placed, self.keepouts, -1e-4):
                     return False
                 footprints.append(placed)
-            keepouts.extend(piece.keepouts)
+        c, s = cos(yaw), sin(yaw)
+        poses = [
+            (x + c * px - s * py, y + s * px + c * py, yaw + pyaw) for _, px, py, pyaw in parts
+        ]
+        for (piece, *_), pose in zip(parts, poses, strict=True):
+            keepouts.extend(_carried(area, *pose) for area in piece.keepouts)
         for area in keepouts:
-            if not inside(area, self.bounds) or any(
-                overlap(area, other, -1e-4) for other in self.footprints
-            ):
+            if not inside(area, self.bounds) or any_overlap(area, self.footprints, -1e-4):
                 return False
+        # Moved only now: most places are not free
+        moved = [piece.moved(*pose) for (piece, *_), pose in zip(parts, poses, strict=True)]
         self.pieces += moved
         self.footprints += footprints
         self.keepouts += keepouts
@@ -148,19 +149,18 @@ class Furnishing(Building):
     def _reachable(self) -> bool:
         """Whether every receptacle placed so far is in reach of where the robot can get to."""
         grid = self._grid()
-        easy = grid.main_component(EASY_RADIUS)
+        easy = grid.main_component()
         if not easy.any() or not self._rooms_connected(grid, easy):
             return False
-        receptacles = [r for piece in self.pieces for r in piece.receptacles]
-        reach = np.array(
-            [CLOSED_REACH if r.name in CLOSED_RECEPTACLES else REACH for r in receptacles]
-        )
-        near = grid.nearest(easy, np.concatenate([_points_on(r) for r in receptacles])).reshape(
-            -1, 25
-        )
-        # A wider robot stands farther away, by the difference of the radii.
-        if not (near.max(axis=1) <= reach + EASY_RADIUS - ROBOT_RADIUS + CELL / 2).all():
-            return False
+        for piece in self.pieces:
+            for receptacle in piece.receptacles:
+                points = self._points.get(receptacle)
+                if points is None:
+                    points = self._points[receptacle] = _points_on(receptacle)
+                reach = CLOSED_REACH if receptacle.name in CLOSED_RECEPTACLES else REACH
+                # A wider robot stands farther away, by the difference of the radii.
+                if not grid.within(easy, points, reach + EASY_RADIUS - ROBOT_RADIUS + CELL / 2):
+                    return False
         self._accepted, self._accepted_grid = list(self.footprints), grid
         return True
 
@@ -169,15 +169,11 @@ class Furnishing(Building):
         done = len(self._accepted)
         if self._accepted_grid is not None and self.footprints[:done] == self._accepted:
             return self._accepted_grid.extended(self.footprints[done:])
-        return FloorGrid(self.plan.size, self.footprints)
+        return FloorGrid(self.plan.size, self.footprints, EASY_RADIUS)
 
     def _rooms_connected(self, grid: FloorGrid, cells: np.ndarray) -> bool:
-        for rect in self.plan.rooms.values():
-            i = (grid.x > rect[0]) & (grid.x < rect[2])
-            j = (grid.y > rect[1]) & (grid.y < rect[3])
-            if cells[np.ix_(i, j)].sum() < 40:  # a tenth of a square metre
-                return False
-        return True
+        # A tenth of a square metre
+        return all(grid.count(cells, rect) >= 40 for rect in self.plan.rooms.values())
 
 
 def _carried(box: Box2, x: float, y: float, yaw: float) -> Box2:

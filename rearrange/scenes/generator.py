@@ -9,7 +9,6 @@ attempt number, so the result is valid by construction.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from rearrange.scenes.apartment import (
     LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
     Apartment,
+    kept_by_apartment,
     layouts_of,
     ranges_of,
     split_of_layout,
@@ -36,7 +36,7 @@ def apartments_of_split(split: str, homes: str = DEFAULT_HOMES) -> list[tuple[in
     return [(layout, v) for layout in layouts_of(split, homes) for v in range(VARIATION_COUNT)]
 
 
-@lru_cache(maxsize=256)
+@kept_by_apartment
 def generate_apartment(layout: int, variation: int) -> Apartment:
     """The apartment of that name; cached, do not change what it holds.
 

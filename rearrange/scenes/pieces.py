@@ -6,9 +6,8 @@ Frame of a piece: z = 0 on the floor, +x out of its front.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import cos, pi, sin
-
-import numpy as np
+from functools import cached_property
+from math import cos, inf, pi, sin
 
 from rearrange.scenes.apartment import Receptacle, Solid
 
@@ -61,23 +60,26 @@ class Piece:
     keepouts: tuple[tuple[float, float, float, float, float], ...] = ()
     areas: tuple[tuple[float, float, float, float, float], ...] = ()
 
-    def footprints(self) -> list[tuple[float, float, float, float, float]]:
+    def footprints(self) -> tuple[tuple[float, float, float, float, float], ...]:
         """What it covers of the floor, in its own frame: one rectangle, two with a corner."""
+        return self._footprints
+
+    @cached_property
+    def _footprints(self) -> tuple[tuple[float, float, float, float, float], ...]:
         if self.areas:
-            return list(self.areas)
-        low, high = np.full(2, np.inf), np.full(2, -np.inf)
+            return self.areas
+        x0 = y0 = inf
+        x1 = y1 = -inf
         for solid in self.solids:
             if not solid.collides:
                 continue
             sx = solid.size[0]
             sy = sx if solid.kind == "cylinder" else solid.size[1]
             c, s = abs(cos(solid.yaw)), abs(sin(solid.yaw))
-            half = np.array([c * sx + s * sy, s * sx + c * sy])
-            low = np.minimum(low, np.array(solid.position[:2]) - half)
-            high = np.maximum(high, np.array(solid.position[:2]) + half)
-        if not np.isfinite(low).all():
-            return []
-        return [keepout(float(low[0]), float(high[0]), float(low[1]), float(high[1]))]
+            half_x, half_y = c * sx + s * sy, s * sx + c * sy
+            x0, x1 = min(x0, solid.position[0] - half_x), max(x1, solid.position[0] + half_x)
+            y0, y1 = min(y0, solid.position[1] - half_y), max(y1, solid.position[1] + half_y)
+        return (keepout(x0, x1, y0, y1),) if x0 < inf else ()
 
     @property
     def half_width(self) -> float:
@@ -92,10 +94,15 @@ class Piece:
             return (x + c * px - s * py, y + s * px + c * py)
 
         solids = tuple(
-            replace(
-                solid,
-                position=(*turn(*solid.position[:2]), solid.position[2]),
-                yaw=_wrap(solid.yaw + yaw),
+            Solid(
+                solid.kind,
+                (*turn(*solid.position[:2]), solid.position[2]),
+                solid.size,
+                _wrap(solid.yaw + yaw),
+                solid.color,
+                solid.group,
+                solid.collides,
+                solid.part,
             )
             for solid in self.solids
         )
@@ -121,12 +128,10 @@ def box(
     yaw: float = 0.0,
 ) -> Solid:
     """A box between the given bounds along each axis [m]."""
-    low, high = np.array([x[0], y[0], z[0]]), np.array([x[1], y[1], z[1]])
-    center, half = (low + high) / 2, (high - low) / 2
     return Solid(
         "box",
-        (float(center[0]), float(center[1]), float(center[2])),
-        (float(half[0]), float(half[1]), float(half[2])),
+        ((x[0] + x[1]) / 2, (y[0] + y[1]) / 2, (z[0] + z[1]) / 2),
+        ((x[1] - x[0]) / 2, (y[1] - y[0]) / 2, (z[1] - z[0]) / 2),
         yaw,
         color,
         group,

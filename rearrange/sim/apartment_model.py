@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,8 +13,13 @@ from rearrange.episodes.generation import load_layout
 from rearrange.navigation import OccupancyGrid
 from rearrange.render import GeomTable
 from rearrange.robot import fetch, kinematics
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment
-from rearrange.scenes.compile import OBJECT_BODIES, build_spec
+from rearrange.scenes.apartment import (
+    ARTICULATED_JOINTS,
+    Apartment,
+    ArticulatedPose,
+    kept_by_apartment,
+)
+from rearrange.scenes.compile import OBJECT_BODIES, build_spec, write_apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 from rearrange.sim.clearance import Clearance
@@ -47,18 +52,26 @@ class ApartmentModel:
     resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
 
 
-@lru_cache(maxsize=256)
+@kept_by_apartment
 def load_apartment(layout: int, variation: int) -> ApartmentModel:
     """Generate and compile an apartment with the robot in it (cached per process)."""
+    return _compile(layout, variation)
+
+
+@kept_by_apartment
+def hard_apartment(layout: int, variation: int) -> ApartmentModel:
+    """`load_apartment` with contacts of the robot as stiff as those between things."""
+    world = _compile(layout, variation)
+    of_robot = (world.roles == ROBOT) | (world.roles == SUCTION)
+    world.model.geom_solref[of_robot] = fetch.HARDNESS
+    return world
+
+
+def _compile(layout: int, variation: int) -> ApartmentModel:
     apartment, grid = load_layout(layout, variation)
-    spec = build_spec(apartment)
-    fetch.add_fetch(spec, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
+    spec, first, shared = _topology()
+    write_apartment(spec, apartment)
     model = spec.compile()
-    object_body = model.body(OBJECT_BODIES[0]).id
-    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
-    joints = [model.joint(name) for name in ARTICULATED_JOINTS]
-    trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
-    trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
     return ApartmentModel(
         apartment=apartment,
         model=model,
@@ -66,35 +79,47 @@ def load_apartment(layout: int, variation: int) -> ApartmentModel:
         geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
         grid=grid,
         floor_frame=np.array([*grid.origin, grid.cell], dtype=float),
-        clearance=Clearance(model),
-        roles=_geom_roles(model, object_body, handle_geoms),
-        first_object_body=object_body,
-        object_qpos=int(model.jnt_qposadr[model.body_jntadr[object_body]]),
-        object_qvel=int(model.jnt_dofadr[model.body_jntadr[object_body]]),
-        object_geoms=[_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
-        object_lengths=np.array([OBJECT_KINDS[kind].longest_side for kind in SLOT_KINDS]),
-        arm_qpos=int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
-        arm_qvel=int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
-        joint_qpos=np.array([joint.qposadr[0] for joint in joints]),
-        handle_geoms=handle_geoms,
-        gripper_body=model.body(fetch.GRIPPER_BODY).id,
-        weld_rows=np.array(
-            [model.equality(fetch.object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
-        ),
-        connect_rows=np.array(
-            [model.equality(fetch.handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
-        ),
-        resting_trees=np.array(trees),
+        clearance=first.elsewhere(model),
+        **shared,
     )
 
 
-@lru_cache(maxsize=256)
-def hard_apartment(layout: int, variation: int) -> ApartmentModel:
-    """`load_apartment` with contacts of the robot as stiff as those between things."""
-    world = load_apartment(layout, variation)
-    model = copy.copy(world.model)
-    model.geom_solref[(world.roles == ROBOT) | (world.roles == SUCTION)] = fetch.HARDNESS
-    return replace(world, model=model)
+@lru_cache(maxsize=1)
+def _topology() -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
+    """A spec to write apartments into, the clearance in one, and the fields that all have in common.
+
+    Models are compiled anew, which takes a millisecond, since MuJoCo sorts the solids into a tree.
+    """
+    nowhere = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
+    spec = build_spec(Apartment(0, 0, (0.0, 0.0, 0.0, 0.0), {}, (), {}, nowhere, nowhere))
+    fetch.add_fetch(spec, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
+    model = spec.compile()
+    object_body = model.body(OBJECT_BODIES[0]).id
+    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
+    joints = [model.joint(name) for name in ARTICULATED_JOINTS]
+    trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
+    trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
+    shared = {
+        "roles": _geom_roles(model, object_body, handle_geoms),
+        "first_object_body": object_body,
+        "object_qpos": int(model.jnt_qposadr[model.body_jntadr[object_body]]),
+        "object_qvel": int(model.jnt_dofadr[model.body_jntadr[object_body]]),
+        "object_geoms": [_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
+        "object_lengths": np.array([OBJECT_KINDS[kind].longest_side for kind in SLOT_KINDS]),
+        "arm_qpos": int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
+        "arm_qvel": int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
+        "joint_qpos": np.array([joint.qposadr[0] for joint in joints]),
+        "handle_geoms": handle_geoms,
+        "gripper_body": model.body(fetch.GRIPPER_BODY).id,
+        "weld_rows": np.array(
+            [model.equality(fetch.object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
+        ),
+        "connect_rows": np.array(
+            [model.equality(fetch.handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
+        ),
+        "resting_trees": np.array(trees),
+    }
+    return spec, Clearance(model), shared
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:

@@ -9,6 +9,7 @@ holds is looked at like a part of it.
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -45,19 +46,29 @@ class Clearance:
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Collect it from a compiled apartment."""
-        data = mujoco.MjData(model)
-        data.mocap_pos[0], data.mocap_quat[0] = 0.0, (1.0, 0.0, 0.0, 0.0)  # the base
-        mujoco.mj_kinematics(model, data)
-        geoms = range(model.ngeom)
+        self._data = mujoco.MjData(model)
         trees = model.body_treeid[model.geom_bodyid]
         self.spheres = _robot_spheres(model)
-        self.moving = np.array(
-            [g for g in geoms if model.geom_contype[g] & ARTICULATED_BIT and trees[g] >= 0]
+        self.moving = np.flatnonzero((model.geom_contype & ARTICULATED_BIT != 0) & (trees >= 0))
+        self._take_boxes(model)
+        self.base_boxes = self._boxes(
+            np.flatnonzero(model.geom_contype & fetch.BASE_BIT), self._data
         )
-        self._half = _half_sizes(model)
-        self.boxes = self._boxes(np.array([g for g in geoms if _stands_still(model, g)]), data)
-        self.base_boxes = self._boxes(np.flatnonzero(model.geom_contype & fetch.BASE_BIT), data)
         self.radii = np.array([_object_radius(model, name) for name in OBJECT_BODIES])
+
+    def elsewhere(self, model: mujoco.MjModel) -> Clearance:
+        """The same in another apartment: only what stands still is looked at anew."""
+        there = copy.copy(self)
+        there._take_boxes(model)
+        return there
+
+    def _take_boxes(self, model: mujoco.MjModel) -> None:
+        """Collect what depends on the apartment; all apartments have room in the data of one."""
+        mujoco.mj_resetData(model, self._data)
+        self._data.mocap_pos[0], self._data.mocap_quat[0] = 0.0, (1.0, 0.0, 0.0, 0.0)  # the base
+        mujoco.mj_kinematics(model, self._data)
+        self._half = _half_sizes(model)
+        self.boxes = self._boxes(np.flatnonzero(_stand_still(model)), self._data)
 
     def moving_boxes(self, data: mujoco.MjData) -> np.ndarray:
         """Boxes around doors and drawers where they are now [M, 21]."""
@@ -73,12 +84,12 @@ class Clearance:
         return boxes
 
 
-def _stands_still(model: mujoco.MjModel, geom: int) -> bool:
-    """Whether a geom cannot move and can be touched by the arm; the floor is looked at apart."""
+def _stand_still(model: mujoco.MjModel) -> np.ndarray:
+    """Which geoms cannot move and can be touched by the arm [G]; the floor is looked at apart."""
     return (
-        model.body_treeid[model.geom_bodyid[geom]] < 0
-        and bool(model.geom_contype[geom] & STATIC_BIT)
-        and model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_PLANE
+        (model.body_treeid[model.geom_bodyid] < 0)
+        & (model.geom_contype & STATIC_BIT != 0)
+        & (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE)
     )
 
 

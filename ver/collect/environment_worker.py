@@ -221,11 +221,19 @@ class _Worker:
     def _begin_episode(self, local: int) -> None:
         index = self.first + local
         self.rows["episode"][index] += 1
-        seed = episode_seed(self.spec.seed, index, int(self.rows["episode"][index]))
-        observation, _ = self.envs[local].reset(seed=seed)
+        observation = self._start(local, int(self.rows["episode"][index]))
         self._write(self.observations, index, observation)
         self.returns[local] = 0.0
         self.steps[local] = self.rows["step"][index] = 0
+
+    def _start(self, local: int, episode: int) -> dict[str, Any]:
+        """Resets an environment for an episode, all of which follows from the run's seed and its number.
+
+        The environment is told the number: it may use what is costly to make, a home, for several.
+        """
+        seed = episode_seed(self.spec.seed, self.first + local, episode)
+        options = {"episode_number": episode}
+        return self.envs[local].reset(seed=seed, options=options)[0]
 
     def _take_up(self, local: int, continuation: Continuation) -> None:
         """Repeats an episode's actions; an environment that then differs loses the episode."""
@@ -243,8 +251,7 @@ class _Worker:
 
     def _repeat(self, local: int, index: int, continuation: Continuation) -> None:
         env = self.envs[local]
-        seed = episode_seed(self.spec.seed, index, continuation.episode)
-        observation, _ = env.reset(seed=seed)
+        observation = self._start(local, continuation.episode)
         total, ended = 0.0, False
         for row in continuation.actions:
             action = to_environment_action(env.action_space, row)

@@ -128,3 +128,28 @@ def test_motion_is_quick(grid):
             clamp_base_motion(*arguments)
         best = min(best, (time.perf_counter() - start) / 200)
     assert best < 4e-6  # 1 us measured; the budget is 2 us
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tiles_leave_out_no_obstacle_that_is_near(grid, seed):
+    rng = np.random.default_rng(seed)
+    count = 40
+    footprints = np.column_stack(
+        [
+            rng.uniform(-1.0, 9.0, (count, 2)),
+            rng.uniform(0.0, 1.5, (count, 2)) * (rng.random((count, 1)) < 0.7),
+            rng.uniform(-4.0, 4.0, count),
+            rng.uniform(0.0, 0.5, count),
+        ]
+    )
+    more = grid.with_obstacles(footprints)
+    cells = np.argwhere(np.ones_like(grid.clearance, dtype=bool)).reshape(*grid.clearance.shape, 2)
+    x, y = np.moveaxis(more.center_of(cells), -1, 0)
+    expected = grid.clearance.astype(float)
+    for cx, cy, half_x, half_y, yaw, radius in footprints:
+        c, s = math.cos(yaw), math.sin(yaw)
+        u = np.abs(c * (x - cx) + s * (y - cy)) - half_x
+        v = np.abs(c * (y - cy) - s * (x - cx)) - half_y
+        signed = np.hypot(np.maximum(u, 0), np.maximum(v, 0)) + np.minimum(np.maximum(u, v), 0)
+        expected = np.minimum(expected, signed - radius)
+    np.testing.assert_allclose(more.clearance, expected, atol=1e-6)

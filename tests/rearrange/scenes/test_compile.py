@@ -23,6 +23,7 @@ from rearrange.scenes import (
     half_height,
     parked_position,
 )
+from rearrange.scenes.compile import write_apartment
 
 SAMPLE = [(0, 0), (1, 9), (2, 14), (3, 5), (4, 20), (8, 17)]
 
@@ -199,3 +200,36 @@ def test_what_is_slammed_stays_shut(name, speed):
     for _ in range(int(1.0 / model.opt.timestep)):
         mujoco.mj_step(model, data)
     assert abs(joint.qpos[0]) < 0.01
+
+
+def fields(model: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """All arrays of a model by name."""
+    found = {name: getattr(model, name) for name in dir(model) if not name.startswith("_")}
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+def test_apartment_written_over_another_is_the_one_that_is_built():
+    spec = build_spec(generate_apartment(1000, 3))
+    spec.compile()
+    for name in ((0, 0), (3, 5), (1001, 2)):
+        write_apartment(spec, generate_apartment(*name))
+        written, built = fields(spec.compile()), fields(compiled(name))
+        assert set(written) == set(built)
+        for field, value in built.items():
+            np.testing.assert_array_equal(written[field], value, field)
+
+
+def test_colours_of_fridge_and_cabinet_are_the_apartments():
+    apartment, model = generate_apartment(0, 0), compiled((0, 0))
+    colors = apartment.colors
+    dark = (*(0.8 * np.array(colors["cabinet"][:3])), 1.0)
+    for geom, color in (
+        ("fridge_door_panel", colors["fridge"]),
+        ("handle_fridge_door", colors["handle"]),
+        ("handle_drawer_bottom", colors["handle"]),
+        ("cabinet_top", colors["worktop"]),
+        ("drawer_middle_front", colors["cabinet"]),
+        ("drawer_middle_floor", dark),
+        ("cabinet_back", dark),
+    ):
+        np.testing.assert_allclose(model.geom(geom).rgba, color, atol=1e-6)

@@ -7,6 +7,7 @@ import pytest
 from apartment_checks import check_no_overlap, framed, obstacles, points_on, vertical
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import ndimage
 
 from rearrange.errors import UserError
 from rearrange.scenes import (
@@ -17,9 +18,10 @@ from rearrange.scenes import (
     apartments_of_split,
     generate_apartment,
 )
+from rearrange.scenes.apartment import KEPT_COUNT, kept_by_apartment
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FLOOR_PLANS
-from rearrange.scenes.placement import FloorGrid
+from rearrange.scenes.placement import CELL, FloorGrid
 
 LAYOUTS = range(len(FLOOR_PLANS))
 ALL = [(layout, variation) for layout in LAYOUTS for variation in range(VARIATION_COUNT)]
@@ -32,8 +34,15 @@ apartments = st.sampled_from(ALL)
 def standing(name: tuple[int, int]) -> tuple[FloorGrid, np.ndarray]:
     apartment = generate_apartment(*name)
     size = (apartment.bounds[2], apartment.bounds[3])
-    grid = FloorGrid(size, obstacles(apartment))
-    return grid, grid.main_component(RADIUS)
+    grid = FloorGrid(size, obstacles(apartment), RADIUS)
+    return grid, grid.main_component()
+
+
+def nearest(cells: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Distance from each point [P, 2] to the nearest of the cells, to about half a cell [P], m."""
+    distance = np.asarray(ndimage.distance_transform_edt(~cells))
+    i, j = np.clip((points / CELL).astype(int), 0, np.array(cells.shape) - 1).T
+    return distance[i, j] * CELL
 
 
 def check_reachable(name: tuple[int, int]) -> None:
@@ -44,11 +53,11 @@ def check_reachable(name: tuple[int, int]) -> None:
         assert (points > apartment.bounds[:2]).all()
         assert (points < apartment.bounds[2:]).all()
         limit = 0.85 if receptacle.name in CLOSED_RECEPTACLES else 0.72
-        assert grid.nearest(cells, points).max() < limit, receptacle.name
+        assert nearest(cells, points).max() < limit, receptacle.name
     # Where the robot opens the fridge and the cabinet (HAB's start region, 0.2 of its size).
     for pose, x in ((apartment.fridge, (0.9, 1.2)), (apartment.cabinet, (1.15, 1.25))):
         spot = framed(pose, x[0], -0.15, x[1], 0.15)
-        assert grid.nearest(cells, np.array([spot[:2]]))[0] < 0.06
+        assert nearest(cells, np.array([spot[:2]]))[0] < 0.06
     for room, rect in apartment.rooms.items():
         inside = (grid.x > rect[0]) & (grid.x < rect[2]), (grid.y > rect[1]) & (grid.y < rect[3])
         assert cells[np.ix_(*inside)].any(), room
@@ -99,6 +108,29 @@ def test_same_numbers_give_the_same_apartment(name):
     first = generate_apartment(*name)
     generate_apartment.cache_clear()
     assert generate_apartment(*name) == first
+
+
+def test_classic_apartments_are_kept_and_the_last_of_the_generated_ones():
+    made = []
+
+    @kept_by_apartment
+    def make(layout: int, variation: int) -> tuple[int, int]:
+        made.append((layout, variation))
+        return layout, variation
+
+    classic = [(layout, v) for layout in (0, 3, 4) for v in range(VARIATION_COUNT)]
+    generated = [(layout, 0) for layout in range(1000, 1000 + KEPT_COUNT + 1)]
+    for place in (*classic, *generated):
+        assert make(*place) == place
+    made.clear()
+    for place in (*classic, *generated[1:]):
+        make(*place)
+    assert made == []
+    make(*generated[0])
+    assert made == [generated[0]]
+    make.cache_clear()
+    make(0, 0)
+    assert made[-1] == (0, 0)
 
 
 def test_variations_differ():

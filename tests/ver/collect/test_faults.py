@@ -7,12 +7,14 @@ import signal
 import time
 from types import SimpleNamespace
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
 import toy_environments
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_length, trail_reward
+from ver.collect import environment_worker
 from ver.collect.environment_processes import EnvironmentProcesses
 from ver.collect.environment_worker import episode_seed
 from ver.collect.faults import Fault, FaultCounter
@@ -283,6 +285,20 @@ def test_a_dead_workers_rows_are_settled():
     assert list(rows["final_observation/trail"][0]) == [0, 1, 2]
     for flag in (rows["request_ready"], rows["action_ready"], held_back):
         assert not flag.any()
+
+
+def test_environment_is_told_the_number_of_its_episode():
+    told = []
+
+    class Told(gymnasium.Env):
+        def reset(self, *, seed=None, options=None):
+            told.append((seed, options))
+            return {}, {}
+
+    worker = object.__new__(environment_worker._Worker)
+    worker.spec, worker.first, worker.envs = SimpleNamespace(seed=3), 4, [Told(), Told()]
+    worker._start(1, 7)
+    assert told == [(episode_seed(3, 5, 7), {"episode_number": 7})]
 
 
 def test_episode_seeds_differ():

@@ -6,8 +6,9 @@ spaces. Coordinates are metres, x to the right and y up; `Division.turned` gives
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -15,24 +16,47 @@ import numpy as np
 from rearrange.scenes.floor_plans import Rect
 
 DAY_ROOMS = ("living", "dining", "kitchen")
-LIVING_LENGTH = (3.7, 4.7)  # [m], from television to sofa and around them
+LIVING_LENGTH = (3.7, 5.0)  # [m], from television to sofa and around them
 SHORTEST_ROW = 8.3  # [m], of living room, dining place and kitchen one after the other
 NOOK = (2.2, 4.0)  # [m], side of the corner that an L-shaped building leaves out
 # Of private rooms along their strip [m]; the depth of the strip is the other side.
 LENGTHS = {
-    "bedroom": (3.3, 4.1),
-    "bedroom_2": (2.9, 3.6),
-    "bedroom_3": (2.8, 3.4),
-    "bath": (2.2, 2.7),
-    "bath_2": (2.1, 2.5),
-    "study": (2.6, 3.2),
-    "hall": (1.7, 2.3),
+    "bedroom": (3.0, 4.3),
+    "bedroom_2": (2.7, 3.8),
+    "bedroom_3": (2.6, 3.5),
+    "bath": (1.95, 2.5),
+    "bath_2": (1.9, 2.3),
+    "study": (2.4, 3.3),
+    "hall": (1.6, 2.3),
 }
+STRIP = 11.8  # [m], longest strip of private rooms along a row of day rooms
+NARROWEST = 1.45  # [m], wall with a door in it, at least
+ORDERS = 12  # of rooms in a strip that are tried
+CORRIDOR = (1.25, 1.5)  # [m], width
+SPREAD = 0.25  # of the lengths of one home around its own share of their ranges
 BEDROOM_CHANCES = (0.14, 0.32, 0.32, 0.22)  # of a studio, and of one to three bedrooms
 
 
 class UnfitPlanError(Exception):
     """A draw that is no plan; the message is the reason, one of a few."""
+
+
+class Lengths:
+    """Draws the lengths of one home: in a small home all rooms are small, else sums would hardly vary."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        """Draw how large the home is."""
+        self.rng = rng
+        self._share = float(rng.uniform())
+
+    def draw(self, low: float, high: float) -> float:
+        """A length from a range [m]."""
+        share = np.clip(self._share + self.rng.normal(0.0, SPREAD), 0.0, 1.0)
+        return low + float(share) * (high - low)
+
+    def of(self, room: str) -> float:
+        """The length of a private room along its strip [m]."""
+        return self.draw(*LENGTHS[room])
 
 
 @dataclass(frozen=True)
@@ -73,10 +97,10 @@ def divide(bedrooms: int, rng: np.random.Generator) -> Division:
     kinds = {
         0: (_beside,),
         1: (_beside, _beside, _corner),
-        2: (_beside, _corner, _spine, _between),
+        2: (_beside, _beside, _spine, _between),
         3: (_spine, _spine, _between, _beside),
     }[bedrooms]
-    division = kinds[int(rng.integers(len(kinds)))](bedrooms, rng)
+    division = kinds[int(rng.integers(len(kinds)))](bedrooms, Lengths(rng))
     return division.turned(*(bool(flip) for flip in rng.integers(0, 2, 3)))
 
 
@@ -92,26 +116,26 @@ def _private(bedrooms: int, rng: np.random.Generator) -> list[str]:
     return names
 
 
+def _least(names: Sequence[str]) -> float:
+    """The shortest strip that holds these rooms [m]."""
+    return sum(LENGTHS[name][0] for name in names)
+
+
 def _strip(
-    names: Sequence[str],
-    start: float,
-    end: float,
-    low: float,
-    high: float,
-    rng: np.random.Generator,
+    names: Sequence[str], start: float, end: float, low: float, high: float, lengths: Lengths
 ) -> dict[str, Rect]:
     """Rooms one after the other along x from start to end, or a little less; low <= y <= high."""
-    wanted = np.array([rng.uniform(*LENGTHS[name]) for name in names])
+    wanted = np.array([lengths.of(name) for name in names])
     room = end - start
     shrink = room / wanted.sum()
-    least = sum(LENGTHS[name][0] for name in names)
+    least = _least(names)
     if least > room + 1e-6:
         raise UnfitPlanError("private rooms too long for their strip")
     if shrink < 1.0:
         lowest = np.array([LENGTHS[name][0] for name in names])
-        wanted = lowest + (wanted - lowest) * (room - least) / (wanted.sum() - least)
-    elif room - wanted.sum() < 2.2:  # too little to leave outside
-        if shrink > 1.3:
+        wanted = lowest + (wanted - lowest) * (room - least) / max(wanted.sum() - least, 1e-9)
+    elif room - wanted.sum() < NOOK[0]:  # too little to leave outside
+        if shrink > 1.35:
             raise UnfitPlanError("private rooms too short for their strip")
         wanted *= shrink
     edges = [start, *(start + part for part in accumulate(wanted.tolist()))]
@@ -138,14 +162,39 @@ def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
     return order
 
 
-def _day_row(
-    x: float, y: float, width: float, depth: float, rng: np.random.Generator
+def _meet(a: Rect, b: Rect) -> float:
+    """Length of the wall between two rooms [m]; 0 where they do not meet."""
+    for along, across in ((0, 1), (1, 0)):
+        if min(abs(a[across + 2] - b[across]), abs(b[across + 2] - a[across])) < 1e-6:
+            return max(0.0, min(a[along + 2], b[along + 2]) - max(a[along], b[along]))
+    return 0.0
+
+
+def _well_ordered(
+    names: Sequence[str],
+    day: dict[str, Rect],
+    strip_of: Callable[[list[str]], dict[str, Rect]],
+    rng: np.random.Generator,
 ) -> dict[str, Rect]:
+    """A strip in an order in which one gets to each room, if there is one among a few."""
+    strip: dict[str, Rect] = {}
+    for _ in range(ORDERS):
+        strip = strip_of(_shuffled(names, rng))
+        entries = [day[name] for name in ("living", "dining", "corridor") if name in day]
+        if "hall" in strip and max(_meet(strip["hall"], rect) for rect in entries) > NARROWEST:
+            entries.append(strip["hall"])
+        inner = [rect for name, rect in strip.items() if name != "hall"]
+        if all(max(_meet(rect, entry) for entry in entries) > NARROWEST for rect in inner):
+            break
+    return strip
+
+
+def _day_row(x: float, y: float, width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
     """Living room, dining place and kitchen one after the other along x; kitchen on either end."""
     if width < SHORTEST_ROW:
         raise UnfitPlanError("day rooms too short for a row")
-    share = rng.uniform(0.44, 0.50)
-    living = float(np.clip(share * width, *LIVING_LENGTH))
+    rng = lengths.rng
+    living = float(np.clip(rng.uniform(0.44, 0.50) * width, *LIVING_LENGTH))
     kitchen = float(np.clip(rng.uniform(0.27, 0.32) * width, 2.5, 3.3))
     a, b = x + living, x + width - kitchen
     rects = ((x, a), (a, b), (b, x + width))
@@ -157,13 +206,12 @@ def _day_row(
     }
 
 
-def _day_block(
-    x: float, y: float, width: float, depth: float, rng: np.random.Generator
-) -> dict[str, Rect]:
+def _day_block(x: float, y: float, width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
     """Living room over the whole depth at one end along x, dining place and kitchen at the other."""
+    rng = lengths.rng
     living = float(np.clip(rng.uniform(0.5, 0.58) * width, *LIVING_LENGTH))
     rest = width - living
-    if depth < 4.9 or rest < 2.8:
+    if depth < 4.7 or rest < 2.6:
         raise UnfitPlanError("day rooms too small for a block")
     cut = y + depth * float(rng.uniform(0.46, 0.54))
     a = x + living
@@ -177,51 +225,52 @@ def _day_block(
     return rooms
 
 
-def _beside(bedrooms: int, rng: np.random.Generator) -> Division:
+def _beside(bedrooms: int, lengths: Lengths) -> Division:
     """Day rooms, and a strip of private rooms along one side, with a corridor between them or without."""
+    rng, draw = lengths.rng, lengths.draw
     names = _private(bedrooms, rng)
-    need = sum(LENGTHS[name][0] for name in names)
-    if bedrooms and (need > 6.2 or rng.random() < 0.3):
-        width, depth = (
-            float(rng.uniform(max(SHORTEST_ROW, need), max(9.6, need + 1.0))),
-            rng.uniform(4.3, 5.2),
-        )
-        if width > 11.5:
-            raise UnfitPlanError("private rooms too many for one strip")
-        rooms = _day_row(0.0, 0.0, width, float(depth), rng)
+    for luxury in ("bath_2", "study", "hall"):
+        if luxury in names and _least(names) > STRIP - 0.3:
+            names.remove(luxury)
+    need = _least(names)
+    if bedrooms and (need > 6.5 or rng.random() < 0.3):
+        width = draw(max(SHORTEST_ROW, need), min(max(9.8, need + 1.2), STRIP))
+        depth = draw(4.1, 5.3)
+        rooms = _day_row(0.0, 0.0, width, depth, lengths)
     else:
-        width, depth = float(rng.uniform(7.0, 8.4)), float(rng.uniform(5.0, 6.0))
-        rooms = _day_block(0.0, 0.0, width, depth, rng)
-        if rng.random() < 0.3:  # along the other axis
+        width, depth = draw(*((6.4, 7.0) if bedrooms == 0 else (6.6, 8.6))), draw(4.7, 6.1)
+        rooms = _day_block(0.0, 0.0, width, depth, lengths)
+        if rng.random() < 0.3 and depth > need:  # along the other axis
             rooms = Division(rooms).turned(True, False, False).rooms
             width, depth = depth, width
-    low = float(depth)
+    low = depth
     if bedrooms > 1 and len(names) > 3 and rng.random() < 0.6:
-        corridor = float(rng.uniform(1.25, 1.5))
+        corridor = draw(*CORRIDOR)
         rooms["corridor"] = (0.0, low, width, low + corridor)
         low += corridor
         names = [name for name in names if name != "hall"]
-    high = low + float(rng.uniform(2.9, 3.3) if bedrooms == 0 else rng.uniform(3.2, 4.0))
-    least = sum(LENGTHS[name][0] for name in names)
+    high = low + (draw(2.5, 3.1) if bedrooms == 0 else draw(3.0, 4.0))
+    slack = width - _least(names)
     end = width
-    if "corridor" not in rooms and width - least > NOOK[0] and rng.random() < 0.5:
-        end = width - float(
-            rng.uniform(NOOK[0], min(NOOK[1], width - least))
-        )  # the building is an L
-    strip = _strip(_shuffled(names, rng), 0.0, end, low, high, rng)
+    if "corridor" not in rooms and slack > NOOK[0] and rng.random() < 0.5:
+        end = width - float(rng.uniform(NOOK[0], min(NOOK[1], slack)))  # the building is an L
+    strip = _well_ordered(
+        names, rooms, lambda order: _strip(order, 0.0, end, low, high, lengths), rng
+    )
     return Division(rooms | strip, _outside(strip, width, low, high), bedrooms == 0)
 
 
-def _corner(bedrooms: int, rng: np.random.Generator) -> Division:
+def _corner(bedrooms: int, lengths: Lengths) -> Division:
     """Private rooms in one corner, day rooms in an L around them."""
+    rng, draw = lengths.rng, lengths.draw
     names = [n for n in _private(bedrooms, rng) if n not in ("study", "bath_2")]
-    lower = float(rng.uniform(3.9, 4.7))
-    block = sum(float(rng.uniform(*LENGTHS[name])) for name in names)
-    leg, height = float(rng.uniform(3.0, 3.7)), float(rng.uniform(3.3, 4.0))
+    lower = draw(3.9, 4.7)
+    block = sum(lengths.of(name) for name in names)
+    leg, height = draw(2.8, 3.7), draw(3.1, 4.0)
     if block > 8.2 or block < 4.8:
         raise UnfitPlanError("private rooms too many or few for a corner")
     width, top = block + leg, lower + height
-    elbow = float(np.clip(width - rng.uniform(3.0, 4.2), *LIVING_LENGTH))
+    elbow = float(np.clip(width - draw(3.0, 4.2), *LIVING_LENGTH))
     rooms = {
         "living": (0.0, 0.0, elbow, lower),
         "dining": (elbow, 0.0, width, lower),
@@ -229,25 +278,36 @@ def _corner(bedrooms: int, rng: np.random.Generator) -> Division:
     }
     if elbow > block + 0.5 or width - elbow < 2.4:
         raise UnfitPlanError("day rooms do not go around the corner")
-    strip = _strip(_shuffled(names, rng), 0.0, block, lower, top, rng)
+    strip = _well_ordered(
+        names, rooms, lambda order: _strip(order, 0.0, block, lower, top, lengths), rng
+    )
     return Division(rooms | strip, _outside(strip, block, lower, top))
 
 
-def _spine(bedrooms: int, rng: np.random.Generator) -> Division:
+def _spine(bedrooms: int, lengths: Lengths) -> Division:
     """A corridor between two strips of private rooms, which leads to the day rooms at its end."""
+    rng, draw = lengths.rng, lengths.draw
     names = [name for name in _private(bedrooms, rng) if name != "hall"]
     first, second = _halves(names, rng)
-    length = max(sum(float(rng.uniform(*LENGTHS[n])) for n in half) for half in (first, second))
-    lower, upper = (float(depth) for depth in rng.uniform(3.1, 4.0, 2))
-    corridor = float(rng.uniform(1.25, 1.5))
+    length = max(sum(lengths.of(n) for n in half) for half in (first, second))
+    lower, upper, corridor = draw(3.0, 4.0), draw(3.0, 4.0), draw(*CORRIDOR)
     top = lower + corridor + upper
-    width = float(rng.uniform(4.3, 5.2))
-    row = _day_row(0.0, 0.0, top, width, rng)
-    rooms = {n: (length + r[1], r[0], length + r[3], r[2]) for n, r in row.items()}
+    for _ in range(8):
+        if top < SHORTEST_ROW:
+            day = _day_block(0.0, 0.0, top, draw(4.8, 5.8), lengths)
+        else:
+            day = _day_row(0.0, 0.0, top, draw(4.1, 5.3), lengths)
+        rooms = {n: (length + r[1], r[0], length + r[3], r[2]) for n, r in day.items()}
+        ahead = [n for n, r in rooms.items() if r[0] == length]
+        if any(
+            n != "kitchen" and rooms[n][1] <= lower and lower + corridor <= rooms[n][3]
+            for n in ahead
+        ):
+            break
     rooms["corridor"] = (0.0, lower, length, lower + corridor)
     strips = (
-        _strip(first, 0.0, length, 0.0, lower, rng),
-        _strip(second, 0.0, length, lower + corridor, top, rng),
+        _strip(first, 0.0, length, 0.0, lower, lengths),
+        _strip(second, 0.0, length, lower + corridor, top, lengths),
     )
     for strip in strips:  # what is left of the length lies outside, at the far end of the corridor
         shift = length - max(r[2] for r in strip.values())
@@ -284,18 +344,26 @@ def _halves(names: list[str], rng: np.random.Generator) -> tuple[list[str], list
     return _shuffled(halves[0], rng), _shuffled(halves[1], rng)
 
 
-def _between(bedrooms: int, rng: np.random.Generator) -> Division:
+def _between(bedrooms: int, lengths: Lengths) -> Division:
     """Day rooms between two strips of private rooms."""
+    rng, draw = lengths.rng, lengths.draw
     first, second = _halves(_private(bedrooms, rng), rng)
-    width, depth = float(rng.uniform(7.2, 8.4)), float(rng.uniform(5.2, 6.6))
-    left, right = (float(part) for part in rng.uniform(3.2, 3.9, 2))
-    block = _day_block(left, 0.0, width, depth, rng)
-    a = _strip(first, 0.0, depth, 0.0, left, rng)
-    b = _strip(second, 0.0, depth, left + width, left + width + right, rng)
-    voids = _outside(a, depth, 0.0, left) + _outside(b, depth, left + width, left + width + right)
+    need = max(_least(first), _least(second))
+    if need > 7.0:
+        raise UnfitPlanError("private rooms too long for their strip")
+    width, depth = draw(6.8, 8.4), draw(max(4.9, need), max(6.6, need + 0.5))
+    left, right = draw(3.0, 3.9), draw(3.0, 3.9)
+    block = _day_block(left, 0.0, width, depth, lengths)
 
-    def upright(r: Rect) -> Rect:
-        return r[1], r[0], r[3], r[2]
+    def upright(low: float, high: float, order: list[str]) -> dict[str, Rect]:
+        strip = _strip(order, 0.0, depth, low, high, lengths)
+        return {name: (r[1], r[0], r[3], r[2]) for name, r in strip.items()}
 
-    rooms = block | {name: upright(rect) for name, rect in (a | b).items()}
-    return Division(rooms, tuple(map(upright, voids)))
+    rooms, voids = dict(block), []
+    for names, low, high in ((first, 0.0, left), (second, left + width, left + width + right)):
+        strip = _well_ordered(names, block, partial(upright, low, high), rng)
+        rooms |= strip
+        end = max(r[3] for r in strip.values())
+        if depth - end > 1e-6:
+            voids.append((low, end, high, depth))
+    return Division(rooms, tuple(voids))

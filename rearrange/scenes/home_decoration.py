@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import cos, pi, sin
+from math import cos, hypot, pi, sin
 
 from rearrange.scenes import decoration, furniture
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
@@ -16,6 +16,7 @@ KEPT_BOXES = 6  # slots that optional furniture leaves to pictures
 PICTURES = 5  # at most
 MORE_WINDOWS = ("kitchen", "study", "dining", "living", "bath", "bath_2")  # where there is wall
 BEFORE_WINDOW = 0.35  # [m], where nothing is put that comes after the window
+APART = 1.5  # [m], between plants and lamps at least
 IN_CORNER = 0.27  # [m], from both walls to the middle of a plant or a lamp
 
 Run = tuple[float, float, float, float]  # of wall: x, y of its start, length, yaw of its normal
@@ -29,7 +30,7 @@ class HomeDecoration(HomeKitchen):
         super().furnish_needed()
         for name in self.plan.rooms:
             kind = name.split("_")[0]
-            if kind in ("living", "bedroom") and not self._hang_window(name, tries=25):
+            if kind in ("living", "bedroom") and not self._hang_window(name, tries=30):
                 raise RejectedError(f"no wall for a window in the {kind}")
 
     def _optional(self, place: Callable[[], bool]) -> bool:
@@ -52,9 +53,9 @@ class HomeDecoration(HomeKitchen):
         return BOX_SLOT_COUNT - boxes, CYLINDER_SLOT_COUNT - (len(solids) - boxes)
 
     def _furnish_bedroom(self, rect: Rect) -> None:
-        """The bed, without which it is no bedroom; the first is the widest."""
+        """The bed, without which it is no bedroom; that of the first is the widest."""
         p, rng, spots = self.palette, self.rng, self._around(rect)
-        first = not any(piece.name.startswith("bed") for piece in self.pieces)
+        first = rect == self.plan.rooms["bedroom"]
         wide = float(rng.choice([1.4, 1.6, 1.8] if first else [0.9, 1.2, 1.4]))
         for width in (wide, wide - 0.2, 0.9):
             side = width / 2 + 0.30
@@ -79,8 +80,10 @@ class HomeDecoration(HomeKitchen):
         self._hang_window("kitchen", tries=10)
         for name in rooms:
             if name.startswith("bedroom"):
-                wardrobe = furniture.wardrobe(p, float(rng.uniform(1.0, 1.6)))
-                self._add(spots[name], (wardrobe, 0.0, 0.0, 0.0), ends=0.9)
+                for width in (float(rng.uniform(1.0, 1.6)), 1.0, 0.8):
+                    wardrobe = furniture.wardrobe(p, width)
+                    if self._add(spots[name], (wardrobe, 0.0, 0.0, 0.0), ends=0.9):
+                        break
         self._in_corner("living", decoration.floor_lamp(p, self._name("lamp")))
         bookcase = self._bookcase(float(rng.uniform(0.8, 1.3)))
         self._add(spots["living"], (bookcase, 0.0, 0.0, 0.0), ends=0.7)
@@ -123,7 +126,12 @@ class HomeDecoration(HomeKitchen):
                     any(s.side == first and s.rect[1] - 0.1 < y < s.rect[3] + 0.1 for s in spots),
                     any(s.side == second and s.rect[0] - 0.1 < x < s.rect[2] + 0.1 for s in spots),
                 ]
-                if all(meet):
+                near = [
+                    hypot(x - other.solids[0].position[0], y - other.solids[0].position[1])
+                    for other in self.pieces
+                    if other.name.startswith(("plant", "lamp"))
+                ]
+                if all(meet) and min(near, default=APART) >= APART:
                     corners.append((x + IN_CORNER * toward_x, y + IN_CORNER * toward_y))
         for index in self.rng.permutation(len(corners)):
             x, y = corners[int(index)]
@@ -134,8 +142,9 @@ class HomeDecoration(HomeKitchen):
     def _hang_window(self, room: str, tries: int) -> bool:
         """A window in an outer wall of a room, before which nothing tall is put later."""
         small = room.startswith("bath")
-        for _ in range(tries):
-            width = float(self.rng.uniform(0.5, 0.7) if small else self.rng.uniform(0.9, 1.6))
+        for attempt in range(tries):
+            widest = 0.7 if small else 1.6 - 0.8 * attempt / tries  # a narrow one rather than none
+            width = float(self.rng.uniform(0.5 if small else 0.7, widest))
             piece = decoration.window(self.palette, width)
             if self._hang(piece, width + 0.12, (0.94, 2.16), self.outer_runs, room):
                 x, y, _ = self.pieces[-1].solids[0].position

@@ -16,16 +16,15 @@ from rearrange.scenes.furniture import COUNTER_DEPTH, COUNTER_HEIGHT
 from rearrange.scenes.pieces import Palette, Piece
 
 LINE_WITH_CABINET = 5.1  # [m], wall for the kitchen line and the cabinet in it
-FILLER = (
-    0.28  # [m], worktop on either leg between the corner and its first unit: the arm's way to it
-)
-LEG_TRIES = 4  # draws of the units of a line around one corner
+FILLER = 0.30  # [m], worktop between the corner and its next unit: the way of the arm to it
+LEG_TRIES = 6  # draws of the units of a line around one corner
 AISLE = (0.95, 1.2)  # [m], between the line and the island
 BEYOND_ISLAND = 0.75  # [m], free behind it at least, where there are no stools
 ISLAND_DEPTH = 0.72  # [m]
 ISLAND_TRIES = 10
 BESIDE_FRIDGE = 1.1  # [m], from the middle of the fridge to the island, that the door may swing
-HALF_HOMES = 0.5  # chance of what about half of the kitchens have
+AROUND_CORNER = 0.25  # chance of a line in L where a straight one would go as well
+BESIDE = 0.6  # chance that the cabinet in a straight line stands beside the fridge
 
 
 class HomeKitchen(Furnisher):
@@ -35,7 +34,7 @@ class HomeKitchen(Furnisher):
         """Around a corner or along a wall, as the plan and chance have it."""
         corners = self.plan.kitchen_corners
         placed = False
-        if corners and (not self.plan.kitchen or self.rng.uniform() < HALF_HOMES):
+        if corners and (not self.plan.kitchen or self.rng.uniform() < AROUND_CORNER):
             placed = self._place_around_corner(corners)
         if not placed:
             if not self.plan.kitchen:
@@ -63,7 +62,7 @@ class HomeKitchen(Furnisher):
 
     def _place_in_line(self) -> int:
         """Often beside the fridge: before both floor stays free, before the worktops an island may stand."""
-        return 0 if self.rng.uniform() < HALF_HOMES else super()._place_in_line()
+        return 0 if self.rng.uniform() < BESIDE else super()._place_in_line()
 
     def _end_of_line(self) -> list[Piece]:
         """A cupboard, so that the last worktop is not in a corner, where the arm does not get to its end."""
@@ -189,13 +188,19 @@ def corner_unit(p: Palette) -> Piece:
     The origin is the corner of the walls; the first leg runs along -y, the second along +x.
     """
     d, reach = COUNTER_DEPTH + 0.01, COUNTER_DEPTH + FILLER
-    top, below = (COUNTER_HEIGHT - 0.04, COUNTER_HEIGHT), (0.0, COUNTER_HEIGHT - 0.04)
-    f = d - 0.03
+    top, below, plinth = (
+        (COUNTER_HEIGHT - 0.04, COUNTER_HEIGHT),
+        (0.10, COUNTER_HEIGHT - 0.04),
+        (0.0, 0.10),
+    )
+    f, k, dark = d - 0.03, d - 0.08, pieces.shade(p.front, 0.45)
     solids = (
         pieces.box((0.01, d), (-reach, -0.01), top, p.worktop),
         pieces.box((d, reach), (-d, -0.01), top, p.worktop),
         pieces.box((0.01, f), (-reach, -0.01), below, p.front),
         pieces.box((f, reach), (-f, -0.01), below, p.front),
+        pieces.box((0.01, k), (-reach, -0.01), plinth, dark),
+        pieces.box((k, reach), (-k, -0.01), plinth, dark),
     )
     areas = (
         pieces.keepout(0.01, d, -reach, -0.01),

@@ -18,10 +18,10 @@ from rearrange.scenes.home_decoration import HomeDecoration, Run
 from rearrange.scenes.pieces import Color
 from rearrange.scenes.plans import draw_plans
 
-TRIALS = 6  # of furnishing a new plan
+TRIALS = 2  # of furnishing a new plan
 TO_WALL = (3.45, 5.3)  # [m], depths of living rooms where the sofa's back is against the wall
 BEHIND_SOFA = 0.02  # [m]
-WITH_ISLAND = 0.7  # chance that there is an island if it finds room
+WITH_ISLAND = 0.9  # chance that there is an island if it finds room
 
 
 @lru_cache(maxsize=256)

@@ -11,13 +11,15 @@ from itertools import combinations
 import numpy as np
 
 from rearrange.scenes.floor_plans import FloorPlan, InnerWall, Rect, Spot
-from rearrange.scenes.plans.division import DAY_ROOMS, Division, UnfitPlanError
+from rearrange.scenes.plans.division import DAY_ROOMS, Division
+from rearrange.scenes.plans.strips import UnfitPlanError
 
 DOOR, BATH_DOOR = 1.08, 1.05  # [m], width of doors
 BESIDE_DOOR = 0.16  # [m], from a door to the next corner, at least
-KITCHEN_OVERHANG = 1.6  # [m], by which the kitchen line may reach into the room beside the kitchen
+KITCHEN_OVERHANG = 1.9  # [m], by which the kitchen line may reach into the room beside the kitchen
 KITCHEN_LINE = 4.65  # [m], shortest wall for the line without the cabinet
-KITCHEN_LEGS = 2.9, 1.75  # [m], shortest walls for the legs of a line around a corner, fridge first
+# [m], shortest walls for the legs of a line around a corner, fridge first, with one or two units beside it
+KITCHEN_LEGS = ((3.05, 2.6), (3.8, 1.85))
 NEXT_CLOCKWISE = {"W": "N", "N": "E", "E": "S", "S": "W"}  # where the second leg stands
 MOUTH = 0.9  # [m], free before the open end of a hall or corridor
 CABINET_WALL = 1.1  # [m], likewise for the cabinet
@@ -75,7 +77,7 @@ def join(division: Division, rng: np.random.Generator) -> FloorPlan:
         if name not in (*DAY_ROOMS, "hall", "corridor"):
             _join_private(name, joined, division.studio, rng)
     kitchen = _kitchen_spots(rooms, joined, KITCHEN_LINE)
-    corners = _kitchen_corners(_kitchen_spots(rooms, joined, KITCHEN_LEGS[1]))
+    corners = _kitchen_corners(_kitchen_spots(rooms, joined, min(KITCHEN_LEGS[1])))
     if not kitchen and not corners:
         raise UnfitPlanError("no wall long enough for the kitchen line")
     cabinet = [s for n in ("kitchen", "dining") for s in free_spots(n, rooms, joined, CABINET_WALL)]
@@ -296,8 +298,9 @@ def _kitchen_corners(walls: list[Spot]) -> list[tuple[Spot, Spot]]:
             if second.side != NEXT_CLOCKWISE[first.side]:
                 continue
             (i, a), (j, b) = SIDES[first.side], SIDES[second.side]
-            long_enough = (
-                _length(first, a) >= KITCHEN_LEGS[0] and _length(second, b) >= KITCHEN_LEGS[1]
+            long_enough = any(
+                _length(first, a) >= legs[0] and _length(second, b) >= legs[1]
+                for legs in KITCHEN_LEGS
             )
             meet = abs(first.rect[j] - second.rect[j]) + abs(first.rect[i] - second.rect[i])
             if long_enough and meet < 1e-6:

@@ -142,11 +142,12 @@ class HomeDecoration(HomeKitchen):
     def _hang_window(self, room: str, tries: int) -> bool:
         """A window in an outer wall of a room, before which nothing tall is put later."""
         small = room.startswith("bath")
+        sill = 1.06 if room.startswith("bedroom") else 0.94  # the head of a bed may hide its frame
         for attempt in range(tries):
             widest = 0.7 if small else 1.6 - 0.8 * attempt / tries  # a narrow one rather than none
             width = float(self.rng.uniform(0.5 if small else 0.7, widest))
             piece = decoration.window(self.palette, width)
-            if self._hang(piece, width + 0.12, (0.94, 2.16), self.outer_runs, room):
+            if self._hang(piece, width + 0.12, (sill, 2.16), self.outer_runs, room):
                 x, y, _ = self.pieces[-1].solids[0].position
                 yaw = self.pieces[-1].solids[0].yaw
                 middle = ahead((x, y), yaw, BEFORE_WINDOW / 2)

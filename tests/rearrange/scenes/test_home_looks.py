@@ -60,10 +60,11 @@ def rooms_without_window(home: Apartment) -> list[str]:
 def away_from_walls(home: Apartment) -> list[str]:
     """Beds stand at walls; a sofa too, or free, but not with a gap behind it that leads nowhere."""
     walls = [flat(s) for s in home.solids if is_wall(s)]
-    found = []
-    for headboard in parts(home, "bed_"):
-        if not any(overlap(back_of(headboard, AT_WALL), wall) for wall in walls):
-            found.append(f"{headboard.part} away from the wall")
+    found = [
+        f"{headboard.part} away from the wall"
+        for headboard in parts(home, "bed_")
+        if not any(overlap(back_of(headboard, AT_WALL), wall) for wall in walls)
+    ]
     back = next(s for s in home.solids if s.part == "sofa" and s.size[2] > 0.3)
     at_wall = any(overlap(back_of(back, AT_WALL), wall) for wall in walls)
     if not at_wall and any(overlap(back_of(back, BEHIND), wall) for wall in walls):

@@ -15,6 +15,7 @@ from rearrange.scenes.building import CEILING, OUTER_THICKNESS, YAW
 from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
 from rearrange.scenes.furnishing import Part, RejectedError, ahead
 from rearrange.scenes.home_decoration import HomeDecoration, Run
+from rearrange.scenes.palettes import mixed_palette
 from rearrange.scenes.pieces import Color
 from rearrange.scenes.plans import draw_plans
 
@@ -54,6 +55,7 @@ class HomeFurnisher(HomeDecoration):
         """Begin with a plan on trial, or with that of the layout."""
         self._on_trial = plan
         super().__init__(layout, variation, rng)
+        self.palette = mixed_palette(layout, variation)
 
     def _draw_plan(self) -> FloorPlan:
         return self._on_trial or generated_plan(self.layout)

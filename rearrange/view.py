@@ -5,7 +5,7 @@ the map with the shortest path, and what the episode asks for. Objects to be mov
 green ghosts stand at their goals, a grey sphere marks where Navigate is sent, and an amber box the handle
 that is to be opened or closed. `--steps K` adds what happens under random actions, `--viewer` opens
 MuJoCo's own viewer instead. `homes --split val --count 24` writes a sheet of homes without a task, each of
-another plan, with the names of rooms and receptacles.
+another plan, with the names of rooms and receptacles, and says how many draws were rejected, and why.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -28,7 +29,8 @@ from rearrange.render.episode_sheet import contact_sheet, run_on, running
 from rearrange.render.home_sheet import home_sheet
 from rearrange.render.sheet import Picture, Sheet
 from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, VARIATION_COUNT, layouts_of
-from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.generator import draw_apartment
+from rearrange.scenes.homes import find_plan
 from rearrange.sim.base import CONTROL_STEP
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS
@@ -145,13 +147,27 @@ def sheet_of_homes(options: argparse.Namespace) -> Picture:
     most = len(layouts) * VARIATION_COUNT
     if not 1 <= options.count <= most:
         raise UserError(f"--count must be 1 to {most}, found {options.count}")
-    numbers = range(options.seed, options.seed + options.count)
-    return home_sheet(
-        [
-            generate_apartment(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT)
-            for i in numbers
-        ]
-    )
+    rejected: Counter[str] = Counter()
+    homes = [
+        draw_apartment(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT, rejected)
+        for i in range(options.seed, options.seed + options.count)
+    ]
+    if options.homes == GENERATED:
+        plans: Counter[str] = Counter()
+        numbers = {home.layout for home in homes}
+        for number in numbers:
+            find_plan(number, plans)
+        print(told_rejections("plans", len(numbers), plans))
+    print(told_rejections("homes", len(homes), rejected))
+    return home_sheet(homes)
+
+
+def told_rejections(what: str, kept: int, rejected: Counter[str]) -> str:
+    """The share of draws that were rejected, and how many for which reason, in one line."""
+    drawn = kept + rejected.total()
+    reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
+    told = f"{what}: {rejected.total()} of {drawn} draws rejected ({rejected.total() / drawn:.0%})"
+    return f"{told}: {reasons}" if reasons else told
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ class FloorPlan:
         dining: Where the middle of the dining table may be, per choice.
         doors: Where the front door may be.
         voids: What of the rectangle around the rooms lies outside the building.
+        kitchen_corners: Pairs of walls that meet, for a kitchen line in L; the fridge on the first.
+        mouths: Floor that stays free where a hall or corridor opens into a room.
     """
 
     size: tuple[float, float]
@@ -66,6 +68,8 @@ class FloorPlan:
     dining: tuple[Rect, ...]
     doors: tuple[Spot, ...]
     voids: tuple[Rect, ...] = ()
+    kitchen_corners: tuple[tuple[Spot, Spot], ...] = ()
+    mouths: tuple[Rect, ...] = ()
 
     def stretched(self, sx: float, sy: float, mirror_x: bool, mirror_y: bool) -> FloorPlan:
         """The plan resized by (sx, sy) and mirrored."""

@@ -116,7 +116,7 @@ class Furnisher(Rooms):
         in_line = self._cabinet_in_line()
         units: list[Piece] = [left, basin, right]
         if in_line:
-            units.insert(int(rng.integers(0, 4)), cabinet_piece())
+            units.insert(self._place_in_line(), cabinet_piece())
         units += self._end_of_line()
         # The door is hinged towards the worktops. A pantry keeps the fridge out of the corner: a wall
         # beside it would leave no room for base and arm in front of the open door.
@@ -132,10 +132,17 @@ class Furnisher(Rooms):
             y += 2 * unit.half_width + 0.002
         if not self._on_wall(parts, self.plan.kitchen, ends=0.7):
             raise RejectedError("no wall for the kitchen line")
-        if not in_line and not self._on_wall(
-            [(cabinet_piece(), CABINET_SIZE[0] / 2 + 0.005, 0.0, 0.0)], self.plan.cabinet
-        ):
+        if not in_line and not self._place_cabinet():
             raise RejectedError("no wall for the cabinet")
+        self._find_articulated()
+
+    def _place_cabinet(self) -> bool:
+        """The cabinet on a wall of its own."""
+        part = (cabinet_piece(), CABINET_SIZE[0] / 2 + 0.005, 0.0, 0.0)
+        return self._on_wall([part], self.plan.cabinet)
+
+    def _find_articulated(self) -> None:
+        """Keep where fridge and cabinet stand."""
         for piece in self.pieces:
             if piece.name == "fridge":
                 self.fridge = _pose_of(piece)
@@ -145,6 +152,10 @@ class Furnisher(Rooms):
     def _cabinet_in_line(self) -> bool:
         """Whether the cabinet is part of the kitchen line."""
         return self.plan.cabinet_in_line and bool(self.rng.uniform() < 0.6)
+
+    def _place_in_line(self) -> int:
+        """How many units stand between fridge and cabinet."""
+        return int(self.rng.integers(0, 4))
 
     def _end_of_line(self) -> list[Piece]:
         """What ends the kitchen line."""

@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import cos, pi, sin
+from math import pi, sin
 
 import numpy as np
 
 from rearrange.scenes import decoration, furniture, pieces
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.building import CEILING, OUTER_THICKNESS, YAW
-from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
-from rearrange.scenes.furnisher import Furnisher
 from rearrange.scenes.furnishing import Part, RejectedError, ahead
-from rearrange.scenes.pieces import Color, Piece
+from rearrange.scenes.home_decoration import HomeDecoration, Run
+from rearrange.scenes.palettes import mixed_palette
+from rearrange.scenes.pieces import Color
 from rearrange.scenes.plans import draw_plans
 
-TRIALS = 6  # of furnishing a new plan
-LINE_WITH_CABINET = 5.1  # [m], wall for the kitchen line and the cabinet in it
+TRIALS = 2  # of furnishing a new plan
 TO_WALL = (3.45, 5.3)  # [m], depths of living rooms where the sofa's back is against the wall
 BEHIND_SOFA = 0.02  # [m]
-KEPT_BOXES = 16  # slots that furniture leaves to windows and pictures
-WINDOWS, PICTURES = 7, 5  # at most
-LIT = (
-    "living",
-    "bedroom",
-    "bedroom_2",
-    "bedroom_3",
-    "kitchen",
-    "study",
-    "dining",
-    "living",
-    "bath",
-)
-
-Run = tuple[float, float, float, float]  # of wall: x, y of its start, length, yaw of its normal
+WITH_ISLAND = 0.9  # chance that there is an island if it finds room
 
 
 @lru_cache(maxsize=256)
@@ -62,7 +46,7 @@ def find_plan(layout: int, rejected: Counter[str]) -> FloorPlan:
     raise RuntimeError(f"no floor plan for layout {layout}")
 
 
-class HomeFurnisher(Furnisher):
+class HomeFurnisher(HomeDecoration):
     """Furnishes a generated plan."""
 
     def __init__(
@@ -71,6 +55,7 @@ class HomeFurnisher(Furnisher):
         """Begin with a plan on trial, or with that of the layout."""
         self._on_trial = plan
         super().__init__(layout, variation, rng)
+        self.palette = mixed_palette(layout, variation)
 
     def _draw_plan(self) -> FloorPlan:
         return self._on_trial or generated_plan(self.layout)
@@ -82,6 +67,8 @@ class HomeFurnisher(Furnisher):
             self.footprints.append(
                 ((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2, 0.0)
             )
+        for x0, y0, x1, y1 in self.plan.mouths:
+            self.keepouts.append(pieces.keepout(x0, x1, y0, y1))
         runs = self._runs_along_outer_walls() + self.runs[len(self.outer_runs) :]
         self.runs = [run for run in runs if not self._faces_outside(run)]
         self.outer_runs = tuple(run for run in self.runs if self._is_outer(run))
@@ -127,46 +114,16 @@ class HomeFurnisher(Furnisher):
             slab = pieces.box((x0, x1), (y0, y1), (-0.02, 0.001), color, collides=False)
             self.building.append(slab)
 
-    def _cabinet_in_line(self) -> bool:
-        longest = max(map(_length, self.plan.kitchen))
-        return longest > LINE_WITH_CABINET and bool(self.rng.uniform() < 0.6)
-
-    def _end_of_line(self) -> list[Piece]:
-        """A cupboard, so that the last worktop is not in a corner, where the arm does not get to its end."""
-        cupboard = furniture.pantry(self.palette, float(self.rng.uniform(0.34, 0.44)))
-        return [replace(cupboard, name="cupboard")]
-
-    def _place_kitchen(self) -> None:
-        super()._place_kitchen()
-        if not self._reachable():
-            raise RejectedError("kitchen out of reach")
-
-    def _optional(self, place: Callable[[], bool]) -> bool:
-        """As for other homes, within the slots of the compiled model."""
-        marks = self._marks()
-        if not super()._optional(place):
-            return False
-        if self._slots_left()[0] >= KEPT_BOXES and self._slots_left()[1] >= 0:
-            return True
-        self._undo(marks)
-        return False
-
-    def _slots_left(self) -> tuple[int, int]:
-        """Boxes and cylinders that may still be added."""
-        solids = list(self.building)
-        for piece in self.pieces:
-            if piece.name not in ("fridge", "cabinet"):
-                solids += piece.solids
-        boxes = sum(solid.kind == "box" for solid in solids)
-        return BOX_SLOT_COUNT - boxes, CYLINDER_SLOT_COUNT - (len(solids) - boxes)
-
     def _place_living(self) -> None:
         """The television on one wall, the sofa against the one opposite, else free in the room."""
-        spots = self.plan.television
-        for index in self.rng.permutation(len(spots)):
+        spots = [
+            self.plan.television[int(i)] for i in self.rng.permutation(len(self.plan.television))
+        ]
+        spots.sort(key=lambda spot: not self._sofa_at_wall(spot))
+        for spot in spots:
             for _ in range(6):
                 marks = self._marks()
-                if self._place_living_at(spots[int(index)]):
+                if self._place_living_at(spot):
                     if self._reachable():
                         return
                     self._undo(marks)
@@ -191,11 +148,11 @@ class HomeFurnisher(Furnisher):
         )
         to_sofa = table_depth / 2 + float(rng.uniform(0.88, 0.96)) + 0.88
         sofa_x = 0.42 + float(rng.uniform(0.88, 1.0)) + table_depth / 2 + to_sofa
-        depth = self._depth_to_wall(spot)
-        if depth is not None and TO_WALL[0] <= depth <= TO_WALL[1]:
-            if sofa_x > depth - BEHIND_SOFA:
+        if self._sofa_at_wall(spot):
+            at_wall = (self._depth_to_wall(spot) or 0.0) - BEHIND_SOFA
+            if sofa_x > at_wall:
                 return False
-            sofa_x = depth - BEHIND_SOFA
+            sofa_x = at_wall
         table_x = sofa_x - to_sofa
         carpet = decoration.rug(p.rug, (table_depth + 1.3) / 2, float(rng.uniform(1.0, 1.3)))
         parts: list[Part] = [
@@ -210,6 +167,24 @@ class HomeFurnisher(Furnisher):
         self.coffee_half = (table_depth / 2, table_length / 2)
         return True
 
+    def _sofa_at_wall(self, spot: Spot) -> bool:
+        """Whether the sofa's back is against the wall opposite to the television."""
+        depth = self._depth_to_wall(spot)
+        return depth is not None and TO_WALL[0] <= depth <= TO_WALL[1]
+
+    def _place_dining(self) -> None:
+        """With an island before the kitchen line, if both find room."""
+        marks = self._marks()
+        if self.rng.uniform() < WITH_ISLAND:
+            self._place_island()
+        try:
+            super()._place_dining()
+        except RejectedError:
+            if self._marks() == marks:
+                raise
+            self._undo(marks)
+            super()._place_dining()
+
     def _depth_to_wall(self, spot: Spot) -> float | None:
         """From a wall of the living room to the one opposite [m]; None if it is open there."""
         opposite = {"N": "S", "S": "N", "E": "W", "W": "E"}[spot.side]
@@ -217,87 +192,6 @@ class HomeFurnisher(Furnisher):
             return None
         x0, y0, x1, y1 = self._inner(self.plan.rooms["living"])
         return (y1 - y0 if spot.side in "NS" else x1 - x0) - 0.02
-
-    def _furnish_bedroom(self, rect: Rect) -> None:
-        """The bed, without which it is no bedroom; the first is the widest."""
-        p, rng, spots = self.palette, self.rng, self._around(rect)
-        first = not any(piece.name.startswith("bed") for piece in self.pieces)
-        wide = float(rng.choice([1.4, 1.6, 1.8] if first else [0.9, 1.2, 1.4]))
-        for width in (wide, wide - 0.2, 0.9):
-            side = width / 2 + 0.30
-            parts: list[Part] = [
-                (self._bed(width), 0.0, 0.0, 0.0),
-                (furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
-            ]
-            if first and width > 1.3:
-                stand = furniture.nightstand(p, self._name("nightstand"), bool(rng.uniform() < 0.5))
-                rug = decoration.rug(p.rug, 0.75, width / 2 + 0.5)
-                parts += [(stand, 0.0, -side, 0.0), (rug, 1.65, 0.0, 0.0)]
-            if self._add(spots, *parts, ends=0.0 if width > 1.3 else 0.8, tries=30):
-                return
-            if self._add(spots, parts[0], ends=0.8, tries=20):
-                return
-        raise RejectedError("no room for a bed")
-
-    def _decorate(self) -> None:
-        """Wardrobes after all beds and baths, since slots are few."""
-        p, rng = self.palette, self.rng
-        for name, rect in self.plan.rooms.items():
-            if name.startswith("bedroom"):
-                width = float(rng.uniform(1.0, 1.6))
-                self._add(
-                    self._around(rect), (furniture.wardrobe(p, width), 0.0, 0.0, 0.0), ends=0.9
-                )
-        dresser = furniture.dresser(p, float(rng.uniform(0.8, 1.1)))
-        self._add(self._around(self.plan.rooms["bedroom"]), (dresser, 0.0, 0.0, 0.0))
-        super()._decorate()
-
-    def _hang_windows_and_pictures(self) -> None:
-        """A window in each room that has an outer wall, then pictures where there is room."""
-        p, rng = self.palette, self.rng
-        windows = 0
-        for name in LIT:
-            if name not in self.plan.rooms or windows == WINDOWS:
-                continue
-            small = name == "bath"
-            for _ in range(10):
-                width = float(rng.uniform(0.5, 0.7) if small else rng.uniform(0.9, 1.6))
-                if self._hang(
-                    decoration.window(p, width), width + 0.12, (0.94, 2.16), self.outer_runs, name
-                ):
-                    windows += 1
-                    break
-        colors = (p.cushion, p.rug, p.bedding, p.fabric, p.accent_wall)
-        pictures = 0
-        for _ in range(30):
-            if pictures == PICTURES or self._slots_left()[0] < 2:
-                return
-            width, height = float(rng.uniform(0.4, 0.9)), float(rng.uniform(0.4, 0.6))
-            color = colors[int(rng.integers(len(colors)))]
-            piece = decoration.picture(p.wood_dark, color, width, height, 1.55)
-            heights = (1.55 - height / 2, 1.55 + height / 2)
-            pictures += self._hang(piece, width, heights, self.runs, None)
-
-    def _hang(
-        self,
-        piece: Piece,
-        width: float,
-        heights: tuple[float, float],
-        runs: Sequence[Run],
-        room: str | None,
-    ) -> bool:
-        """Hang something on a free stretch of wall, of a room or of any."""
-        stretches = [run if room is None else _within(run, self.plan.rooms[room]) for run in runs]
-        stretches = [run for run in stretches if run is not None and run[2] > width + 0.3]
-        if not stretches or self._slots_left()[0] < len(piece.solids):
-            return False
-        x, y, length, yaw = stretches[int(self.rng.integers(len(stretches)))]
-        t = float(self.rng.uniform(width / 2 + 0.15, length - width / 2 - 0.15))
-        point = (x + t, y) if abs(sin(yaw)) > 0.5 else (x, y + t)
-        if not self._wall_is_free(point, yaw, width, heights):
-            return False
-        self.pieces.append(piece.moved(*point, yaw))
-        return True
 
     def _apartment(self) -> Apartment:
         """With a name of its own for every piece that stands on the floor."""
@@ -309,31 +203,12 @@ class HomeFurnisher(Furnisher):
         return super()._apartment()
 
 
-def _length(spot: Spot) -> float:
-    x0, y0, x1, y1 = spot.rect
-    return x1 - x0 if spot.side in "NS" else y1 - y0
-
-
 def _middle(run: Run, distance: float) -> tuple[float, float]:
     """The point so far ahead of the middle of a stretch of wall [m]."""
     x, y, length, yaw = run
     along_x = abs(sin(yaw)) > 0.5
     middle = (x + length / 2, y) if along_x else (x, y + length / 2)
     return ahead(middle, yaw, distance)
-
-
-def _within(run: Run, rect: Rect) -> Run | None:
-    """What of a stretch of wall bounds a room, looking into it."""
-    x, y, length, yaw = run
-    if abs(sin(yaw)) > 0.5:
-        low, high = max(x, rect[0]), min(x + length, rect[2])
-        inside = rect[1] - 0.1 < y + 0.2 * sin(yaw) < rect[3] + 0.1
-        at_side = min(abs(y - rect[1]), abs(y - rect[3])) < 0.11
-        return (low, y, high - low, yaw) if inside and at_side and high > low else None
-    low, high = max(y, rect[1]), min(y + length, rect[3])
-    inside = rect[0] - 0.1 < x + 0.2 * cos(yaw) < rect[2] + 0.1
-    at_side = min(abs(x - rect[0]), abs(x - rect[2])) < 0.11
-    return (x, low, high - low, yaw) if inside and at_side and high > low else None
 
 
 def _without(

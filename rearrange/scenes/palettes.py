@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -160,3 +160,18 @@ def palette_of(layout: int, variation: int) -> Palette:
             )
         colors[item.name] = (r, g, b, a)
     return Palette(**colors)
+
+
+def mixed_palette(layout: int, variation: int) -> Palette:
+    """As `palette_of`, with the floors of a second scheme and the fronts and worktops of a third."""
+    rng = np.random.default_rng([layout, variation, 7927])
+    floors, fronts = (
+        palette_of(layout + int(k), variation) for k in rng.integers(len(_SCHEMES), size=2)
+    )
+    return replace(
+        palette_of(layout, variation),
+        floor=floors.floor,
+        tile=floors.tile,
+        front=fronts.front,
+        worktop=fronts.worktop,
+    )

@@ -1,6 +1,7 @@
 """`python -m rearrange.view`: a picture for any task, one line for what goes wrong."""
 
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -119,3 +120,16 @@ def test_the_viewer_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco.viewer", None)
     with pytest.raises(UserError, match="pip install glfw"):
         view.open_viewer(world, "zero", 0)
+
+
+def test_a_sheet_of_homes_says_how_many_draws_were_rejected(tmp_path, capsys):
+    path = tmp_path / "homes.png"
+    view.main(["homes", "--count", "2", "--output", str(path)])
+    plans, homes, written = capsys.readouterr().out.splitlines()
+    assert plans.startswith("plans: ")
+    assert homes.startswith("homes: ")
+    assert all("draws rejected" in line for line in (plans, homes))
+    assert written == str(path)
+    assert Image.open(path).size[0] > 900
+    told = view.told_rejections("plans", 6, Counter({"no wall": 1, "no way": 3}))
+    assert told == "plans: 4 of 10 draws rejected (40%): no way 3, no wall 1"

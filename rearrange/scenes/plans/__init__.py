@@ -14,8 +14,9 @@ from itertools import product
 import numpy as np
 
 from rearrange.scenes.floor_plans import FloorPlan, Rect
-from rearrange.scenes.plans.division import BEDROOM_CHANCES, UnfitPlanError, divide
+from rearrange.scenes.plans.division import BEDROOM_CHANCES, divide
 from rearrange.scenes.plans.joining import join
+from rearrange.scenes.plans.strips import UnfitPlanError
 
 PLAN_ATTEMPTS = 500
 

@@ -8,31 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import partial
 
 import numpy as np
 
 from rearrange.scenes.floor_plans import Rect
+from rearrange.scenes.plans.strips import (
+    NOOK,
+    Lengths,
+    UnfitPlanError,
+    halves,
+    least_strip,
+    ordered_strip,
+    strip_of,
+)
 
 DAY_ROOMS = ("living", "dining", "kitchen")
-LIVING_LENGTH = (3.7, 4.7)  # [m], from television to sofa and around them
+LIVING_LENGTH = (3.7, 5.0)  # [m], from television to sofa and around them
 SHORTEST_ROW = 8.3  # [m], of living room, dining place and kitchen one after the other
-NOOK = (2.2, 4.0)  # [m], side of the corner that an L-shaped building leaves out
-# Of private rooms along their strip [m]; the depth of the strip is the other side.
-LENGTHS = {
-    "bedroom": (3.3, 4.1),
-    "bedroom_2": (2.9, 3.6),
-    "bedroom_3": (2.8, 3.4),
-    "bath": (2.2, 2.7),
-    "bath_2": (2.1, 2.5),
-    "study": (2.6, 3.2),
-    "hall": (1.7, 2.3),
-}
+STRIP = 11.8  # [m], longest strip of private rooms along a row of day rooms
+WING = (2.9, 4.3)  # [m], depth of the rooms on either side of a corridor
+DAYS = 8  # draws of the day rooms at the end of a corridor
+CORRIDOR = (1.25, 1.5)  # [m], width
 BEDROOM_CHANCES = (0.14, 0.32, 0.32, 0.22)  # of a studio, and of one to three bedrooms
-
-
-class UnfitPlanError(Exception):
-    """A draw that is no plan; the message is the reason, one of a few."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,10 @@ def divide(bedrooms: int, rng: np.random.Generator) -> Division:
     kinds = {
         0: (_beside,),
         1: (_beside, _beside, _corner),
-        2: (_beside, _corner, _spine, _between),
-        3: (_spine, _spine, _between, _beside),
+        2: (_beside, _beside, _spine, _between),
+        3: (_spine, _spine, _beside),
     }[bedrooms]
-    division = kinds[int(rng.integers(len(kinds)))](bedrooms, rng)
+    division = kinds[int(rng.integers(len(kinds)))](bedrooms, Lengths(rng))
     return division.turned(*(bool(flip) for flip in rng.integers(0, 2, 3)))
 
 
@@ -92,60 +90,18 @@ def _private(bedrooms: int, rng: np.random.Generator) -> list[str]:
     return names
 
 
-def _strip(
-    names: Sequence[str],
-    start: float,
-    end: float,
-    low: float,
-    high: float,
-    rng: np.random.Generator,
-) -> dict[str, Rect]:
-    """Rooms one after the other along x from start to end, or a little less; low <= y <= high."""
-    wanted = np.array([rng.uniform(*LENGTHS[name]) for name in names])
-    room = end - start
-    shrink = room / wanted.sum()
-    least = sum(LENGTHS[name][0] for name in names)
-    if least > room + 1e-6:
-        raise UnfitPlanError("private rooms too long for their strip")
-    if shrink < 1.0:
-        lowest = np.array([LENGTHS[name][0] for name in names])
-        wanted = lowest + (wanted - lowest) * (room - least) / (wanted.sum() - least)
-    elif room - wanted.sum() < 2.2:  # too little to leave outside
-        if shrink > 1.3:
-            raise UnfitPlanError("private rooms too short for their strip")
-        wanted *= shrink
-    edges = [start, *(start + part for part in accumulate(wanted.tolist()))]
-    if abs(edges[-1] - end) < 1e-6:
-        edges[-1] = end
-    return {
-        name: (edges[i], low, edges[i + 1], high) for i, name in enumerate(names)
-    }  # the rest is outside
-
-
 def _outside(rooms: dict[str, Rect], end: float, low: float, high: float) -> tuple[Rect, ...]:
     """What of a strip that should have reached to x = end lies outside."""
     last = max(r[2] for r in rooms.values())
     return ((last, low, end, high),) if end - last > 1e-6 else ()
 
 
-def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """The names in random order, the second bath beside the bedroom, so that it may belong to it."""
-    order = [names[int(i)] for i in rng.permutation(len(names))]
-    if "bath_2" in order and "bedroom" in order:
-        order.remove("bath_2")
-        index = order.index("bedroom")
-        order.insert(index + (index > 0), "bath_2")
-    return order
-
-
-def _day_row(
-    x: float, y: float, width: float, depth: float, rng: np.random.Generator
-) -> dict[str, Rect]:
+def _day_row(x: float, y: float, width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
     """Living room, dining place and kitchen one after the other along x; kitchen on either end."""
     if width < SHORTEST_ROW:
         raise UnfitPlanError("day rooms too short for a row")
-    share = rng.uniform(0.44, 0.50)
-    living = float(np.clip(share * width, *LIVING_LENGTH))
+    rng = lengths.rng
+    living = float(np.clip(rng.uniform(0.44, 0.50) * width, *LIVING_LENGTH))
     kitchen = float(np.clip(rng.uniform(0.27, 0.32) * width, 2.5, 3.3))
     a, b = x + living, x + width - kitchen
     rects = ((x, a), (a, b), (b, x + width))
@@ -157,13 +113,12 @@ def _day_row(
     }
 
 
-def _day_block(
-    x: float, y: float, width: float, depth: float, rng: np.random.Generator
-) -> dict[str, Rect]:
+def _day_block(x: float, y: float, width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
     """Living room over the whole depth at one end along x, dining place and kitchen at the other."""
+    rng = lengths.rng
     living = float(np.clip(rng.uniform(0.5, 0.58) * width, *LIVING_LENGTH))
     rest = width - living
-    if depth < 4.9 or rest < 2.8:
+    if depth < 4.7 or rest < 2.6:
         raise UnfitPlanError("day rooms too small for a block")
     cut = y + depth * float(rng.uniform(0.46, 0.54))
     a = x + living
@@ -177,51 +132,62 @@ def _day_block(
     return rooms
 
 
-def _beside(bedrooms: int, rng: np.random.Generator) -> Division:
+def _beside(bedrooms: int, lengths: Lengths) -> Division:
     """Day rooms, and a strip of private rooms along one side, with a corridor between them or without."""
+    rng, draw = lengths.rng, lengths.draw
     names = _private(bedrooms, rng)
-    need = sum(LENGTHS[name][0] for name in names)
-    if bedrooms and (need > 6.2 or rng.random() < 0.3):
-        width, depth = (
-            float(rng.uniform(max(SHORTEST_ROW, need), max(9.6, need + 1.0))),
-            rng.uniform(4.3, 5.2),
-        )
-        if width > 11.5:
-            raise UnfitPlanError("private rooms too many for one strip")
-        rooms = _day_row(0.0, 0.0, width, float(depth), rng)
+    in_row = bedrooms > 0 and (least_strip(names) > 6.5 or rng.random() < 0.3)
+    corridor = bedrooms == 3 or (bedrooms == 2 and len(names) > 3 and rng.random() < 0.6)
+    if corridor:
+        names = [name for name in names if name != "hall"]
+    elif in_row and "hall" not in names:  # beside the kitchen, through which nobody goes
+        names.append("hall")
+    for luxury in ("bath_2", "study"):
+        if luxury in names and least_strip(names) > STRIP - 0.3:
+            names.remove(luxury)
+    need = least_strip(names)
+    if in_row:
+        width = draw(max(SHORTEST_ROW, need), min(max(9.8, need + 1.2), STRIP))
+        depth = draw(4.3, 5.4)
+        rooms = _day_row(0.0, 0.0, width, depth, lengths)
     else:
-        width, depth = float(rng.uniform(7.0, 8.4)), float(rng.uniform(5.0, 6.0))
-        rooms = _day_block(0.0, 0.0, width, depth, rng)
-        if rng.random() < 0.3:  # along the other axis
+        width = draw(max(need, 6.4), 7.0) if bedrooms == 0 else draw(max(need, 6.6), 8.6)
+        depth = draw(4.7, 6.1)
+        rooms = _day_block(0.0, 0.0, width, depth, lengths)
+        if "hall" not in names and rooms["kitchen"][3] == depth:
+            rooms = {n: (r[0], depth - r[3], r[2], depth - r[1]) for n, r in rooms.items()}
+        elif rng.random() < 0.3 and depth > need:  # along the other axis
             rooms = Division(rooms).turned(True, False, False).rooms
             width, depth = depth, width
-    low = float(depth)
-    if bedrooms > 1 and len(names) > 3 and rng.random() < 0.6:
-        corridor = float(rng.uniform(1.25, 1.5))
-        rooms["corridor"] = (0.0, low, width, low + corridor)
-        low += corridor
-        names = [name for name in names if name != "hall"]
-    high = low + float(rng.uniform(2.9, 3.3) if bedrooms == 0 else rng.uniform(3.2, 4.0))
-    least = sum(LENGTHS[name][0] for name in names)
-    end = width
-    if "corridor" not in rooms and width - least > NOOK[0] and rng.random() < 0.5:
-        end = width - float(
-            rng.uniform(NOOK[0], min(NOOK[1], width - least))
-        )  # the building is an L
-    strip = _strip(_shuffled(names, rng), 0.0, end, low, high, rng)
+    low = depth
+    if corridor:
+        low += draw(*CORRIDOR)
+        rooms["corridor"] = (0.0, depth, width, low)
+    high = low + (draw(2.5, 3.1) if bedrooms == 0 else draw(3.0, 4.0))
+    slack, end = width - need, width
+    if not corridor and slack > NOOK[0] and rng.random() < 0.5:
+        end = width - float(rng.uniform(NOOK[0], min(NOOK[1], slack)))  # the building is an L
+    strip = ordered_strip(
+        names,
+        rooms,
+        lambda order: strip_of(order, 0.0, end, low, high, lengths),
+        rng,
+        alcove=bedrooms == 0,
+    )
     return Division(rooms | strip, _outside(strip, width, low, high), bedrooms == 0)
 
 
-def _corner(bedrooms: int, rng: np.random.Generator) -> Division:
+def _corner(bedrooms: int, lengths: Lengths) -> Division:
     """Private rooms in one corner, day rooms in an L around them."""
+    rng, draw = lengths.rng, lengths.draw
     names = [n for n in _private(bedrooms, rng) if n not in ("study", "bath_2")]
-    lower = float(rng.uniform(3.9, 4.7))
-    block = sum(float(rng.uniform(*LENGTHS[name])) for name in names)
-    leg, height = float(rng.uniform(3.0, 3.7)), float(rng.uniform(3.3, 4.0))
+    lower = draw(3.9, 4.7)
+    block = sum(lengths.of(name) for name in names)
+    leg, height = draw(2.8, 3.7), draw(3.1, 4.0)
     if block > 8.2 or block < 4.8:
         raise UnfitPlanError("private rooms too many or few for a corner")
     width, top = block + leg, lower + height
-    elbow = float(np.clip(width - rng.uniform(3.0, 4.2), *LIVING_LENGTH))
+    elbow = float(np.clip(width - draw(3.0, 4.2), *LIVING_LENGTH))
     rooms = {
         "living": (0.0, 0.0, elbow, lower),
         "dining": (elbow, 0.0, width, lower),
@@ -229,31 +195,55 @@ def _corner(bedrooms: int, rng: np.random.Generator) -> Division:
     }
     if elbow > block + 0.5 or width - elbow < 2.4:
         raise UnfitPlanError("day rooms do not go around the corner")
-    strip = _strip(_shuffled(names, rng), 0.0, block, lower, top, rng)
+    strip = ordered_strip(
+        names, rooms, lambda order: strip_of(order, 0.0, block, lower, top, lengths), rng
+    )
     return Division(rooms | strip, _outside(strip, block, lower, top))
 
 
-def _spine(bedrooms: int, rng: np.random.Generator) -> Division:
+def _spine(bedrooms: int, lengths: Lengths) -> Division:
     """A corridor between two strips of private rooms, which leads to the day rooms at its end."""
+    rng, draw = lengths.rng, lengths.draw
     names = [name for name in _private(bedrooms, rng) if name != "hall"]
-    first, second = _halves(names, rng)
-    length = max(sum(float(rng.uniform(*LENGTHS[n])) for n in half) for half in (first, second))
-    lower, upper = (float(depth) for depth in rng.uniform(3.1, 4.0, 2))
-    corridor = float(rng.uniform(1.25, 1.5))
-    top = lower + corridor + upper
-    width = float(rng.uniform(4.3, 5.2))
-    row = _day_row(0.0, 0.0, top, width, rng)
-    rooms = {n: (length + r[1], r[0], length + r[3], r[2]) for n, r in row.items()}
+    first, second = halves(names, rng)
+    length = max(sum(lengths.of(n) for n in half) for half in (first, second))
+    corridor = draw(*CORRIDOR)
+    top = corridor + draw(6.0, 8.2)
+    for _ in range(DAYS):
+        if top < SHORTEST_ROW:
+            day = _day_block(0.0, 0.0, top, draw(4.8, 5.8), lengths)
+        else:
+            day = _day_row(0.0, 0.0, top, draw(4.3, 5.4), lengths)
+        rooms = {n: (length + r[1], r[0], length + r[3], r[2]) for n, r in day.items()}
+        spans = _ends_of_corridor(rooms, length, corridor, top)
+        if spans:
+            break
+    else:
+        raise UnfitPlanError("no way from the corridor to the day rooms")
+    lower = float(rng.uniform(*spans[int(rng.integers(len(spans)))]))
     rooms["corridor"] = (0.0, lower, length, lower + corridor)
     strips = (
-        _strip(first, 0.0, length, 0.0, lower, rng),
-        _strip(second, 0.0, length, lower + corridor, top, rng),
+        strip_of(first, 0.0, length, 0.0, lower, lengths),
+        strip_of(second, 0.0, length, lower + corridor, top, lengths),
     )
     for strip in strips:  # what is left of the length lies outside, at the far end of the corridor
         shift = length - max(r[2] for r in strip.values())
         rooms |= {name: (r[0] + shift, r[1], r[2] + shift, r[3]) for name, r in strip.items()}
     spans = ((0.0, lower), (lower + corridor, top))
     return Division(rooms, _far_voids(rooms, strips, spans))
+
+
+def _ends_of_corridor(
+    rooms: dict[str, Rect], x: float, width: float, top: float
+) -> list[tuple[float, float]]:
+    """Between which y a corridor that ends at x may begin, to lead to one day room but the kitchen."""
+    low, high = top - width - WING[1], top - width - WING[0]
+    spans = [
+        (max(r[1], low, WING[0]), min(r[3] - width, high, WING[1]))
+        for name, r in rooms.items()
+        if r[0] == x and name != "kitchen"
+    ]
+    return [span for span in spans if span[1] > span[0]]
 
 
 def _far_voids(
@@ -268,34 +258,28 @@ def _far_voids(
     return tuple(voids)
 
 
-def _halves(names: list[str], rng: np.random.Generator) -> tuple[list[str], list[str]]:
-    """Two strips of about the same length."""
-    halves: tuple[list[str], list[str]] = ([], [])
-    sums = [0.0, 0.0]
-    rest = [name for name in names if name != "bath_2"]
-    rest.sort(key=lambda name: -LENGTHS[name][0] * float(rng.uniform(0.9, 1.1)))
-    for name in rest:
-        side = int(sums[1] < sums[0])
-        halves[side].append(name)
-        sums[side] += LENGTHS[name][0]
-    if "bath_2" in names:  # with the bedroom, to which it may belong, else where there is room
-        side = 0 if "bedroom" in halves[0] else 1
-        halves[side if sums[side] - sums[1 - side] < 1.0 else 1 - side].append("bath_2")
-    return _shuffled(halves[0], rng), _shuffled(halves[1], rng)
+def _between(_: int, lengths: Lengths) -> Division:
+    """Day rooms between two bedrooms, one with a bath and one with a hall beside it."""
+    rng, draw = lengths.rng, lengths.draw
+    first = ["bedroom_2", "bath"]
+    second = ["bedroom", "hall"]  # the hall beside the kitchen, through which nobody goes
+    need = max(least_strip(first), least_strip(second))
+    width, depth = draw(6.8, 8.4), draw(max(4.9, need), max(6.6, need + 0.5))
+    left, right = draw(3.0, 3.9), draw(3.0, 3.9)
+    block = _day_block(0.0, 0.0, width, depth, lengths)
+    if block["living"][0] > 0.0:
+        block = {n: (width - r[2], r[1], width - r[0], r[3]) for n, r in block.items()}
+    block = {n: (left + r[0], r[1], left + r[2], r[3]) for n, r in block.items()}
 
+    def upright(low: float, high: float, order: list[str]) -> dict[str, Rect]:
+        strip = strip_of(order, 0.0, depth, low, high, lengths)
+        return {name: (r[1], r[0], r[3], r[2]) for name, r in strip.items()}
 
-def _between(bedrooms: int, rng: np.random.Generator) -> Division:
-    """Day rooms between two strips of private rooms."""
-    first, second = _halves(_private(bedrooms, rng), rng)
-    width, depth = float(rng.uniform(7.2, 8.4)), float(rng.uniform(5.2, 6.6))
-    left, right = (float(part) for part in rng.uniform(3.2, 3.9, 2))
-    block = _day_block(left, 0.0, width, depth, rng)
-    a = _strip(first, 0.0, depth, 0.0, left, rng)
-    b = _strip(second, 0.0, depth, left + width, left + width + right, rng)
-    voids = _outside(a, depth, 0.0, left) + _outside(b, depth, left + width, left + width + right)
-
-    def upright(r: Rect) -> Rect:
-        return r[1], r[0], r[3], r[2]
-
-    rooms = block | {name: upright(rect) for name, rect in (a | b).items()}
-    return Division(rooms, tuple(map(upright, voids)))
+    rooms, voids = dict(block), []
+    for names, low, high in ((first, 0.0, left), (second, left + width, left + width + right)):
+        strip = ordered_strip(names, block, partial(upright, low, high), rng)
+        rooms |= strip
+        end = max(r[3] for r in strip.values())
+        if depth - end > 1e-6:
+            voids.append((low, end, high, depth))
+    return Division(rooms, tuple(voids))

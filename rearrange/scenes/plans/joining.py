@@ -11,12 +11,17 @@ from itertools import combinations
 import numpy as np
 
 from rearrange.scenes.floor_plans import FloorPlan, InnerWall, Rect, Spot
-from rearrange.scenes.plans.division import DAY_ROOMS, Division, UnfitPlanError
+from rearrange.scenes.plans.division import DAY_ROOMS, Division
+from rearrange.scenes.plans.strips import UnfitPlanError
 
 DOOR, BATH_DOOR = 1.08, 1.05  # [m], width of doors
 BESIDE_DOOR = 0.16  # [m], from a door to the next corner, at least
-KITCHEN_OVERHANG = 1.6  # [m], by which the kitchen line may reach into the room beside the kitchen
-KITCHEN_LINE = 4.6  # [m], shortest wall for the line without the cabinet
+KITCHEN_OVERHANG = 1.9  # [m], by which the kitchen line may reach into the room beside the kitchen
+KITCHEN_LINE = 4.65  # [m], shortest wall for the line without the cabinet
+# [m], shortest walls for the legs of a line around a corner, fridge first, with one or two units beside it
+KITCHEN_LEGS = ((3.05, 2.6), (3.8, 1.85))
+NEXT_CLOCKWISE = {"W": "N", "N": "E", "E": "S", "S": "W"}  # where the second leg stands
+MOUTH = 0.9  # [m], free before the open end of a hall or corridor
 CABINET_WALL = 1.1  # [m], likewise for the cabinet
 FROM_WALL, FROM_OPEN = 0.95, 0.3  # [m], of the middle of the dining table from walls and open sides
 SIDES = {"S": (1, 0), "N": (3, 0), "W": (0, 1), "E": (2, 1)}  # index of the side, axis along it
@@ -71,8 +76,9 @@ def join(division: Division, rng: np.random.Generator) -> FloorPlan:
     for name in rooms:
         if name not in (*DAY_ROOMS, "hall", "corridor"):
             _join_private(name, joined, division.studio, rng)
-    kitchen = _kitchen_spots(rooms, joined)
-    if not kitchen:
+    kitchen = _kitchen_spots(rooms, joined, KITCHEN_LINE)
+    corners = _kitchen_corners(_kitchen_spots(rooms, joined, min(KITCHEN_LEGS[1])))
+    if not kitchen and not corners:
         raise UnfitPlanError("no wall long enough for the kitchen line")
     cabinet = [s for n in ("kitchen", "dining") for s in free_spots(n, rooms, joined, CABINET_WALL)]
     television = free_spots("living", rooms, joined, 2.4)
@@ -84,12 +90,14 @@ def join(division: Division, rng: np.random.Generator) -> FloorPlan:
         rooms=rooms,
         walls=tuple(_walls(division, joined)),
         kitchen=tuple(kitchen),
+        kitchen_corners=tuple(corners),
         cabinet=tuple(cabinet),
         cabinet_in_line=True,
         television=tuple(television),
         dining=(_dining_place(rooms, joined),),
         doors=tuple(doors),
         voids=division.voids,
+        mouths=tuple(_mouths(joined)),
     )
 
 
@@ -108,17 +116,17 @@ def border_of(a: Rect, b: Rect) -> Border | None:
 
 
 def _join_day_rooms(joined: Joined, rng: np.random.Generator) -> None:
-    """Living room and dining place are one space; the kitchen is open too, or behind a wide opening."""
-    closed = rng.random() < 0.35
+    """Open to each other, or kitchen or living room behind a wide opening."""
+    apart = str(rng.choice(("", "kitchen", "living"), p=(0.45, 0.33, 0.22)))
     for a, b in combinations(DAY_ROOMS, 2):
         pair = frozenset((a, b))
         if pair not in joined.borders:
             continue
-        if "kitchen" not in pair or not closed:
+        if apart not in pair:
             joined.open.add(pair)
         elif "dining" in pair:
             _open_wide(pair, joined, float(rng.uniform(1.3, 2.0)), rng)
-    if closed and frozenset(("kitchen", "dining")) not in joined.borders:
+    if frozenset(("kitchen", "dining")) not in joined.borders:
         raise UnfitPlanError("kitchen away from the dining place")
 
 
@@ -257,7 +265,7 @@ def _length(spot: Spot, along: int) -> float:
     return spot.rect[along + 2] - spot.rect[along]
 
 
-def _kitchen_spots(rooms: dict[str, Rect], joined: Joined) -> list[Spot]:
+def _kitchen_spots(rooms: dict[str, Rect], joined: Joined, least: float) -> list[Spot]:
     """Walls of the kitchen for its line, where it is open with what they have beyond it in line."""
     beyond = [
         spot
@@ -277,9 +285,38 @@ def _kitchen_spots(rooms: dict[str, Rect], joined: Joined) -> list[Spot]:
                 high = min(end, high + KITCHEN_OVERHANG)
             elif abs(end - low) < 1e-6:
                 low = max(start, low - KITCHEN_OVERHANG)
-        if high - low >= KITCHEN_LINE:
+        if high - low >= least:
             spots.append(Spot(_span(spot.rect, along, low, high), spot.side))
     return spots
+
+
+def _kitchen_corners(walls: list[Spot]) -> list[tuple[Spot, Spot]]:
+    """Pairs of walls that meet, the first for the fridge: its worktops lead clockwise to the second."""
+    corners = []
+    for first in walls:
+        for second in walls:
+            if second.side != NEXT_CLOCKWISE[first.side]:
+                continue
+            (i, a), (j, b) = SIDES[first.side], SIDES[second.side]
+            long_enough = any(
+                _length(first, a) >= legs[0] and _length(second, b) >= legs[1]
+                for legs in KITCHEN_LEGS
+            )
+            meet = abs(first.rect[j] - second.rect[j]) + abs(first.rect[i] - second.rect[i])
+            if long_enough and meet < 1e-6:
+                corners.append((first, second))
+    return corners
+
+
+def _mouths(joined: Joined) -> list[Rect]:
+    """The floor around the open ends of halls and corridors."""
+    return [
+        (border.start, border.at - MOUTH, border.end, border.at + MOUTH)
+        if border.axis == "x"
+        else (border.at - MOUTH, border.start, border.at + MOUTH, border.end)
+        for pair, border in joined.borders.items()
+        if pair in joined.open and pair & {"hall", "corridor"}
+    ]
 
 
 def _front_doors(division: Division, joined: Joined) -> list[Spot]:

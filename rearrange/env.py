@@ -19,7 +19,7 @@ from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layo
 from rearrange.episodes.generation import at_home, source_of
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
-from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
+from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, Apartment
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator

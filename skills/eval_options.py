@@ -106,7 +106,7 @@ def parse(arguments: Sequence[str]) -> Any:
 
 
 def _homes(options: Any) -> str:
-    """The collection of homes; "" where episodes take place elsewhere; UserError if asked for there."""
+    """The collection of homes; "" where they play no part, and a UserError if asked for there."""
     if options.skill not in NAVIGATION_NAMES and not options.lab_dataset:
         return options.homes or DEFAULT_HOMES
     if options.homes:

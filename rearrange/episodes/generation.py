@@ -227,7 +227,7 @@ def source_of(split: str, homes: str = DEFAULT_HOMES) -> str:
 
 
 def empty_scene(split: str, rng: np.random.Generator) -> Scene:
-    """A random apartment, without objects, of what `source_of` names, or of a split of DEFAULT_HOMES."""
+    """A random apartment without objects, of what `source_of` names or a split of DEFAULT_HOMES."""
     homes, _, name = split.rpartition("/")
     layout = int(rng.choice(layouts_of(check_split(name), homes or DEFAULT_HOMES)))
     return Scene(*load_layout(layout, int(rng.integers(VARIATION_COUNT))))

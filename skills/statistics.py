@@ -58,9 +58,10 @@ def proportion(outcomes: Sequence[bool], plans: Sequence[Hashable]) -> Proportio
     """Rate of true outcomes with its interval over plans.
 
     Wilson's interval for an effective sample (Korn and Graubard, Survey Methodology 24, 1998;
-    compared with others by Franco et al., J. Survey Statistics and Methodology 7, 2019): as many independent
-    episodes as would vary as much as the plans do, fewer by what few plans leave uncertain. Unlike
-    percentiles of a bootstrap over plans it has a width where all succeed, and holds for few plans.
+    compared with others by Franco et al., J. Survey Statistics and Methodology 7, 2019): as many
+    independent episodes as would vary as much as the plans do, fewer by what few plans leave
+    uncertain. Unlike percentiles of a bootstrap over plans it has a width where all succeed, and
+    holds for few plans.
 
     Args:
         outcomes: Of the episodes.

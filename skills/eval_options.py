@@ -128,7 +128,8 @@ def _parser() -> OneLineParser:
     )
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--split", default="val", help="train, val, or for releases test")
-    parser.add_argument("--homes", **HOMES | {"default": None})
+    parser.add_argument("--homes", **HOMES)
+    parser.set_defaults(homes=None)
     parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(

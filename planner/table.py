@@ -79,7 +79,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def method_name(summary: dict[str, Any]) -> str:
-    """The method, which skills an oracle stood in for; homes and split if they are not the usual ones."""
+    """The method, which skills an oracle stood in for; homes and split if not the usual ones."""
     oracle = ", ".join(name for name, source in summary["skills"].items() if source == "oracle")
     method, _, rest = summary["row"].partition(" (")
     additions = [] if not rest else rest.removesuffix(")").split(", ")

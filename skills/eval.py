@@ -111,7 +111,7 @@ def _make_player(checkpoint: str, options: Any) -> Player:
 
 
 def place_of(options: Any) -> dict[str, str]:
-    """What of a policy's environments shall be otherwise: homes, or simulator, or Habitat's scenes."""
+    """What of a policy's environments shall be otherwise: homes, simulator, Habitat's scenes."""
     if options.scenes:
         return {"dataset": str(options.file), "scenes": options.scenes}
     if options.lab_dataset:

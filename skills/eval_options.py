@@ -106,7 +106,7 @@ def parse(arguments: Sequence[str]) -> Any:
 
 
 def _homes(options: Any) -> str:
-    """The collection of homes; "" where episodes take place elsewhere; UserError if asked for there."""
+    """The collection of homes; "" where they play no part, and a UserError if asked for there."""
     if options.skill not in NAVIGATION_NAMES and not options.lab_dataset:
         return options.homes or DEFAULT_HOMES
     if options.homes:
@@ -128,7 +128,8 @@ def _parser() -> OneLineParser:
     )
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--split", default="val", help="train, val, or for releases test")
-    parser.add_argument("--homes", **HOMES | {"default": None})
+    parser.add_argument("--homes", **HOMES)
+    parser.set_defaults(homes=None)
     parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(

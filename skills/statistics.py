@@ -1,7 +1,7 @@
 """Proportions and scores with their 95 % intervals over floor plans.
 
-Episodes of one plan are alike: plans are drawn at random, not episodes. Intervals therefore come from
-how far plans differ. Of a single plan they tell how sure its own figure is, and nothing of other homes.
+Episodes of one plan are alike: plans are drawn at random, not episodes. Intervals therefore come
+from how far plans differ. Of a single plan they tell how sure its own figure is, and nothing more.
 """
 
 from __future__ import annotations
@@ -57,10 +57,11 @@ def wilson(rate: float, trials: float) -> Proportion:
 def proportion(outcomes: Sequence[bool], plans: Sequence[Hashable]) -> Proportion:
     """Rate of true outcomes with its interval over plans.
 
-    Wilson's interval for an effective sample (Korn and Graubard, Survey Methodology 24, 1998; compared
-    with others by Franco et al., J. Survey Statistics and Methodology 7, 2019): as many independent
-    episodes as would vary as much as the plans do, fewer by what few plans leave uncertain. Unlike
-    percentiles of a bootstrap over plans it has a width where all succeed, and holds for few plans.
+    Wilson's interval for an effective sample (Korn and Graubard, Survey Methodology 24, 1998;
+    compared with others by Franco et al., J. Survey Statistics and Methodology 7, 2019): as many
+    independent episodes as would vary as much as the plans do, fewer by what few plans leave
+    uncertain. Unlike percentiles of a bootstrap over plans it has a width where all succeed, and
+    holds for few plans.
 
     Args:
         outcomes: Of the episodes.
@@ -104,7 +105,7 @@ def mean_score(scores: Sequence[float], plans: Sequence[Hashable]) -> Proportion
 def clustered_variance(values: np.ndarray, plans: Sequence[Hashable]) -> float:
     """Variance of the mean of values [n] where plans, with all their episodes, are drawn at random.
 
-    The linearised variance of a ratio (Cochran, Sampling Techniques, 1977, chapter 9A): with G plans,
+    The linearised variance of a ratio (Cochran, Sampling Techniques, 1977, chapter 9A): of G plans
     G / (G - 1) times the sum over plans of (sum of a plan's deviations from the mean / n)^2.
     Of one plan it is 0.
     """

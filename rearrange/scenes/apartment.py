@@ -79,7 +79,7 @@ def collection_of(layout: int) -> tuple[str, str] | None:
 
 
 def split_of_layout(layout: int) -> str | None:
-    """The split that a layout belongs to, in whatever collection; None if there is no such layout."""
+    """The split that a layout belongs to, in whatever collection; None if there is no such one."""
     found = collection_of(layout)
     return None if found is None else found[1]
 

@@ -48,8 +48,8 @@ def test_of_one_plan_the_interval_is_wilsons():
 
 
 def test_an_interval_over_plans_by_hand():
-    # Of six episodes half succeed; the plans' deviations from that are 1, 0 and -1. Variance of the rate:
-    # 3/2 * (1/36 + 1/36) = 1/12, as of 0.25 * 12 = 3 episodes; with t = 4.3027 for z = 1.96, of 0.6225.
+    # Of six episodes half succeed; the plans' deviations from that are 1, 0 and -1. Variance:
+    # 3/2 * (1/36 + 1/36) = 1/12, as of 0.25 * 12 = 3 episodes; with t = 4.3027 for z, of 0.6225.
     outcomes, plans = [True, True, True, False, False, False], ["a", "a", "b", "b", "c", "c"]
     assert clustered_variance(np.array(outcomes, float), plans) == pytest.approx(1 / 12)
     interval = proportion(outcomes, plans)
@@ -96,7 +96,7 @@ def test_a_mean_scores_interval_by_hand():
     assert (interval.low, interval.high) == pytest.approx((0.2171, 0.7829), abs=5e-5)
     assert mean_score([1.0, 1.0, 0.4], "aaa").high == 1.0
     assert (mean_score([0.5], "a").low, mean_score([0.5], "a").high) == (0.0, 1.0)  # says nothing
-    # Two plans at 0.4 and 0.6: variance 2 * (0.2^2 + 0.2^2) / 16 = 0.01; t = 12.706 says nothing either.
+    # Two plans at 0.4 and 0.6: variance 2 * (0.2^2 + 0.2^2) / 16 = 0.01; t = 12.706: no news.
     assert mean_score([0.4, 0.4, 0.6, 0.6], "aabb") == Proportion(0.5, 0.0, 1.0)
 
 

@@ -221,7 +221,7 @@ def without_room(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
 def faults(
     apartment: Apartment, grid: OccupancyGrid | None = None, thorough: bool = True
 ) -> list[str]:
-    """Which properties an apartment breaks, in words; if not thorough, without every point's reach."""
+    """Which properties an apartment breaks, in words; thorough: is every point in reach, too."""
     reasons = []
     try:
         check_no_overlap(apartment)

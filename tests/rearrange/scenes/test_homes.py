@@ -138,8 +138,8 @@ def test_what_does_not_work_is_found(without_start):
     assert "fridge_door: handle out of reach" in said
     assert "no start of open_fridge" in said
     x0, y0, x1, y1 = apartment.rooms["bath"]
-    half = (max(x1 - x0, y1 - y0) / 2,) * 2
-    filled = Solid("box", ((x0 + x1) / 2, (y0 + y1) / 2, 0.5), (*half, 0.5), part="crate")
+    half = max(x1 - x0, y1 - y0) / 2
+    filled = Solid("box", ((x0 + x1) / 2, (y0 + y1) / 2, 0.5), (half, half, 0.5), part="crate")
     assert "bath is cut off" in told(replace(apartment, solids=(*apartment.solids, filled)))
 
 

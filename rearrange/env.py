@@ -29,9 +29,8 @@ from rearrange.tasks.fitness import draw
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
-EPISODES_PER_HOME = (
-    8  # of a world that is trained in; making a generated apartment takes as long as many steps
-)
+# Of a world that is trained in: making a generated apartment takes as long as many steps
+EPISODES_PER_HOME = 16
 START_ATTEMPTS = 200
 DEPTH_KEY = "head_depth"
 

@@ -22,6 +22,8 @@ from rearrange.scenes.plans import draw_plans
 TRIALS = 2  # of furnishing a new plan
 TO_WALL = (3.45, 5.3)  # [m], depths of living rooms where the sofa's back is against the wall
 BEHIND_SOFA = 0.02  # [m]
+TV_DEPTH, SOFA_DEPTH = 0.5, 0.88  # [m]
+BESIDE_TABLE = 0.45  # [m], between low table and dining table at least
 WITH_ISLAND = 0.9  # chance that there is an island if it finds room
 
 
@@ -165,6 +167,12 @@ class HomeFurnisher(HomeDecoration):
             return False
         self.living = (*self.pieces[-3].solids[0].position[:2], self.pieces[-2].receptacles[0].yaw)
         self.coffee_half = (table_depth / 2, table_length / 2)
+        x, y, yaw = self.living
+        front, back = TV_DEPTH, sofa_x - SOFA_DEPTH
+        middle = ahead((x, y), yaw, (front + back) / 2 - table_x)
+        self.keepouts.append(  # nothing but the armchair stands among them
+            (*middle, (back - front) / 2, table_length / 2 + BESIDE_TABLE, yaw)
+        )
         return True
 
     def _sofa_at_wall(self, spot: Spot) -> bool:

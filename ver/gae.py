@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
+from ver.shared.outcomes import CONTINUES, TERMINATED, TRUNCATED
 
 
 class TimeGrid:

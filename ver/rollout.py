@@ -30,10 +30,10 @@ import torch
 from gymnasium import spaces
 
 from ver.action_space import action_dtype, action_width
-from ver.collect.queues import ProcessLock
-from ver.collect.shared_memory import SharedArrays, Spec
-from ver.collect.transfer import TRUNCATED
 from ver.gae import compute_advantages
+from ver.shared.arrays import SharedArrays, Spec
+from ver.shared.locks import ProcessLock
+from ver.shared.outcomes import TRUNCATED
 
 
 class RolloutBuffer:

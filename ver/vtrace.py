@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ver.collect.transfer import CONTINUES
 from ver.gae import TimeGrid
+from ver.shared.outcomes import CONTINUES
 
 
 def compute_vtrace(

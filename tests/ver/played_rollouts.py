@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
 from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+from ver.shared.outcomes import CONTINUES, TERMINATED, TRUNCATED
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-5, 5, (3,), np.float32)})
 ACTIONS = spaces.Box(-2, 4, (2,), np.float32)

@@ -1,7 +1,7 @@
 import numpy as np
 
-from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
 from ver.gae import compute_advantages
+from ver.shared.outcomes import CONTINUES, TERMINATED, TRUNCATED
 
 
 def gae(rewards, values, outcomes, final_values, counts, gamma=0.5, gae_lambda=0.5):

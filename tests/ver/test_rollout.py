@@ -4,7 +4,6 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ver.collect.transfer import CONTINUES, TERMINATED
 from ver.mini_batches import cut_mini_batches
 from ver.rollout import (
     RolloutBuffer,
@@ -13,6 +12,7 @@ from ver.rollout import (
     make_experience,
     sequence_heads,
 )
+from ver.shared.outcomes import CONTINUES, TERMINATED
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-1, 1, (2,), np.float32)})
 ACTIONS = spaces.Box(-1, 1, (1,), np.float32)

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_rollouts import make_player
 
-from ver.collect.transfer import CONTINUES, TERMINATED, TRUNCATED
 from ver.config import APPOConfig, PPOConfig
 from ver.gae import compute_advantages
 from ver.ppo import PPO
+from ver.shared.outcomes import CONTINUES, TERMINATED, TRUNCATED
 from ver.vtrace import compute_vtrace
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ver.collect.transfer import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.mini_batches import cut_mini_batches
 from ver.rollout import RolloutBuffer, make_experience
+from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 
 GAMMA, LAMBDA = 0.9, 0.8
 

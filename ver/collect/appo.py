@@ -211,7 +211,7 @@ class APPOCollector(VERCollector):
         """
         done: Future = Future()
         self._orders.put((work, done))
-        self._transfer.request_bell.ring()
+        self._mailboxes.request_bell.ring()
         while done.done() or (self._thread is not None and self._thread.is_alive()):
             with suppress(FutureTimeoutError):
                 return done.result(_POLL_S)
@@ -243,7 +243,7 @@ class APPOCollector(VERCollector):
         if self._wanted is None:
             return
         buffer, dropped = self.buffer, self.buffer.dropped
-        claimed = self._transfer.arrays["claimed"]
+        claimed = self._mailboxes.arrays["claimed"]
         taken = buffer.take(self._wanted, self.config.appo.max_policy_lag, claimed)
         if buffer.dropped > dropped:
             self.faults.counts["steps_too_old"] += (buffer.dropped - dropped) * buffer.length

@@ -26,13 +26,14 @@ from ver.collect.carried import Carried
 from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference import BatchLimits, InferenceEngine
+from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error
-from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED, make_transfer
 from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
+from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 _REPORT_INTERVAL_S = 0.05
 
@@ -76,13 +77,13 @@ class BatchedCollector:
         self.buffer = RolloutBuffer(
             *spaces, n, collect.rollout_length, policy.state_size, config.device, shared=False
         )
-        transfer = make_transfer(*spaces, n, n)
-        self._rows = transfer.arrays
+        mailboxes = make_mailboxes(*spaces, n, n)
+        self._rows = mailboxes.arrays
         self._version = np.zeros(1, np.int64)
         self._engine = InferenceEngine(
             policy,
             self.buffer,
-            transfer,
+            mailboxes,
             BatchLimits(n, n, 0.0),
             np.zeros(n, np.uint8),
             self._version,

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ver.collect.environment_worker import Continuation
-from ver.collect.transfer import Transfer
+from ver.collect.mailboxes import Mailboxes
 from ver.rollout import COLUMNS, RolloutBuffer
 
 Carried = dict[str, Tensor]
@@ -98,7 +98,7 @@ def continuations(
     carried: Carried,
     buffer: RolloutBuffer,
     held_back: np.ndarray,
-    transfer: Transfer,
+    mailboxes: Mailboxes,
     actions: EpisodeActions,
 ) -> dict[int, Continuation]:
     """Restores buffer, flags, rows and action lists; returns what the workers need.
@@ -107,13 +107,13 @@ def continuations(
         carried: The answers of `newest_steps` and `EpisodeActions.capture`, and "held_back" [N].
         buffer: An unused buffer that `fits`.
         held_back: [N] flags, see `InferenceEngine`.
-        transfer: Receives the observations to be reached, and the next actions.
+        mailboxes: Receives the observations to be reached, and the next actions.
         actions: Receives the actions taken so far.
     """
     put_newest_steps(buffer, carried)
     actions.restore(carried)
     held_back[:] = carried["held_back"].numpy()
-    rows = transfer.arrays
+    rows = mailboxes.arrays
     n = buffer.num_environments
     rows["action"][:] = buffer.actions[:n].cpu().numpy()
     for key, column in buffer.observations.items():

@@ -29,11 +29,12 @@ from ver.collect.environment_worker import (
     run_environment_worker,
 )
 from ver.collect.faults import Fault, FaultCounter
+from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import start_process, stop_process
-from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TRUNCATED, Transfer
 from ver.config import CollectConfig
 from ver.errors import UserError, WorkerCrashError
 from ver.rollout import RolloutBuffer
+from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TRUNCATED
 
 
 @dataclass
@@ -57,7 +58,7 @@ class EnvironmentProcesses:
     Args:
         config: Collection settings.
         make_env: Makes environments.
-        transfer: The shared rows.
+        mailboxes: The shared rows.
         held_back: [N] flags, see `InferenceEngine`.
         seed: Seeds the environments.
         faults: Told of faults.
@@ -73,7 +74,7 @@ class EnvironmentProcesses:
         self,
         config: CollectConfig,
         make_env: MakeEnv,
-        transfer: Transfer,
+        mailboxes: Mailboxes,
         held_back: np.ndarray,
         seed: int,
         faults: FaultCounter,
@@ -83,7 +84,7 @@ class EnvironmentProcesses:
         self.episodes: list[dict[str, float]] = []
         self.episodes_reported = np.zeros(config.num_environments, dtype=np.int64)
         self._make_env = make_env
-        self._transfer = transfer
+        self._mailboxes = mailboxes
         self._held_back = held_back
         self._seed = seed
         self._faults = faults
@@ -151,7 +152,7 @@ class EnvironmentProcesses:
         stop_process(process, 1.0)
         reports.close()
         environments = np.asarray(worker.environments)
-        rows = self._transfer.arrays
+        rows = self._mailboxes.arrays
         idle = (rows["request_ready"][environments] != 0) | (self._held_back[environments] != 0)
         lost = int((~idle).sum())
         where = ""
@@ -178,7 +179,7 @@ class EnvironmentProcesses:
 
     def _check_time(self, worker: _Worker, now: float) -> None:
         limit = self.config.step_timeout_s
-        since = float(self._transfer.arrays["busy_since"][worker.number])
+        since = float(self._mailboxes.arrays["busy_since"][worker.number])
         hung = worker.ready and since > 0.0 and 0.0 < limit < now - since
         if not worker.ready:
             limit = self.config.startup_timeout_s
@@ -201,7 +202,7 @@ class EnvironmentProcesses:
 
     def _settle(self, worker: _Worker) -> bool:
         """Settles a dead worker's rows; False if inference still holds some of them."""
-        rows = self._transfer.arrays
+        rows = self._mailboxes.arrays
         environments = np.asarray(worker.environments)
         with self._buffer.lock:
             if rows["claimed"][environments].any():
@@ -232,7 +233,7 @@ class EnvironmentProcesses:
             make_env=self._make_env,
             environments=worker.environments,
             seed=self._seed,
-            transfer=self._transfer,
+            mailboxes=self._mailboxes,
             reports=sender,
             worker=worker.number,
             flush_s=self.config.worker_flush_ms * 1e-3,
@@ -251,7 +252,7 @@ class EnvironmentProcesses:
 
     def close(self, grace_s: float = 3.0) -> None:
         """Ends all workers."""
-        self._transfer.stop()
+        self._mailboxes.stop()
         deadline = time.monotonic() + grace_s
         for worker in self._workers:
             if worker.process is not None:

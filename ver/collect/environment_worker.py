@@ -21,8 +21,9 @@ import gymnasium
 import numpy as np
 
 from ver.action_space import to_environment_action
+from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
-from ver.collect.transfer import CONTINUES, LOST, TERMINATED, TRUNCATED, Transfer
+from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 
 MakeEnv = Callable[[int, int], gymnasium.Env]
 
@@ -54,7 +55,7 @@ class EnvironmentWorkerSpec:
         make_env: `(environment_index, seed) -> gymnasium.Env`.
         environments: Indices of its environments.
         seed: Environment i is made with `seed + i`; see `episode_seed` for its episodes.
-        transfer: The shared rows.
+        mailboxes: The shared rows.
         reports: Where episodes' metrics, errors and "ready" go.
         worker: Its number, which selects its doorbell.
         flush_s: Finished rows are reported at least this often.
@@ -67,7 +68,7 @@ class EnvironmentWorkerSpec:
     make_env: MakeEnv
     environments: list[int]
     seed: int
-    transfer: Transfer
+    mailboxes: Mailboxes
     reports: Connection
     worker: int
     flush_s: float
@@ -94,8 +95,8 @@ def episode_seed(seed: int, environment: int, episode: int) -> int:
 class _Worker:
     def __init__(self, spec: EnvironmentWorkerSpec):
         self.spec = spec
-        self.rows = spec.transfer.arrays
-        self.bell = spec.transfer.action_bells[spec.worker]
+        self.rows = spec.mailboxes.arrays
+        self.bell = spec.mailboxes.action_bells[spec.worker]
         self.observations = self.rows.group("observation")
         self.final_observations = self.rows.group("final_observation")
         self.floats = {key for key, row in self.observations.items() if row.dtype.kind == "f"}
@@ -152,7 +153,7 @@ class _Worker:
 
     def _flush(self) -> None:
         if self.finished:
-            self.spec.transfer.send_requests(self.finished)
+            self.spec.mailboxes.send_requests(self.finished)
             self.finished.clear()
 
     def _step(self, local: int) -> None:

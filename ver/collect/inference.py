@@ -20,10 +20,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ver.collect.shared_memory import SharedArrays
-from ver.collect.transfer import CONTINUES, LOST, NO_ACTION, TRUNCATED, Transfer
+from ver.collect.mailboxes import Mailboxes
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+from ver.shared.arrays import SharedArrays
+from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TRUNCATED
 
 _NOBODY = np.zeros(0, dtype=np.int64)
 _ALL = slice(None)
@@ -53,7 +54,7 @@ class InferenceEngine:
     Args:
         policy: Acts.
         buffer: Receives the experience.
-        transfer: Where requests come from and actions go.
+        mailboxes: Where requests come from and actions go.
         limits: Bounds of the batches.
         version: [1] learner updates behind the policy, stored with each step. It is shared, so that
             a process that waits from one rollout into the next does not go by the old one.
@@ -71,20 +72,20 @@ class InferenceEngine:
         self,
         policy: ActorCritic,
         buffer: RolloutBuffer,
-        transfer: Transfer,
+        mailboxes: Mailboxes,
         limits: BatchLimits,
         held_back: np.ndarray,
         version: np.ndarray,
     ):
         self.policy = policy
         self.buffer = buffer
-        self.transfer = transfer
+        self.mailboxes = mailboxes
         self.limits = limits
         self.held_back = held_back
         self.seconds = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
         self._inference_cpu_s = 0.0
         self.version = version
-        self._rows = transfer.arrays
+        self._rows = mailboxes.arrays
         self.observations = self._rows.group("observation")
         self._final_observations = self._rows.group("final_observation")
         self._keys = list(self.observations)
@@ -116,7 +117,7 @@ class InferenceEngine:
             self._rows["claimed"][environments] = 0
             # Last of all: a worker that wakes up may take this process's core.
             if not self.limits.wake_first:
-                self.transfer.wake_workers(sent)
+                self.mailboxes.wake_workers(sent)
             self._last_step = time.perf_counter()
             # Half a batch's own duration is never worth waiting for a few requests more.
             self._step_s += 0.02 * (self._last_step - started - self._step_s)
@@ -137,7 +138,7 @@ class InferenceEngine:
         slots = self.buffer.newest[environments]
         self._decide(environments, slots, self.buffer.first[slots], _ALL)
         if not self.limits.wake_first:
-            self.transfer.wake_workers(environments)
+            self.mailboxes.wake_workers(environments)
 
     def _claim(self, give_up: float) -> tuple[np.ndarray, np.ndarray]:
         """Takes requests and as many slots, or none where the last action was LOST."""
@@ -160,7 +161,7 @@ class InferenceEngine:
             if now >= give_up or not remaining:
                 return _NOBODY, _NOBODY
             until = min(impatient, give_up) if waiting and now < impatient else give_up
-            self.transfer.request_bell.wait(until - now)
+            self.mailboxes.request_bell.wait(until - now)
 
     def _take(self) -> tuple[np.ndarray, np.ndarray]:
         buffer, ready = self.buffer, self._rows["request_ready"]
@@ -172,7 +173,7 @@ class InferenceEngine:
                 buffer.written[0] -= len(lost)
                 ready[lost] = 0
                 self._rows["claimed"][lost] = 1
-                self.transfer.request_bell.ring()
+                self.mailboxes.request_bell.ring()
                 return lost, lost[:0]
             waiting = waiting[buffer.quota[waiting] > 0]
             free = buffer.remaining - self._reserved(waiting)
@@ -183,7 +184,7 @@ class InferenceEngine:
                 served = np.where(newest >= 0, buffer.sequences[newest], -1)
                 oldest_first = np.argsort(served, kind="stable")
                 chosen = waiting[oldest_first[:count]]
-                self.transfer.request_bell.ring()  # the rest is for whoever comes next
+                self.mailboxes.request_bell.ring()  # the rest is for whoever comes next
             else:
                 chosen = waiting
             ready[chosen] = 0
@@ -306,7 +307,7 @@ class InferenceEngine:
             output = None if self.limits.wake_first else self.policy.rate(choice)
         if output is None:
             self._send(environments[send], actions[send])
-            self.transfer.wake_workers(environments[send])
+            self.mailboxes.wake_workers(environments[send])
             with self._inference():
                 output = self.policy.rate(choice)
         # All that the next request of these environments may read or rewrite, in whatever
@@ -327,7 +328,7 @@ class InferenceEngine:
     def _send(self, environments: np.ndarray, actions: np.ndarray) -> None:
         """Hands actions [B, D] to environments [B]; their workers may be asleep."""
         self._rows["action"][environments] = actions
-        self.transfer.send_actions(environments)
+        self.mailboxes.send_actions(environments)
 
     def _store_observations(self, environments: np.ndarray, rows: slice | np.ndarray) -> None:
         """Copies observations from shared memory into the rollout, if possible straight."""

@@ -16,13 +16,13 @@ import torch
 
 from ver.collect.inference import BatchLimits, SharedWeights
 from ver.collect.inference_worker import InferenceWorkerSpec, run_inference_worker
+from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import start_process, stop_process
-from ver.collect.queues import Doorbell
-from ver.collect.shared_memory import SharedArrays
-from ver.collect.transfer import Transfer
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+from ver.shared.arrays import SharedArrays
+from ver.shared.doorbells import Doorbell
 
 _LEAST_LIMIT_S = 3.0  # one that waits turns once a second
 _LONGEST_LOOK_S = 1.0
@@ -45,7 +45,7 @@ class InferenceProcesses:
         count: How many.
         policy: Acts; its weights move to memory shared with the helpers.
         buffers: The rollouts; `control["active"]` says which is being collected.
-        transfer: Requests and actions.
+        mailboxes: Requests and actions.
         control: Flags, see `InferenceWorkerSpec`.
         limits: Bounds of the batches.
         threads: Computing threads of each.
@@ -56,7 +56,7 @@ class InferenceProcesses:
         count: int,
         policy: ActorCritic,
         buffers: list[RolloutBuffer],
-        transfer: Transfer,
+        mailboxes: Mailboxes,
         control: SharedArrays,
         limits: BatchLimits,
         threads: int,
@@ -83,7 +83,7 @@ class InferenceProcesses:
                 network=policy.network_config,
                 weights=self._weights,
                 buffers=buffers,
-                transfer=transfer,
+                mailboxes=mailboxes,
                 control=control,
                 limits=limits,
                 wake=wake,

@@ -10,13 +10,13 @@ import torch
 from gymnasium import spaces
 
 from ver.collect.inference import BatchLimits, InferenceEngine, SharedWeights
+from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
-from ver.collect.queues import Doorbell
-from ver.collect.shared_memory import SharedArrays
-from ver.collect.transfer import Transfer
 from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+from ver.shared.arrays import SharedArrays
+from ver.shared.doorbells import Doorbell
 
 
 @dataclass
@@ -31,7 +31,7 @@ class InferenceWorkerSpec:
         network: Shape of the policy.
         weights: The learner's parameters.
         buffers: The rollouts, of which `control["active"]` is being collected.
-        transfer: Requests and actions.
+        mailboxes: Requests and actions.
         control: `version`, `active`, `collecting` and `stop` [1], `held_back` [N], `turns` [workers].
         limits: Bounds of the batches.
         wake: Rings when a rollout begins, and at the end.
@@ -48,7 +48,7 @@ class InferenceWorkerSpec:
     network: NetworkConfig
     weights: SharedWeights
     buffers: list[RolloutBuffer]
-    transfer: Transfer
+    mailboxes: Mailboxes
     control: SharedArrays
     limits: BatchLimits
     wake: Doorbell
@@ -69,7 +69,7 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
         engine = InferenceEngine(
             policy,
             spec.buffers[0],
-            spec.transfer,
+            spec.mailboxes,
             spec.limits,
             spec.control["held_back"],
             spec.control["version"],

@@ -24,7 +24,7 @@ from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.inference_processes import InferenceProcesses, make_control
-from ver.collect.transfer import make_transfer
+from ver.collect.mailboxes import make_mailboxes
 from ver.config import TrainerConfig
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
@@ -81,17 +81,17 @@ class VERCollector:
         self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = self._make_buffers()
         self.buffer = self._buffers[0]
-        transfer = make_transfer(
+        mailboxes = make_mailboxes(
             policy.observation_space, policy.action_space, n, collect.environments_per_worker
         )
-        self._transfer = transfer
+        self._mailboxes = mailboxes
         self._control = make_control(n, collect.num_inference_workers - 1)
         self._held_back = self._control["held_back"]
         limits = self.batch_limits(config)
         self._engine = InferenceEngine(
             self._acting,
             self.buffer,
-            transfer,
+            mailboxes,
             limits,
             self._held_back,
             self._control["version"],
@@ -103,9 +103,11 @@ class VERCollector:
         self.went_on = carried is not None and fits(self.buffer, carried)
         episodes = {}
         if carried is not None and self.went_on:
-            episodes = continuations(carried, self.buffer, self._held_back, transfer, self._actions)
+            episodes = continuations(
+                carried, self.buffer, self._held_back, mailboxes, self._actions
+            )
         self._environments = EnvironmentProcesses(
-            collect, make_env, transfer, self._held_back, seed, self.faults, episodes
+            collect, make_env, mailboxes, self._held_back, seed, self.faults, episodes
         )
         self._environments.attach(self.buffer)
         if carried is not None and self.went_on:
@@ -116,7 +118,7 @@ class VERCollector:
                 collect.num_inference_workers - 1,
                 self._acting,
                 self._buffers,
-                transfer,
+                mailboxes,
                 self._control,
                 limits,
                 config.inference_threads,

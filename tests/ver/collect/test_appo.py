@@ -15,11 +15,11 @@ from test_faults import KIND_OF, _check_trails
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
 from ver.collect.faults import Fault
 from ver.collect.systems import make_collector
-from ver.collect.transfer import CONTINUES, TRUNCATED
 from ver.collect.ver import probe_spaces
 from ver.config import TrainerConfig, batch_steps, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
+from ver.shared.outcomes import CONTINUES, TRUNCATED
 from ver.trainer import Trainer
 
 SMALL = [

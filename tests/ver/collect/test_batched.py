@@ -18,10 +18,10 @@ from true_steps import Step, check_rollout
 
 from benchmarks.faulty_environments import Trails
 from ver.collect.batched import BatchedCollector, make_worlds
-from ver.collect.transfer import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
+from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.trainer import Trainer
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-99, 99, (2,), np.float32)})

@@ -19,20 +19,14 @@ from ver.collect.environment_processes import EnvironmentProcesses
 from ver.collect.environment_worker import episode_seed
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
+from ver.collect.mailboxes import make_mailboxes
 from ver.collect.systems import Collector, make_collector
-from ver.collect.transfer import (
-    CONTINUES,
-    LOST,
-    NO_ACTION,
-    TERMINATED,
-    TRUNCATED,
-    make_transfer,
-)
 from ver.collect.ver import probe_spaces
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 KIND_OF = {
     "raise": "raised",
@@ -179,7 +173,7 @@ def stopped_with_a_batch(collector) -> bool:
     try:
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
         fcntl.lockf(lock, fcntl.LOCK_UN, 1)
-        if collector._transfer.arrays["claimed"].any():
+        if collector._mailboxes.arrays["claimed"].any():
             return True
     except OSError:
         pass  # it holds the lock
@@ -263,13 +257,13 @@ def test_a_limit_of_zero_waits_for_ever(watched):
 def test_a_dead_workers_rows_are_settled():
     """Reported results count, their episodes end there; unreported actions are lost."""
     space, action_space = probe_spaces(Trails(), 0)
-    transfer = make_transfer(space, action_space, 5, 5)
+    mailboxes = make_mailboxes(space, action_space, 5, 5)
     buffer = RolloutBuffer(space, action_space, 5, 4, 1)
     held_back = np.zeros(5, np.uint8)
     processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
-    processes._transfer, processes._held_back = transfer, held_back
+    processes._mailboxes, processes._held_back = mailboxes, held_back
     processes.attach(buffer)
-    rows = transfer.arrays
+    rows = mailboxes.arrays
     buffer.newest[:] = [0, 1, 2, 3, -1]
     rows["outcome"][:] = [CONTINUES, CONTINUES, TERMINATED, CONTINUES, NO_ACTION]
     rows["observation/trail"][:] = np.arange(15).reshape(5, 3)

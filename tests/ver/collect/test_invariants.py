@@ -12,17 +12,11 @@ from true_steps import Step, check_rollout
 
 from ver.collect.carried import newest_steps, put_newest_steps
 from ver.collect.inference import BatchLimits, InferenceEngine
-from ver.collect.transfer import (
-    CONTINUES,
-    LOST,
-    NO_ACTION,
-    TERMINATED,
-    TRUNCATED,
-    make_transfer,
-)
+from ver.collect.mailboxes import make_mailboxes
 from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
+from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 OBSERVATIONS = spaces.Dict({"x": spaces.Box(-99, 99, (2,), np.float32)})
 ACTIONS = spaces.Box(-1, 1, (1,), np.float32)
@@ -33,7 +27,7 @@ class World:
     """N environments in the test's hands; (environment, serial) names every observation."""
 
     n: int
-    transfer: object
+    mailboxes: object
     serial: list[int] = field(default_factory=list)
     steps: dict = field(default_factory=dict)  # (environment, serial) -> Step
     first: set = field(default_factory=set)
@@ -44,14 +38,14 @@ class World:
         self._ask(environment, outcome)
 
     def _ask(self, environment: int, outcome: int) -> None:
-        rows = self.transfer.arrays
+        rows = self.mailboxes.arrays
         rows["observation/x"][environment] = environment, self.serial[environment]
         rows["outcome"][environment] = outcome
         rows["request_ready"][environment] = 1
 
     def respond(self, environment: int, outcome: int, reward: float) -> None:
         """The environment has an action, and answers."""
-        rows = self.transfer.arrays
+        rows = self.mailboxes.arrays
         rows["action_ready"][environment] = 0
         key = (environment, self.serial[environment])
         self.steps[key] = Step(float(rows["action"][environment, 0]), reward, outcome)
@@ -67,7 +61,7 @@ class World:
 
 def lose_some_held_back(world, engine, rng, rate: float) -> None:
     """Workers die although none of their environments has an action: a neighbour's step killed them."""
-    rows = world.transfer.arrays
+    rows = world.mailboxes.arrays
     for environment in np.flatnonzero(engine.held_back & (rows["request_ready"] == 0)):
         if rng.random() < rate:
             key = (int(environment), world.serial[environment])
@@ -84,14 +78,14 @@ def make(n: int, length: int, rollouts: int, system: str = "ver"):
         RolloutBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size, fixed_length=fixed)
         for _ in range(rollouts)
     ]
-    transfer = make_transfer(OBSERVATIONS, ACTIONS, n, n)
-    world = World(n, transfer, [0] * n)
+    mailboxes = make_mailboxes(OBSERVATIONS, ACTIONS, n, n)
+    world = World(n, mailboxes, [0] * n)
     held_back = np.zeros(n, np.uint8)
     lockstep = system == "ddppo"
     limits = BatchLimits(n if lockstep else 1, n, 0.0, wake_first=lockstep)
     version = np.zeros(1, np.int64)
-    engine = InferenceEngine(policy, buffers[0], transfer, limits, held_back, version)
-    return policy, buffers, transfer, world, engine
+    engine = InferenceEngine(policy, buffers[0], mailboxes, limits, held_back, version)
+    return policy, buffers, mailboxes, world, engine
 
 
 @pytest.mark.parametrize("system", ["ver", "nover", "ddppo"])  # nover with overlap is htsrl
@@ -105,7 +99,7 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(sy
     fault_rate = data.draw(st.sampled_from([0.0, 0.1, 0.4]), label="fault rate")
     speeds = rng.uniform(0.1, 1.0, n)
     early = 0.0 if overlap else data.draw(st.sampled_from([0.0, 0.05]), label="early end")
-    _, buffers, transfer, world, engine = make(n, length, 2 if overlap else 1, system)
+    _, buffers, mailboxes, world, engine = make(n, length, 2 if overlap else 1, system)
     for environment in range(n):
         world.begin(environment, NO_ACTION)
     seen: set[tuple[int, int]] = set()
@@ -119,18 +113,18 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(sy
         buffer.begin()
         engine.replay()
         while not buffer.full:
-            asked = transfer.arrays["request_ready"].copy()
-            lost = transfer.arrays["outcome"] == LOST
+            asked = mailboxes.arrays["request_ready"].copy()
+            lost = mailboxes.arrays["outcome"] == LOST
             served = engine.serve(0.0)
             if system == "ddppo" and served:
                 assert asked.all()  # nobody is served before all have answered
                 assert served == (n if not lost.any() else lost.sum())
             without_quota = buffer.quota <= 0
-            assert not transfer.arrays["action_ready"][without_quota].any()  # by an old policy
+            assert not mailboxes.arrays["action_ready"][without_quota].any()  # by an old policy
             lose_some_held_back(world, engine, rng, 0.2 * fault_rate)
             if rng.random() < early:
                 assert buffer.end_early() == (rollout > 0 or not buffer.remaining)
-            for environment in np.flatnonzero(transfer.arrays["action_ready"]):
+            for environment in np.flatnonzero(mailboxes.arrays["action_ready"]):
                 if rng.random() < speeds[environment]:
                     odds = [0.8 * (1 - fault_rate), 0.1, 0.1, 0.8 * fault_rate]
                     outcome = rng.choice([CONTINUES, TERMINATED, TRUNCATED, LOST], p=odds)
@@ -141,22 +135,22 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(sy
             assert counts.max() <= length + 1
             if not early:
                 assert (counts == length + 1).all()
-    assert (transfer.arrays["claimed"] == 0).all()
+    assert (mailboxes.arrays["claimed"] == 0).all()
 
 
 def test_a_worker_that_is_woken_finds_everything_done(monkeypatch):
     """It may take the core at once: nothing that others wait for may still be to do."""
-    _, (buffer,), transfer, world, engine = make(3, 4, 1)
+    _, (buffer,), mailboxes, world, engine = make(3, 4, 1)
     woken = []
 
     def wake(environments):
-        rows = transfer.arrays
+        rows = mailboxes.arrays
         assert rows["action_ready"][environments].all()
         assert not rows["claimed"].any()
         assert buffer.written[0] == buffer.pointer[0]
         woken.extend(environments.tolist())
 
-    monkeypatch.setattr(transfer, "wake_workers", wake)
+    monkeypatch.setattr(mailboxes, "wake_workers", wake)
     for environment in range(3):
         world.begin(environment, NO_ACTION)
     buffer.begin()
@@ -167,16 +161,16 @@ def test_a_worker_that_is_woken_finds_everything_done(monkeypatch):
 
 
 def test_in_lockstep_workers_wake_before_their_steps_are_written(monkeypatch):
-    _, (buffer,), transfer, world, engine = make(2, 4, 1, "ddppo")
+    _, (buffer,), mailboxes, world, engine = make(2, 4, 1, "ddppo")
     woken = []
 
     def wake(environments):
-        assert transfer.arrays["action_ready"][environments].all()
-        assert (transfer.arrays["action"][environments] != 0.0).all()
+        assert mailboxes.arrays["action_ready"][environments].all()
+        assert (mailboxes.arrays["action"][environments] != 0.0).all()
         assert not buffer.written[0]
         woken.extend(environments.tolist())
 
-    monkeypatch.setattr(transfer, "wake_workers", wake)
+    monkeypatch.setattr(mailboxes, "wake_workers", wake)
     for environment in range(2):
         world.begin(environment, NO_ACTION)
     buffer.begin()

@@ -37,7 +37,7 @@ def test_time_goes_to_the_phase_that_spends_it(monkeypatch, where, extra):
     make_env = Trails()
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
     collector = VERCollector(config, make_env, policy, 0)
-    owner = policy if where == "choose" else collector._engine.transfer
+    owner = policy if where == "choose" else collector._engine.mailboxes
     original, calls = getattr(owner, where), []
 
     def longer(*arguments, **options):

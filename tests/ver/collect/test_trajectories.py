@@ -8,18 +8,12 @@ from test_invariants import ACTIONS, OBSERVATIONS, World
 from true_steps import GAMMA, LAMBDA, reference_returns
 
 from ver.collect.inference import BatchLimits, InferenceEngine
+from ver.collect.mailboxes import make_mailboxes
 from ver.collect.trajectories import TrajectoryBuffer
-from ver.collect.transfer import (
-    CONTINUES,
-    LOST,
-    NO_ACTION,
-    TERMINATED,
-    TRUNCATED,
-    make_transfer,
-)
 from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import make_experience
+from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 NOBODY_CLAIMED = np.zeros(9, np.uint8)
 
@@ -28,11 +22,11 @@ def make(n: int, length: int, batch: int):
     torch.manual_seed(0)
     policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, core="lstm"))
     buffer = TrajectoryBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size, batch)
-    transfer = make_transfer(OBSERVATIONS, ACTIONS, n, n)
-    world = World(n, transfer, [0] * n)
+    mailboxes = make_mailboxes(OBSERVATIONS, ACTIONS, n, n)
+    world = World(n, mailboxes, [0] * n)
     held_back, version = np.zeros(n, np.uint8), np.zeros(1, np.int64)
     limits = BatchLimits(1, n, 0.0)
-    engine = InferenceEngine(policy, buffer, transfer, limits, held_back, version)
+    engine = InferenceEngine(policy, buffer, mailboxes, limits, held_back, version)
     for environment in range(n):
         world.begin(environment, NO_ACTION)
     return policy, buffer, world, engine
@@ -41,7 +35,7 @@ def make(n: int, length: int, batch: int):
 def play(engine, world, environment: int, times: int, outcome: int = CONTINUES) -> None:
     for _ in range(times):
         engine.serve(0.0)
-        assert world.transfer.arrays["action_ready"][environment]
+        assert world.mailboxes.arrays["action_ready"][environment]
         world.respond(environment, outcome, 1.0)
 
 
@@ -78,7 +72,7 @@ def test_a_slow_learner_makes_collection_wait_for_its_slots():
     served = 0
     for _ in range(100):
         served += engine.serve(0.0)
-        for environment in np.flatnonzero(world.transfer.arrays["action_ready"]):
+        for environment in np.flatnonzero(world.mailboxes.arrays["action_ready"]):
             world.respond(int(environment), CONTINUES, 0.0)
     assert served == buffer.ring == 2 * 2 * 4
     assert buffer.take(0, 0, NOBODY_CLAIMED)
@@ -104,7 +98,7 @@ def test_each_step_is_learned_from_once_dropped_or_still_under_way(data):
     learning = False
     for _ in range(20000):
         engine.serve(0.0)
-        for environment in np.flatnonzero(world.transfer.arrays["action_ready"]):
+        for environment in np.flatnonzero(world.mailboxes.arrays["action_ready"]):
             if rng.random() < speeds[environment]:
                 odds = [0.8 * (1 - fault_rate), 0.1, 0.1, 0.8 * fault_rate]
                 outcome = rng.choice([CONTINUES, TERMINATED, TRUNCATED, LOST], p=odds)

@@ -1,49 +1,13 @@
-import os
 import pickle
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from select import PIPE_BUF
 
-import numpy as np
-
-from ver.collect.processes import describe_error, start_process, stop_process
-from ver.collect.queues import Doorbell, ProcessLock
-from ver.collect.shared_memory import SharedArrays
+from ver.collect.processes import describe_error
 
 ROOT = Path(__file__).parents[3]
-
-
-def child(parts):
-    arrays, lock, ask, answer = parts
-    assert ask.wait(30.0)
-    for _ in range(2000):
-        with lock:
-            arrays["count"][0] += 1
-    arrays["row"][...] = 7.5
-    answer.ring()
-
-
-def test_arrays_locks_and_doorbells_are_shared_with_a_child_and_have_no_name():
-    before = _shared_files([os.getpid()])
-    arrays = SharedArrays(
-        {"count": ((1,), "int64"), "row": ((2, 3), "float32"), "none": ((4, 0), "float32")}
-    )
-    assert arrays["none"].shape == (4, 0)
-    lock, ask, answer = ProcessLock(), Doorbell(), Doorbell()
-    process = start_process("child", child, (arrays, lock, ask, answer))
-    ask.ring()
-    for _ in range(2000):
-        with lock:
-            arrays["count"][0] += 1
-    assert answer.wait(30.0)
-    assert _shared_files([os.getpid()]) == before
-    stop_process(process, 10.0)
-    assert process.exitcode == 0
-    assert arrays["count"][0] == 4000
-    np.testing.assert_array_equal(arrays["row"], 7.5)
 
 
 def test_a_report_of_any_error_goes_through_a_pipe_in_one_piece():
@@ -53,35 +17,6 @@ def test_a_report_of_any_error_goes_through_a_pipe_in_one_piece():
         line, detail = describe_error(error)
     assert line.startswith("ValueError: xxx")
     assert len(pickle.dumps(("fault", (10**6, "not_finite", line, 10**6), detail))) < PIPE_BUF - 4
-
-
-def test_a_doorbell_keeps_a_ring_and_times_out_without_one():
-    bell = Doorbell()
-    assert not bell.wait(0.0)
-    assert not bell.wait(0.002)
-    bell.ring()
-    bell.ring()
-    assert bell.wait(0.0)
-    assert not bell.wait(0.0)
-
-
-def test_a_patient_doorbell_waits_for_longer_than_it_was_asked_and_loses_no_ring():
-    bell, woken = Doorbell(patient=True), []
-    bell.ring()
-    assert bell.wait(0.0)
-    waiter = threading.Thread(target=lambda: woken.append(bell.wait(0.01)), daemon=True)
-    waiter.start()
-    waiter.join(0.2)
-    if hasattr(os, "eventfd"):  # elsewhere it is a pipe, and waits no longer than it was asked
-        assert waiter.is_alive()
-        bell.ring()
-        waiter.join(10.0)
-        assert woken == [True]
-
-
-def test_groups_go_by_prefix():
-    arrays = SharedArrays({"observation/a": ((2,), "uint8"), "reward": ((2,), "float32")})
-    assert list(arrays.group("observation")) == ["a"]
 
 
 def test_an_environment_worker_loads_no_torch():

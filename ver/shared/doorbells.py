@@ -1,8 +1,6 @@
-"""Doorbells and locks between processes, and the mailboxes they guard.
+"""Event doorbells: wake-ups between processes, of which nothing has a name in the file system.
 
-There is no queue that could overflow: every environment has at most one message under way in each
-direction, so one flag per environment in shared memory is the whole queue. A `Doorbell` wakes the
-reader. A burst of messages costs one system call, and none of it has a name in the file system.
+A sender sets flags in shared memory and rings once: a burst of messages costs one system call.
 
 The writer stores data before it sets a flag. x86 keeps stores in order; on other machines the
 doorbell's system call, which both sides make, is the barrier in all but the rarest interleavings.
@@ -10,13 +8,12 @@ doorbell's system call, which both sides make, is the barrier in all but the rar
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import sys
 from typing import Any
 
-from ver.collect.shared_memory import anonymous_file, duplicate_for_child
+from ver.shared.arrays import duplicate_for_child
 
 _ONE = (1).to_bytes(8, sys.byteorder)
 
@@ -84,34 +81,3 @@ def _rebuild_doorbell(reader: Any, writer: Any, patient: bool) -> Doorbell:
     first = reader.detach()
     bell._attach(first, first if writer is None else writer.detach())
     return bell
-
-
-class ProcessLock:
-    """Mutual exclusion between processes; the kernel frees it when its holder dies.
-
-    It does not exclude threads of one process.
-    """
-
-    def __init__(self):
-        self._descriptor = anonymous_file(1)
-
-    def __enter__(self) -> ProcessLock:
-        fcntl.lockf(self._descriptor, fcntl.LOCK_EX, 1)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1)
-
-    def __reduce__(self) -> Any:
-        return _rebuild_lock, (duplicate_for_child(self._descriptor),)
-
-    def __del__(self) -> None:
-        descriptor = getattr(self, "_descriptor", None)
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _rebuild_lock(duplicate: Any) -> ProcessLock:
-    lock = ProcessLock.__new__(ProcessLock)
-    lock._descriptor = duplicate.detach()
-    return lock

@@ -1,4 +1,7 @@
-"""What environment workers and inference exchange: one row per environment in shared memory.
+"""Mailboxes of environment workers and inference: one row per environment in shared memory.
+
+There is no queue that could overflow: every environment has at most one message under way in each
+direction, so one flag per environment is the whole queue, and a doorbell wakes the reader.
 
 An environment's row is owned by its worker from the moment its `action_ready` flag is set until
 the worker sets `request_ready`, and by inference for the rest of the time. So rows need no lock.
@@ -13,17 +16,14 @@ import numpy as np
 from gymnasium import spaces
 
 from ver.action_space import action_dtype, action_width
-from ver.collect.queues import Doorbell
-from ver.collect.shared_memory import SharedArrays, Spec
-
-# What became of the action before a request. After LOST, a fault, nobody will ever know: the row
-# shows the first observation of a new episode, and the action's step is dropped.
-CONTINUES, TERMINATED, TRUNCATED, NO_ACTION, LOST = 0, 1, 2, 3, 4
+from ver.shared.arrays import SharedArrays, Spec
+from ver.shared.doorbells import Doorbell
+from ver.shared.outcomes import NO_ACTION
 
 
 @dataclass
-class Transfer:
-    """The shared rows and the doorbells beside them.
+class Mailboxes:
+    """Shared rows and the doorbells beside them.
 
     Attributes:
         arrays: `observation/<key>` and `final_observation/<key>` [N, ...], `action` [N, D],
@@ -80,12 +80,12 @@ class Transfer:
             bell.ring()
 
 
-def make_transfer(
+def make_mailboxes(
     observation_space: spaces.Dict,
     action_space: spaces.Space,
     num_environments: int,
     environments_per_worker: int,
-) -> Transfer:
+) -> Mailboxes:
     """Allocates the rows for `num_environments` environments."""
     n = num_environments
     workers = -(-n // environments_per_worker)
@@ -107,10 +107,10 @@ def make_transfer(
         shape = (n, *(box.shape or ()))
         spec[f"observation/{key}"] = (shape, str(box.dtype))
         spec[f"final_observation/{key}"] = (shape, str(box.dtype))
-    transfer = Transfer(
+    mailboxes = Mailboxes(
         SharedArrays(spec),
         environments_per_worker,
         action_bells=[Doorbell(patient=True) for _ in range(workers)],
     )
-    transfer.arrays["outcome"][:] = NO_ACTION
-    return transfer
+    mailboxes.arrays["outcome"][:] = NO_ACTION
+    return mailboxes

@@ -96,8 +96,8 @@ def things_in_doors(home: Apartment) -> list[str]:
 
 def rooms_out_of_reach(home: Apartment) -> list[str]:
     """Rooms that are not joined by passages of 0.8 m, fridge and drawers closed."""
-    grid = FloorGrid(home.bounds[2:], obstacles(home))
-    cells = grid.main_component(EASY_RADIUS - 0.01)
+    grid = FloorGrid(home.bounds[2:], obstacles(home), EASY_RADIUS - 0.01)
+    cells = grid.main_component()
     found = []
     for name, (x0, y0, x1, y1) in home.rooms.items():
         i, j = (grid.x > x0) & (grid.x < x1), (grid.y > y0) & (grid.y < y1)

@@ -328,8 +328,9 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             self._worlds.begin(0, given)
         else:
             number = (options or {}).get("episode_number")
-            shared = number is not None and self._seed is not None
-            home_seed = (self._seed, number // EPISODES_PER_HOME) if shared else ()
+            home_seed: tuple[int, ...] = ()
+            if number is not None and self._seed is not None:
+                home_seed = (self._seed, number // EPISODES_PER_HOME)
             self._worlds.reset(0, self.np_random, home_seed)
         return self.observe(), {}
 

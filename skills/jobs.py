@@ -65,7 +65,7 @@ class Progress:
         try:
             entries = json.loads(path.read_text()) if path.exists() else {}
             for each in entries.values():
-                each["command"], each["seconds"], each["status"]
+                _ = each["command"], each["seconds"], each["status"]
         except (ValueError, TypeError, KeyError, AttributeError):
             raise UserError(f"{path} is broken: delete it to run all jobs again") from None
         return cls(path, entries)

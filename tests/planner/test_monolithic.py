@@ -144,7 +144,7 @@ def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
     assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 4 + [0.0] * 6
     assert result["wrong_object"] == {"wrong": 0, "picks": 0}
     assert "monolithic everything: 5 steps, stopped early" in page.page([result])
-    assert "MonolithicRL (knowledge: robot)" in capsys.readouterr().out
+    assert "MonolithicRL (knowledge: robot)" in " ".join(capsys.readouterr().out.split())
     table.main([str(path)])
     text = capsys.readouterr().out
     assert "| MonolithicRL (knowledge: robot) | 2 | 100 | 100 | 100 | 100 | 0 |" in text

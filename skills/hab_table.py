@@ -27,7 +27,10 @@ from skills.train import load_settings
 
 SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 # Of a training: no rules
-APART = {"skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules"}
+APART = {
+    "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
+    "stages", "until", "teacher", "cloning",
+}  # fmt: skip
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}
 STARTS = {

@@ -53,8 +53,8 @@ def _read_log(path: Path) -> list[dict[str, Any]]:
 
 def steps_are_decisions(run: Path) -> bool:
     """Whether a step of the run's log is a policy's decision that lasts several steps of the world."""
-    path = _logs(run)[0].with_name("run.json")
-    about = json.loads(path.read_text()) if path.is_file() else {}
+    found = [path for path in (run / "run.json", *run.glob("*/run.json")) if path.is_file()]
+    about = json.loads(found[0].read_text()) if found else {}
     task = about.get("metadata", {}).get("task", {})
     return task.get("action", {}).get("repeat", 1) > 1
 

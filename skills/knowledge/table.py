@@ -18,6 +18,7 @@ EXEMPT: dict[str, str] = {  # file or folder -> why it may read the simulator's 
     "skills/oracle": "oracles: privileged by definition, and named so in every row",
     "skills/habitat_lab.py": "an environment of another simulator: it tells what an episode came to",
     "skills/players.py": "plays oracles, and says of a start whether it needs a detour, for statistics",
+    "skills/demonstrations.py": "plays oracles, for policies that imitate them",
     "skills/study.py": "draws starts in which the robot touches nothing; then a policy plays",
     "planner/interactions.py": "the judge's rules: what has come about, for the record only",
     "planner/judge.py": "the judge: its findings leave it in the record alone",

@@ -147,7 +147,7 @@ def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
     assert "MonolithicRL (knowledge: robot)" in " ".join(capsys.readouterr().out.split())
     table.main([str(path)])
     text = capsys.readouterr().out
-    assert "| MonolithicRL (knowledge: robot) | 2 | 100 | 100 | 100 | 100 | 0 |" in text
+    assert "| MonolithicRL (knowledge: robot) | 2 | 1 | 1 | 100 | 100 | 100 | 100 | 0 |" in text
     assert "**MonolithicRL (knowledge: robot)** (monolithic: fake.safetensors)" in text
 
 

@@ -102,15 +102,17 @@ def _make_player(checkpoint: str, options: Any) -> Player:
     if skill not in NAVIGATION_NAMES:
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
         return kind(skill, split, options.rules, options.changes)
-    buildings = load_settings(skill).buildings
+    homes = options.homes or load_settings(skill).homes
     if options.policy == ORACLE:
         files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
-        return FollowerPlayer(skill, split, buildings, files)
-    return BaselinePlayer(skill, split, buildings, options.policy)
+        return FollowerPlayer(skill, split, homes, files)
+    return BaselinePlayer(skill, split, homes, options.policy)
 
 
 def place_of(options: Any) -> dict[str, str]:
-    """What of a policy's environments shall be otherwise: simulator, or dataset and scenes of Habitat."""
+    """What of a policy's environments shall be otherwise: homes, simulator, or Habitat's dataset and scenes."""
+    if options.homes:
+        return {"homes": options.homes}
     if options.scenes:
         return {"dataset": str(options.file), "scenes": options.scenes}
     if options.lab_dataset:

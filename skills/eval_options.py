@@ -22,6 +22,7 @@ from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.episodes.generation import check_split
 from rearrange.rules import OURS
+from rearrange.scenes.apartment import layouts_of
 from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.sim.habitat_process import check_installed
 from rearrange.tasks import HOUSEHOLD_NAMES
@@ -93,6 +94,7 @@ def parse(arguments: Sequence[str]) -> Any:
                 raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
             options.lab_dataset = options.dataset
     check_split(options.split)
+    check_homes(options)
     check_release(options.split, options.release)
     if options.episodes < 1 or options.workers < 1 or options.seed < 0:
         raise UserError("--episodes and --workers must be at least 1, --seed at least 0")
@@ -117,6 +119,11 @@ def _parser() -> OneLineParser:
     )
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--split", default="val", help="train, val, or for releases test")
+    parser.add_argument(
+        "--homes",
+        default="",
+        help="navigation tasks: classic or generated buildings; default: those of the training",
+    )
     parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -173,6 +180,17 @@ def check_player(options: Any) -> None:
         raise UserError(f"--policy {policy} is for navigation tasks, not {skill}")
     if options.sim == HABITAT and not (policy == ORACLE and skill in NAVIGATION_NAMES):
         raise UserError(f"--sim habitat: --policy {policy} plays elsewhere: leave one out")
+
+
+def check_homes(options: Any) -> None:
+    """Raise a UserError where --homes is no collection, or does not go with the other options."""
+    if not options.homes:
+        return
+    if options.skill not in NAVIGATION_NAMES:
+        raise UserError(f"--homes is for navigation tasks, not {options.skill}: leave it out")
+    if options.sim == HABITAT or options.dataset not in (None, SAMPLED):
+        raise UserError("--homes says where episodes are sampled: leave it or --dataset out")
+    layouts_of(options.split, options.homes)
 
 
 def sanity_options(options: Any) -> tuple[dict[str, Any], dict[str, str]]:

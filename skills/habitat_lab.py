@@ -20,6 +20,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rearrange.errors import UserError
+from skills.recipe import Staged
 from ver import TrainerConfig
 from ver.public import without_private_folders
 
@@ -29,7 +30,7 @@ _NUMBER = (int, float, np.number, np.bool_)
 
 
 @dataclass
-class HabitatLabSettings:
+class HabitatLabSettings(Staged):
     """One training run of a task of habitat-lab."""
 
     skill: str = ""  # what is trained: habitat-lab: and a task's type, or the path of its config

@@ -23,6 +23,7 @@ from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import CLASSIC
 from rearrange.sim.habitat_process import check_installed
+from skills.recipe import Staged
 from ver import TrainerConfig
 
 NAVIGATION_NAMES = tuple(TASKS)
@@ -30,7 +31,7 @@ GRID, HABITAT = "grid", "habitat"  # simulators: ours, over a grid of the floor;
 
 
 @dataclass
-class NavigationSettings:
+class NavigationSettings(Staged):
     """One training run of a navigation task."""
 
     skill: str = ""  # what is trained

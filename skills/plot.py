@@ -16,10 +16,33 @@ TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
 
 
 def read_rows(run: Path) -> list[dict[str, Any]]:
-    """Rows of a run's log; a run that was resumed overwrites what came after its checkpoint."""
-    path = run / "metrics.jsonl"
-    if not path.is_file():
+    """Rows of a run's log, of all its stages where it has some: steps and seconds go on counting.
+
+    Raises:
+        UserError: The directory is not that of a run.
+    """
+    rows: list[dict[str, Any]] = []
+    for log in _logs(run):
+        last = rows[-1] if rows else {"steps": 0.0, "seconds": 0.0}
+        rows += [
+            row | {name: row[name] + last[name] for name in ("steps", "seconds") if name in row}
+            for row in _read_log(log)
+        ]
+    return rows
+
+
+def _logs(run: Path) -> list[Path]:
+    """The log of a run, or those of its stages in the order in which they were written."""
+    logs = [run / "metrics.jsonl"]
+    if not logs[0].is_file():
+        logs = sorted(run.glob("*/metrics.jsonl"), key=lambda log: log.stat().st_mtime)
+    if not logs:
         raise UserError(f"no metrics.jsonl in {run}: give the directory of a training run")
+    return logs
+
+
+def _read_log(path: Path) -> list[dict[str, Any]]:
+    """Rows of a log; a run that was resumed overwrites what came after its checkpoint."""
     rows: dict[float, dict[str, Any]] = {}
     for line in path.read_text().splitlines():
         row = json.loads(line)
@@ -30,7 +53,7 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
 
 def steps_are_decisions(run: Path) -> bool:
     """Whether a step of the run's log is a policy's decision that lasts several steps of the world."""
-    path = run / "run.json"
+    path = _logs(run)[0].with_name("run.json")
     about = json.loads(path.read_text()) if path.is_file() else {}
     task = about.get("metadata", {}).get("task", {})
     return task.get("action", {}).get("repeat", 1) > 1

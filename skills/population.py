@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from skills.command import OneLineParser, run_command
-from skills.settings import REPOSITORY, make_environments
+from skills.settings import make_environments
 from skills.train import INTERRUPTED, load_settings
 from ver import Trainer, UserError
 from ver.population import Population, PopulationConfig
@@ -132,9 +132,7 @@ def main(arguments: Sequence[str]) -> int:
     settings = load_settings(options.skill, options.overrides)
     values = initial_values(settings, options.mutate)
     trainers.settings(0, values)
-    run = (
-        Path(settings.run) if settings.run else REPOSITORY / "runs" / f"{settings.skill}_population"
-    )
+    run = Path(settings.run) if settings.run else Path("runs") / f"{settings.skill}_population"
     run.mkdir(parents=True, exist_ok=True)
     OmegaConf.save(OmegaConf.structured(settings), run / "settings.yaml")
     console = Console(stderr=True)

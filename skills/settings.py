@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -25,6 +24,7 @@ from rearrange.rules import (
     task_config,
 )
 from rearrange.scenes.apartment import CLASSIC, layouts_of
+from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -38,13 +38,15 @@ from skills.habitat_lab import (
     is_habitat_lab,
 )
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
+from skills.recipe import Staged
 from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
+from ver.config import CloningConfig
 from ver.public import without_private_folders
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-CONFIGS = REPOSITORY / "configs"
-CHECKPOINTS = REPOSITORY / "data" / "checkpoints"
+CONFIGS = SHIPPED / "configs"
+CHECKPOINTS = SHIPPED / "data" / "checkpoints"
+ORACLE = "oracle"  # the teacher that there is
 OWN = (
     "action",
     "base_motion",
@@ -52,7 +54,7 @@ OWN = (
 
 
 @dataclass
-class TrainingSettings:
+class TrainingSettings(Staged):
     """One training run of a skill."""
 
     skill: str = ""  # what is trained
@@ -75,6 +77,9 @@ class TrainingSettings:
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
     starts: RecordedStarts = field(default_factory=RecordedStarts)  # that are mixed in
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
+    # Who shows what to do: nobody, which is VER, or oracle: its actions are imitated, as a first stage
+    teacher: str = ""
+    cloning: CloningConfig = field(default_factory=CloningConfig)  # how, with a teacher
 
 
 def check_skill(skill: str) -> str:
@@ -165,6 +170,7 @@ class SkillEnvironments:
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """The environments that these settings ask for; UserError where they make no sense."""
         settings.randomise.check()
+        check_teacher(settings)
         check_rules(settings.rules)
         layouts_of(split or settings.split, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
@@ -261,6 +267,20 @@ class SkillEnvironments:
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
             RecordedStarts(**self.starts), self.make_source(), self.homes,
         )  # fmt: skip
+
+
+def check_teacher(settings: Any) -> None:
+    """Raise a UserError where settings name a teacher that there is not."""
+    teacher = settings.teacher
+    if teacher not in ("", ORACLE):
+        raise UserError(f"teacher must be {ORACLE} or empty, found '{teacher}'")
+    if not teacher:
+        return
+    settings.cloning.check()
+    if settings.dataset or settings.sim != "mujoco":
+        raise UserError("teacher=oracle knows our own apartments: leave sim= and dataset= out")
+    if find(settings.skill).oracle is None:
+        raise UserError(f"there is no oracle for {settings.skill}: leave teacher= out")
 
 
 def check_dataset(dataset: str, sim: str, skill: str) -> None:

@@ -7,7 +7,8 @@ from the command line, e.g. `python -m skills.train pick trainer.total_steps=100
 task.distance_scale=2`. `rules=hab` trains by habitat-lab's rules instead of ours (docs/hab.md). Several
 processes, on one machine or many, train together under torchrun:
 `torchrun --nproc-per-node 2 -m skills.train pick trainer.distributed.preemption=optimal`; the
-environments in the settings are those of each.
+environments in the settings are those of each. Where a config lists `stages`, they are trained one
+after the other, each in a folder of the run with its name; `until=NAME` ends with that one.
 """
 
 from __future__ import annotations
@@ -21,21 +22,26 @@ from typing import Any
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, run_command
+from skills.demonstrations import imitate
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import TEST
+from skills.recipe import check_stages, recipe_of
 from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
-    REPOSITORY,
+    Environments,
     check_skill,
     hab_settings,
     make_environments,
     settings_type,
 )
 from ver import Trainer, TrainerConfig, UserError, merge_config
+from ver.checkpoint import write_atomically
+from ver.distributed import SingleProcess, join_group
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
+POLICY = "policy.safetensors"
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
@@ -48,12 +54,38 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     Raises:
         UserError: Settings make no sense, or ask to train in what releases are judged by.
     """
+    settings = _merged(skill, overrides)
+    check_stages(settings.stages, settings.until)
+    return settings
+
+
+def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
+    """Settings of every stage of a training, up to `until`; of one without stages its only ones.
+
+    What a stage sets comes after the YAML files and before the overrides.
+
+    Raises:
+        UserError: As `load_settings`, for the stage that it names.
+    """
+    settings = load_settings(skill, overrides)
+    parts = []
+    for stage in settings.stages:
+        try:
+            parts.append(_merged(skill, [*stage.overrides(), *overrides]))
+        except UserError as error:
+            raise UserError(f"stage {stage.name}: {error}") from None
+        if stage.name == settings.until:
+            break
+    return parts or [settings]
+
+
+def _merged(skill: str, overrides: Sequence[str]) -> Any:
     schema = settings_type(check_skill(skill))
     common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
     if skill in HOUSEHOLD_NAMES:
         common = ("skill", "household")
     names = ("habitat_lab",) if is_habitat_lab(skill) else (*common, skill)
-    files = [path for name in names if (path := config_of(name)).is_file()]
+    files = [config_of(name) for name in names]
     settings = merge_config(schema(), files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
     if preset != "cpu" or check_rules(rules) != OURS:
@@ -95,10 +127,51 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("skill", help="what to train")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
     options = parser.parse_args(arguments)
-    settings = load_settings(options.skill, options.overrides)
-    environments = make_environments(settings)
-    run = Path(settings.run) if settings.run else REPOSITORY / "runs" / run_name(settings.skill)
-    trainer = Trainer(settings.trainer, environments, run, metadata=environments.metadata())
+    parts = load_stages(options.skill, options.overrides)
+    all_environments = [make_environments(part) for part in parts]
+    first = parts[0]
+    run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
+    recipe, policy = recipe_of(parts), ""
+    for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
+        folder, recipe["stage"] = run, ""
+        if settings.stages:
+            recipe["stage"] = settings.stages[index].name
+            folder = run / recipe["stage"]
+        if policy:
+            settings.trainer.start_from = policy
+        metadata = environments.metadata() | {"recipe": dict(recipe)}
+        teach = _imitate if getattr(settings, "teacher", "") else _train
+        group, interrupted = teach(settings, environments, folder, metadata)
+        if interrupted:
+            return INTERRUPTED if group.size == 1 else 0
+        policy = str(folder / POLICY)
+        if folder != run and group.main:
+            for suffix in (".safetensors", ".json"):
+                copied = (folder / POLICY).with_suffix(suffix).read_bytes()
+                write_atomically((run / POLICY).with_suffix(suffix), copied)
+    return 0
+
+
+def _imitate(
+    settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
+) -> tuple[SingleProcess, bool]:
+    """Imitate a teacher, in the first process; returns the group, and whether it was interrupted."""
+    group, interrupted = join_group(settings.trainer.device, settings.trainer.distributed), False
+    if group.main:
+        _say(f"imitating the {settings.teacher} of {settings.skill} in {run}")
+        try:
+            imitate(environments, settings.trainer, settings.cloning, run, metadata, _say)
+        except KeyboardInterrupt:
+            interrupted = True
+            _say("interrupted: the same command begins this stage again")
+    return group, group.any(interrupted)
+
+
+def _train(
+    settings: Any, environments: Environments, run: Path, metadata: dict[str, Any]
+) -> tuple[SingleProcess, bool]:
+    """Train a stage with VER; returns the group of processes, and whether it was interrupted."""
+    trainer = Trainer(settings.trainer, environments, run, metadata=metadata)
     count = settings.trainer.collect.num_environments
     source = settings.trainer.start_from
     beginning = f"from the weights of {source}" if source else "from scratch"
@@ -114,13 +187,13 @@ def main(arguments: Sequence[str]) -> int:
             f"(figures come with every {trainer.rollout_steps:,} steps; a first start compiles, too)"
         )
     trainer.train()
-    if not group.main:
-        return 0
-    status = INTERRUPTED if trainer.interrupted and group.size == 1 else 0
-    ending = "interrupted: the same command goes on from here" if trainer.interrupted else "done"
-    policy = f"policy in {run / 'policy.safetensors'}" if trainer.steps else "nothing learned yet"
-    _say(f"{ending}; step {trainer.steps:,}, {policy}")
-    return status
+    if group.main:
+        ending = (
+            "interrupted: the same command goes on from here" if trainer.interrupted else "done"
+        )
+        policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
+        _say(f"{ending}; step {trainer.steps:,}, {policy}")
+    return group, trainer.interrupted
 
 
 def _say(message: str) -> None:

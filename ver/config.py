@@ -185,6 +185,26 @@ class TrainerConfig:
     distributed: DistributedConfig = field(default_factory=DistributedConfig)  # processes
 
 
+@dataclass
+class CloningConfig:
+    """How a policy is cloned."""
+
+    transitions: int = 100_000  # steps of demonstrations
+    updates: int = 1500  # of the network
+    batch: int = 1024  # steps in each
+    learning_rate: float = 1.0e-3  # falls to zero
+    max_gradient_norm: float = 1.0
+
+    def check(self) -> None:
+        """Raise a UserError for a setting out of its range."""
+        for name in ("transitions", "updates", "batch"):
+            if getattr(self, name) < 1:
+                raise UserError(f"cloning.{name} must be at least 1, found {getattr(self, name)}")
+        for name in ("learning_rate", "max_gradient_norm"):
+            if not 0.0 < getattr(self, name) < float("inf"):
+                raise UserError(f"cloning.{name} must be positive, found {getattr(self, name):g}")
+
+
 def batch_steps(config: TrainerConfig) -> int:
     """Returns how many steps of one process are learned from together."""
     batch = config.appo.batch_trajectories if config.system == "appo" else 0

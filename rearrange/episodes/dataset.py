@@ -33,9 +33,10 @@ from rearrange.episodes.schema import (
 )
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import LAYOUTS_OF, LAYOUTS_OF_SPLIT, VARIATION_COUNT
+from rearrange.shipped import SHIPPED
 
 VERSION = 1
-DIRECTORY = Path(__file__).resolve().parents[2] / "data" / "episodes"
+DIRECTORY = SHIPPED / "data" / "episodes"
 SAMPLED = "sampled"  # in place of a path: no file, every episode is sampled when it starts
 FILE_FIELDS = ("version", "task", "split", "seed", "generator", "apartments", "episodes")
 LARGEST_FILE = 64 * 2**20  # bytes, packed; 10 000 episodes are about 5 MB

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,9 @@ from rearrange.errors import UserError
 class RecordedStarts:
     """Which episode files are mixed in, and how often."""
 
-    # Episode files of the task and split, such as `planner.eval --record-hand-offs` writes. A relative
-    # path that leads nowhere from here starts at the repository's root: configs name those in data/hand_offs
+    # Episode files of the task and split, such as `planner.eval --record-hand-offs` writes, or the folder
+    # in which it wrote them for all skills. A relative path that leads nowhere from here starts at the
+    # repository's root: configs name those in data/hand_offs
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
 
@@ -25,25 +27,43 @@ class RecordedStarts:
         """Raise UserError where a file is missing, wrong or empty, or the share is none."""
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
-        for path in self.paths:
+        for path in self.files(task, split):
             try:
-                count = len(EpisodeSet.load(_located(path), task, split))
+                count = len(EpisodeSet.load(path, task, split))
             except UserError as error:
                 raise UserError(f"{error} (starts.paths=[] takes no recorded starts)") from None
             if not count:
                 raise UserError(f"starts.paths: {path} holds no episodes: leave it out")
 
+    def files(self, task: str, split: str) -> list[str]:
+        """The episode files; of a folder those of the task and split.
+
+        Raises:
+            UserError: A folder has none.
+        """
+        return [file for path in self.paths for file in _files(_located(path), task, split)]
+
     def draw(self, task: str, split: str, rng: np.random.Generator) -> Episode | None:
         """A recorded episode with a seed of its own, all equally likely; None: one is to be sampled."""
         if not self.paths or rng.random() >= self.share:
             return None
-        sets = [EpisodeSet.load(_located(path), task, split) for path in self.paths]
+        sets = [EpisodeSet.load(path, task, split) for path in self.files(task, split)]
         index = int(rng.integers(sum(map(len, sets))))
         for episodes in sets:
             if index < len(episodes):
                 return replace(episodes.episode(index), seed=int(rng.integers(2**31)))
             index -= len(episodes)
         raise AssertionError("an index within the sum of lengths lies in one of the sets")
+
+
+@lru_cache
+def _files(path: str, task: str, split: str) -> tuple[str, ...]:
+    if not Path(path).is_dir():
+        return (path,)
+    found = tuple(sorted(map(str, Path(path, task).glob(f"*_{split}.json.gz"))))
+    if not found:
+        raise UserError(f"starts.paths: {path} has no {task}/*_{split}.json.gz: leave it out")
+    return found
 
 
 def _located(path: str) -> str:

@@ -101,6 +101,22 @@ def test_paths_of_configs_are_found_from_anywhere(met, tmp_path, monkeypatch):
     assert shipped.draw("place", "val", np.random.default_rng(0)) is not None
 
 
+def test_a_folder_stands_for_the_files_of_the_skill_and_split_in_it(met, tmp_path):
+    env, argument = met
+    starts = [("place", snapshot(env, argument, "val/0/3"))]
+    for scenario in ("tidy_house", "set_table"):
+        save_starts(starts, tmp_path, scenario, "val", 0, "python -m planner.eval")
+    save_starts(starts, tmp_path, "tidy_house", "train", 0, "python -m planner.eval")
+    mixed = RecordedStarts([str(tmp_path)], share=1.0)
+    names = [
+        str(tmp_path / "place" / f"{name}_val.json.gz") for name in ("set_table", "tidy_house")
+    ]
+    assert mixed.files("place", "val") == names
+    assert mixed.draw("place", "val", np.random.default_rng(0)) is not None
+    with pytest.raises(UserError, match=r"has no pick/\*_val\.json\.gz: leave it out"):
+        mixed.check("pick", "val")
+
+
 def test_the_share_says_how_often(met, tmp_path):
     env, argument = met
     starts = [("place", snapshot(env, argument, "val/0/3"))]

@@ -1,0 +1,139 @@
+"""`python -m planner.household`: from nothing to skills that tidy homes, by one command.
+
+Records with oracles where each skill will begin, trains every skill from there, records again with
+the skills as they are by then, trains the stages that are left, and judges skills and chains on
+validation apartments. Stopped or killed, the same command goes on where it was. `key=value` settings
+hold for every training, such as trainer.total_steps=65536.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from planner.scenarios import SCENARIOS
+from rearrange.errors import UserError
+from skills.command import OneLineParser, run_command, short_path
+from skills.jobs import Job, run_jobs
+from skills.registry import skill_names
+from skills.train import POLICY, load_stages
+
+ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; raises UserError where it makes no sense."""
+    parser = OneLineParser(prog="planner.household", description=__doc__)
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="of every training")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of everything (1)")
+    parser.add_argument("--run", type=Path, metavar="DIR", help="runs/household/seed_<S>")
+    parser.add_argument(
+        "--skills",
+        default=",".join(skill_names()),
+        metavar="NAMES",
+        help="which, with commas (all)",
+    )
+    parser.add_argument(
+        "--recordings", type=int, default=120, metavar="N", help="episodes of each scenario (120)"
+    )
+    parser.add_argument(
+        "--episodes", type=int, default=500, metavar="N", help="of each evaluation (500)"
+    )
+    parser.add_argument("--list", action="store_true", help="print the commands, run none")
+    options = parser.parse_intermixed_args(arguments)
+    options.skills = options.skills.split(",")
+    for name in options.skills:
+        if name not in skill_names():
+            raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
+    for name, least in (("seed", 0), ("recordings", 1), ("episodes", 1)):
+        if getattr(options, name) < least:
+            raise UserError(f"--{name} must be at least {least}, found {getattr(options, name)}")
+    options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
+    return options
+
+
+def household(options: argparse.Namespace) -> list[Job]:
+    """All jobs in the order in which they are run."""
+    stages = {name: load_stages(name, options.overrides) for name in options.skills}
+    first = {name: parts[0].stages[0].name for name, parts in stages.items() if len(parts) > 1}
+    jobs = _recordings(options, ORACLES, "oracle")
+    jobs += [_training(options, name, stages, ORACLES, first.get(name, "")) for name in stages]
+    if first:
+        jobs += _recordings(options, LEARNED, _policies(options))
+        jobs += [_training(options, name, stages, LEARNED) for name in first]
+    return jobs + _evaluations(options)
+
+
+def _recordings(options: argparse.Namespace, folder: str, skills: str) -> list[Job]:
+    common = ("--split", "train", "--dataset", "sampled", "--seed", str(options.seed))
+    common += ("--episodes", str(options.recordings), "--skills", skills)
+    common += () if skills == "oracle" else ("--replan",)
+    common += ("--record-hand-offs", str(options.run / "hand_offs" / folder))
+    return [
+        Job(f"record_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common))
+        for scenario in SCENARIOS
+    ]
+
+
+def _training(
+    options: argparse.Namespace,
+    name: str,
+    stages: dict[str, list[Any]],
+    folder: str,
+    until: str = "",
+) -> Job:
+    settings = [f"run={options.run / name}", f"trainer.seed={options.seed}"]
+    if any(part.starts.paths for part in stages[name]):
+        settings.append(f"starts.paths=[{options.run / 'hand_offs' / folder}]")
+    if until:
+        settings.append(f"until={until}")
+    label = f"train_{name}" + (f"_{until}" if until else "")
+    return Job(label, ("-m", "skills.train", name, *settings, *options.overrides))
+
+
+def _evaluations(options: argparse.Namespace) -> list[Job]:
+    common = ("--dataset", "sampled", "--seed", str(options.seed), "--episodes")
+    common += (str(options.episodes),)
+    results = options.run / "results"
+    jobs = []
+    for name in options.skills:
+        own = ("--checkpoint", str(options.run / name / POLICY), "--actions", "mean", "--sanity")
+        own += ("--json", str(results / f"{name}.json"))
+        jobs.append(Job(f"judge_{name}", ("-m", "skills.eval", name, *common, *own)))
+    for scenario in SCENARIOS:
+        for suffix, more in (("", ()), ("_replan", ("--replan",))):
+            own = ("--skills", _policies(options), *more)
+            own += ("--ledger", str(results / f"{scenario}{suffix}.json"))
+            jobs.append(
+                Job(f"judge_{scenario}{suffix}", ("-m", "planner.eval", scenario, *common, *own))
+            )
+    return jobs
+
+
+def _policies(options: argparse.Namespace) -> str:
+    """`--skills` of planner.eval: this run's policies, and shipped ones of skills that it leaves out."""
+    own = [f"{name}={options.run / name / POLICY}" for name in options.skills]
+    return ",".join(["learned", *own])
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the jobs that are not done."""
+    options = parse(arguments)
+    jobs = household(options)
+    if options.list:
+        for job in jobs:
+            print("python", *job.arguments)
+        return 0
+    print(
+        f"{len(jobs)} jobs; {short_path(options.run / 'index.html')} shows where they stand",
+        file=sys.stderr,
+        flush=True,
+    )
+    return run_jobs(jobs, options.run, f"Household, seed {options.seed}")
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,77 @@
+"""Recipes: the stages of a training, one after the other, as a config lists them.
+
+A stage goes on from the weights of the one before it, with its own optimiser, schedules and run directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from rearrange.errors import UserError
+
+RESERVED = ("checkpoints", "tensorboard")  # folders of a run directory
+OF_A_RUN = ("run", "until")  # settings that do not change what is learned
+
+
+@dataclass
+class Stage:
+    """A part of a training."""
+
+    name: str = ""  # of the stage, and of its folder in the run directory
+    # What differs from the rest of the config, by dotted keys: {trainer.total_steps: 1000000}
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def overrides(self) -> list[str]:
+        """The settings as they are typed in a command: `key=value`, the value as JSON."""
+        return [f"{key}={json.dumps(value)}" for key, value in self.settings.items()]
+
+
+@dataclass
+class Staged:
+    """What the settings of every training have: its stages."""
+
+    stages: list[Stage] = field(default_factory=list)  # of the training; empty: it is one
+    until: str = ""  # the last stage to train; empty: all
+
+
+def check_stages(stages: Sequence[Stage], until: str) -> None:
+    """Raise a UserError for a name that is no folder, twice there or unknown, and for nested stages."""
+    names = [stage.name for stage in stages]
+    for stage in stages:
+        if not stage.name.isidentifier() or stage.name in RESERVED or names.count(stage.name) > 1:
+            raise UserError(
+                f"stages: '{stage.name}' must be a name of letters, digits and _, "
+                f"once in the list, none of {', '.join(RESERVED)}"
+            )
+        for key in stage.settings:
+            if key.split(".")[0] in ("skill", "preset", "rules", "stages", *OF_A_RUN):
+                raise UserError(f"stages: '{stage.name}' cannot set {key}: all stages share it")
+    if until and until not in names:
+        raise UserError(f"until must be one of {', '.join(names) or 'no stages'}, found '{until}'")
+
+
+def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
+    """What a checkpoint keeps of its recipe: the stages' names, and a hash of all their settings.
+
+    Neither the seed nor the folders of the run and of what was recorded for it count.
+
+    Args:
+        parts: The settings of each stage, resolved, in order.
+    """
+    text = json.dumps([_what_is_learned(asdict(part)) for part in parts], sort_keys=True)
+    names = [stage.name for stage in parts[0].stages] if parts else []
+    return {"stages": names[: len(parts)], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _what_is_learned(settings: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in settings.items() if key not in OF_A_RUN}
+    kept["trainer"] = {key: value for key, value in kept["trainer"].items() if key != "seed"}
+    if "starts" in kept:
+        names = [PurePath(path).name for path in kept["starts"]["paths"]]
+        kept["starts"] = kept["starts"] | {"paths": names}
+    return kept

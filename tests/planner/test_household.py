@@ -1,0 +1,98 @@
+"""From nothing to judged skills by one command."""
+
+import pytest
+
+from planner import household
+from rearrange.errors import UserError
+
+STAGES = "stages=[{name: alone}, {name: in_chains}]"
+
+
+def names_of(*arguments: str) -> list[str]:
+    return [job.name for job in household.household(household.parse(arguments))]
+
+
+def commands_of(*arguments: str) -> dict[str, list[str]]:
+    jobs = household.household(household.parse(arguments))
+    return {job.name: list(job.arguments) for job in jobs}
+
+
+def test_skills_without_stages_are_trained_once():
+    names = names_of("--skills", "pick,close_fridge")
+    assert names[:5] == [
+        "record_oracles_tidy_house",
+        "record_oracles_prepare_groceries",
+        "record_oracles_set_table",
+        "train_pick",
+        "train_close_fridge",
+    ]
+    assert all(name.startswith("judge_") for name in names[5:])
+    assert len(names) == len(set(names))
+
+
+def test_with_stages_what_was_learned_records_before_the_later_ones():
+    commands = commands_of("--skills", "pick,close_fridge", "--seed", "3", "--run", "r", STAGES)
+    names = list(commands)
+    assert names[3:10] == [
+        "train_pick_alone",
+        "train_close_fridge_alone",
+        "record_learned_tidy_house",
+        "record_learned_prepare_groceries",
+        "record_learned_set_table",
+        "train_pick",
+        "train_close_fridge",
+    ]
+    alone, all_of_it = commands["train_pick_alone"], commands["train_pick"]
+    assert "starts.paths=[r/hand_offs/oracles]" in alone
+    assert "starts.paths=[r/hand_offs/learned]" in all_of_it
+    assert "until=alone" in alone
+    assert not any(part.startswith("until") for part in all_of_it)
+    assert "trainer.seed=3" in all_of_it
+    assert "run=r/pick" in all_of_it
+    recording = commands["record_learned_set_table"]
+    skills = recording[recording.index("--skills") + 1]
+    assert skills == (
+        "learned,pick=r/pick/policy.safetensors,close_fridge=r/close_fridge/policy.safetensors"
+    )
+    assert "starts.paths" not in " ".join(commands["train_close_fridge"])  # it has none
+
+
+def test_settings_go_to_every_training():
+    commands = commands_of("--skills", "pick,place", "trainer.total_steps=64")
+    for name in ("train_pick", "train_place"):
+        assert commands[name][-1] == "trainer.total_steps=64"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--skills", "pick,fly"], "--skills: fly is none of navigate"),
+        (["--episodes", "0"], "--episodes must be at least 1, found 0"),
+        (["--recordings", "-1"], "--recordings must be at least 1"),
+        (["--seed", "-1"], "--seed must be at least 0"),
+    ],
+)
+def test_what_makes_no_sense_is_told(arguments, message):
+    with pytest.raises(UserError, match=message):
+        household.parse(arguments)
+
+
+def test_the_list_is_printed_and_nothing_run(capsys, tmp_path):
+    assert household.main(["--list", "--skills", "pick", "--run", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3].startswith("python -m skills.train pick run=")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_household_from_nothing_to_its_table(tmp_path):
+    tiny = ["trainer.total_steps=32", "trainer.collect.num_environments=2"]
+    tiny += ["trainer.collect.environments_per_worker=1", "trainer.collect.rollout_length=16"]
+    tiny += ["trainer.network.hidden_size=8", "trainer.network.visual_features=8"]
+    tiny += ["trainer.tensorboard=false", "starts.share=0.5", STAGES]
+    few = ["--skills", "pick", "--recordings", "1", "--episodes", "1", "--run", str(tmp_path)]
+    assert household.main([*few, *tiny]) == 0
+    results = {path.name for path in (tmp_path / "results").iterdir()}
+    assert {"pick.json", "tidy_house.json", "set_table_replan.json"} <= results
+    assert (tmp_path / "pick" / "in_chains" / "policy.safetensors").exists()
+    assert household.main([*few, *tiny]) == 0  # all is done

@@ -1,7 +1,7 @@
 """The buildings that agents navigate in, by name.
 
-Two collections, each with splits by layout: "floors" are made for navigation (`nav.floors`);
-"apartments" are those of the rearrangement tasks, with fridge and cabinet closed.
+Two collections of homes, each with splits by plan: "classic" ones are made for navigation (`nav.floors`);
+"generated" ones are those of the rearrangement tasks, with fridge and cabinet closed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,23 @@ from functools import lru_cache
 from nav import floors
 from rearrange.errors import UserError
 from rearrange.navigation.footprints import Building
-from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, ArticulatedPose, Solid
+from rearrange.scenes.apartment import (
+    CLASSIC,
+    LAYOUTS_OF_SPLIT,
+    VARIATION_COUNT,
+    ArticulatedPose,
+    Solid,
+    layouts_of,
+    split_of_layout,
+)
 from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_SIZE
-from rearrange.scenes.generator import apartments_of_split, generate_apartment
+from rearrange.scenes.generator import generate_apartment
 
-FLOORS, APARTMENTS = "floors", "apartments"
+PLANS = (
+    256  # generated plans of a split, at most: a process keeps so many scenes and their distances
+)
 _FLOOR = re.compile(r"floor(\d\d)_variation(\d)")
+_HOME = re.compile(r"layout(0|[1-9]\d{0,3})_variation(\d\d)")
 Rect = tuple[float, float, float, float]
 
 
@@ -32,18 +43,17 @@ class PlainBuilding:
     solids: tuple[Solid, ...]
 
 
-def building_names(collection: str, split: str) -> tuple[str, ...]:
-    """Names of the buildings of a split, "train", "val" or "test".
+def building_names(homes: str, split: str) -> tuple[str, ...]:
+    """Names of the buildings of a split, "train", "val" or "test", of a collection of homes.
+
+    Of generated homes they are of different plans, each furnished once.
 
     Raises:
         UserError: Unknown collection or split.
     """
-    if collection not in (FLOORS, APARTMENTS):
-        raise UserError(f"unknown buildings '{collection}': choose one of {FLOORS}, {APARTMENTS}")
-    if split not in LAYOUTS_OF_SPLIT:
-        raise UserError(f"unknown split '{split}': choose one of {', '.join(LAYOUTS_OF_SPLIT)}")
-    if collection == APARTMENTS:
-        return tuple(f"layout{layout}_variation{v:02d}" for layout, v in apartments_of_split(split))
+    layouts = layouts_of(split, homes)
+    if homes != CLASSIC:
+        return tuple(f"layout{layout}_variation00" for layout in layouts[:PLANS])
     return tuple(
         f"floor{layout:02d}_variation{variation}"
         for layout in floors.LAYOUTS_OF_SPLIT[split]
@@ -53,11 +63,13 @@ def building_names(collection: str, split: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def split_of(name: str) -> str | None:
-    """The split that a building of either collection belongs to; None if there is no such building."""
-    for split in LAYOUTS_OF_SPLIT:
-        if any(name in building_names(each, split) for each in (FLOORS, APARTMENTS)):
-            return split
-    return None
+    """The split that a building belongs to; None if there is no such building."""
+    home = _HOME.fullmatch(name)
+    if home is not None:
+        return split_of_layout(int(home[1])) if int(home[2]) < VARIATION_COUNT else None
+    return next(
+        (split for split in LAYOUTS_OF_SPLIT if name in building_names(CLASSIC, split)), None
+    )
 
 
 def find_building(name: str) -> bool:
@@ -65,7 +77,7 @@ def find_building(name: str) -> bool:
     return split_of(name) is not None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=PLANS)
 def load_building(name: str) -> Building:
     """A building by its name (cached per process).
 
@@ -73,13 +85,13 @@ def load_building(name: str) -> Building:
         UserError: There is none of that name.
     """
     if not find_building(name):
-        raise UserError(f"unknown building '{name}': floor24_variation0 is one, for example")
-    match = _FLOOR.fullmatch(name)
-    if match is not None:
-        floor = floors.Furnisher(int(match[1]), int(match[2]))
-        return PlainBuilding(name, (0.0, 0.0, *floor.size), floor.rooms, tuple(floor.solids))
-    layout, variation = (int(number) for number in re.findall(r"\d+", name))
-    apartment = generate_apartment(layout, variation)
+        raise UserError(f"unknown building '{name}': layout5000_variation00 is one, for example")
+    floor, home = _FLOOR.fullmatch(name), _HOME.fullmatch(name)
+    if floor is not None:
+        made = floors.Furnisher(int(floor[1]), int(floor[2]))
+        return PlainBuilding(name, (0.0, 0.0, *made.size), made.rooms, tuple(made.solids))
+    assert home is not None
+    apartment = generate_apartment(int(home[1]), int(home[2]))
     closed = (
         _closed("fridge", apartment.fridge, FRIDGE_SIZE, apartment.colors["fridge"]),
         _closed("cabinet", apartment.cabinet, CABINET_SIZE, apartment.colors["cabinet"]),

@@ -30,6 +30,7 @@ CATEGORY_OF_PIECE = {
     "console": "table",
     "cabinet": "cabinet",
     "pantry": "cabinet",
+    "cupboard": "cabinet",
     "wardrobe": "cabinet",
     "tvstand": "cabinet",
     "sofa": "sofa",

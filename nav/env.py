@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from nav.agent import AgentConfig
-from nav.buildings import FLOORS, building_names
+from nav.buildings import building_names
 from nav.episode import NavEpisode, check_episode
 from nav.episode_files import SceneEpisodes
 from nav.mesh_worlds import MeshWorlds
@@ -21,6 +21,7 @@ from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import DEFAULT_HOMES
 
 Observation = dict[str, np.ndarray]
 
@@ -34,14 +35,14 @@ class _Runs:
         task: str,
         config: Any,
         split: str,
-        buildings: str,
+        homes: str,
         agent: AgentConfig | None,
         files: SceneEpisodes | None,
     ) -> None:
         agent = agent or TASKS[check_task(task)].agent_config()
         self.worlds = AgentWorlds(count, agent) if files is None else MeshWorlds(count, agent)
         self.task = make_task(task, config, self.worlds)
-        self.names = building_names(buildings, split)
+        self.names = building_names(homes, split)
         self.files = files
         self.steps = np.zeros(count, np.int64)
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
@@ -110,7 +111,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         task: str = "pointnav",
         config: Any = None,
         split: str = "train",
-        buildings: str = FLOORS,
+        homes: str = DEFAULT_HOMES,
         agent: AgentConfig | None = None,
         seed: int | None = None,
         files: SceneEpisodes | None = None,
@@ -121,7 +122,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
             task: Name of the task (see nav.table.TASKS).
             config: The task's config, None for its defaults.
             split: "train", "val" or "test": which buildings.
-            buildings: Which collection of buildings.
+            homes: Collection of buildings, see `nav.buildings`.
             agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
             files: Episodes in Habitat's scenes, which habitat-sim simulates, in the place of buildings.
@@ -129,7 +130,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         Raises:
             UserError: Unknown task, collection or split, or a number that makes no sense.
         """
-        self._runs = _Runs(1, task, config, split, buildings, agent, files)
+        self._runs = _Runs(1, task, config, split, homes, agent, files)
         self.task = self._runs.task
         self.worlds = self._runs.worlds
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
@@ -197,13 +198,13 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
         task: str = "pointnav",
         config: Any = None,
         split: str = "train",
-        buildings: str = FLOORS,
+        homes: str = DEFAULT_HOMES,
         agent: AgentConfig | None = None,
         files: SceneEpisodes | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv."""
         self.num_envs = num_envs
-        self._runs = _Runs(num_envs, task, config, split, buildings, agent, files)
+        self._runs = _Runs(num_envs, task, config, split, homes, agent, files)
         self.task = self._runs.task
         self.worlds = self._runs.worlds
         self.single_observation_space = self._runs.observation_space

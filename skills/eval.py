@@ -23,6 +23,7 @@ from rich.table import Table
 from nav.episode_files import SceneEpisodes
 from rearrange.episodes import EpisodeSet, shown
 from rearrange.rules import OURS
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.command import counted, run_command, short_path
 from skills.eval_options import (
     LEARNED,
@@ -44,7 +45,6 @@ from skills.players import (
 )
 from skills.provenance import made, write_result
 from skills.statistics import mean_score, proportion
-from skills.train import load_settings
 from skills.workers import play_in_workers
 from ver import load_policy
 
@@ -103,20 +103,19 @@ def _make_player(checkpoint: str, options: Any) -> Player:
     if skill not in NAVIGATION_NAMES:
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
         return kind(skill, split, options.rules, options.changes, options.homes)
-    buildings = load_settings(skill).buildings
     if options.policy == ORACLE:
         files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
-        return FollowerPlayer(skill, split, buildings, files)
-    return BaselinePlayer(skill, split, buildings, options.policy)
+        return FollowerPlayer(skill, split, options.homes or DEFAULT_HOMES, files)
+    return BaselinePlayer(skill, split, options.homes or DEFAULT_HOMES, options.policy)
 
 
 def place_of(options: Any) -> dict[str, str]:
-    """What of a policy's environments shall be otherwise: homes, simulator, Habitat's scenes."""
+    """What of a policy's environments shall be otherwise: homes, simulator, or Habitat's scenes."""
     if options.scenes:
         return {"dataset": str(options.file), "scenes": options.scenes}
     if options.lab_dataset:
         return {"sim": HABITAT, "dataset": options.lab_dataset}
-    homes = {} if options.skill in NAVIGATION_NAMES else {"homes": options.homes}
+    homes = {"homes": options.homes} if options.homes else {}
     return homes | ({"sim": HABITAT} if options.sim == HABITAT else {})
 
 

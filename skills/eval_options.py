@@ -107,7 +107,10 @@ def parse(arguments: Sequence[str]) -> Any:
 
 def _homes(options: Any) -> str:
     """The collection of homes; "" where they play no part, and a UserError if asked for there."""
-    if options.skill not in NAVIGATION_NAMES and not options.lab_dataset:
+    elsewhere = options.lab_dataset
+    if options.skill in NAVIGATION_NAMES:
+        elsewhere = options.sim == HABITAT or options.dataset not in (None, SAMPLED)
+    if not elsewhere:
         return options.homes or DEFAULT_HOMES
     if options.homes:
         raise UserError("--homes chooses our apartments, this is played elsewhere: leave it out")

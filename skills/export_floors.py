@@ -11,12 +11,13 @@ from pathlib import Path
 
 from rich.progress import track
 
-from nav.buildings import APARTMENTS, FLOORS, load_building
+from nav.buildings import load_building
 from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.export import export
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import DEFAULT_HOMES, LAYOUTS_OF
 from skills.command import OneLineParser, run_command
 from skills.eval import SEED_STRIDE
 
@@ -27,19 +28,19 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--split", default="val", help="train, val or test buildings")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--buildings", default=FLOORS, help=f"{FLOORS} or {APARTMENTS}")
+    parser.add_argument("--homes", **HOMES)
     parser.add_argument("--data", type=Path, default=Path("data"), help="Habitat's data folder")
     options = parser.parse_args(arguments)
     check_split(options.split)
     if options.episodes < 1 or options.seed < 0:
         raise UserError("--episodes must be at least 1, --seed at least 0")
-    env = NavEnv("pointnav", None, options.split, options.buildings)
+    env = NavEnv("pointnav", None, options.split, options.homes)
     episodes: list[NavEpisode] = []
     for index in track(range(options.episodes), "episodes"):
         env.reset(seed=options.seed * SEED_STRIDE + index)
         episodes.append(replace(env.episode, episode_id=str(index)))
     buildings = [load_building(name) for name in sorted({each.building for each in episodes})]
-    scenes, path = export(options.data, options.buildings, options.split, buildings, episodes)
+    scenes, path = export(options.data, options.homes, options.split, buildings, episodes)
     print(f"{len(buildings)} scenes in {scenes}, {len(episodes)} episodes in {path}")
     print(
         f"python -m skills.eval pointnav --actions mean --sim habitat --dataset {path} --scenes {scenes}"

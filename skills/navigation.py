@@ -14,13 +14,14 @@ import numpy as np
 from omegaconf import OmegaConf
 
 from nav.agent import AgentConfig
-from nav.buildings import FLOORS, building_names, split_of
+from nav.buildings import building_names, split_of
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.episode_files import READERS, SCENES, SceneEpisodes, episode_files, load_episodes
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.sim.habitat_process import check_installed
 from skills.recipe import Staged
 from ver import TrainerConfig
@@ -37,7 +38,7 @@ class NavigationSettings(Staged):
     preset: str = "cpu"  # cpu, or the name of a file in configs/presets/, such as bps
     run: str = ""  # run directory; empty: runs/<task>
     split: str = "train"  # buildings to train in
-    buildings: str = FLOORS  # which collection of buildings
+    homes: str = DEFAULT_HOMES  # collection of homes, see nav.buildings: classic, or generated
     sim: str = GRID  # simulator: grid, or habitat for Habitat's scenes (docs/habitat.md)
     dataset: str = (
         ""  # sim=habitat: file of episodes in Habitat's schema; {split} stands for the split
@@ -70,8 +71,8 @@ class NavEnvironments:
         skill: Task to make.
         task: The task's config as plain values.
         split: Which buildings.
-        buildings: Which collection of them.
         agent: `AgentConfig` as plain values.
+        homes: Which collection of buildings.
         dataset: File of episodes in Habitat's scenes, which habitat-sim then simulates; "" for none.
         scenes: Folder of the scenes.
     """
@@ -79,8 +80,8 @@ class NavEnvironments:
     skill: str
     task: dict[str, Any]
     split: str
-    buildings: str
     agent: dict[str, Any]
+    homes: str = DEFAULT_HOMES
     dataset: str = ""
     scenes: str = SCENES
 
@@ -90,9 +91,9 @@ class NavEnvironments:
         settings.agent.check()
         settings.task.check()
         chosen: str = split or settings.split
-        building_names(settings.buildings, chosen)
+        building_names(settings.homes, chosen)
         task, agent = asdict(settings.task), asdict(settings.agent)
-        made = cls(settings.skill, task, chosen, settings.buildings, agent)
+        made = cls(settings.skill, task, chosen, agent, settings.homes)
         if settings.sim == GRID:
             return made
         if settings.sim != HABITAT:
@@ -114,9 +115,8 @@ class NavEnvironments:
         The agent is the checkpoint's; success, limits and starts are the task's own, so that all policies
         of a task are judged alike.
         """
-        names = ("skill", "buildings", "agent")
-        kept = {name: metadata[name] for name in names}
-        for name in ("dataset", "scenes"):  # policies of before have none
+        kept = {name: metadata[name] for name in ("skill", "agent")}
+        for name in ("homes", "dataset", "scenes"):  # policies of before have none
             kept |= {name: metadata[name]} if name in metadata else {}
         return cls(split=split, task={}, **kept)
 
@@ -141,14 +141,14 @@ class NavEnvironments:
         del environment_index
         agent = AgentConfig(**self.agent)
         config, files = self.task_config(), self.files()
-        return NavEnv(self.skill, config, self.split, self.buildings, agent, seed, files)
+        return NavEnv(self.skill, config, self.split, self.homes, agent, seed, files)
 
     def make_vector(self, count: int, seed: int) -> NavVectorEnv:
         """All environments in one process; `reset` seeds them, so `seed` is not needed."""
         del seed
         agent = AgentConfig(**self.agent)
         config, files = self.task_config(), self.files()
-        return NavVectorEnv(count, self.skill, config, self.split, self.buildings, agent, files)
+        return NavVectorEnv(count, self.skill, config, self.split, self.homes, agent, files)
 
 
 def find_episode_file(

@@ -231,7 +231,7 @@ class FollowerPlayer:
     """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
 
     def __init__(
-        self, task: str, split: str, buildings: str, files: SceneEpisodes | None = None
+        self, task: str, split: str, homes: str, files: SceneEpisodes | None = None
     ) -> None:
         """Make the task's environment with its defaults; `files`: in Habitat's scenes.
 
@@ -241,7 +241,7 @@ class FollowerPlayer:
         if task not in FOLLOWED:
             raise UserError(f"there is no oracle for {task}: leave --policy out")
         agent = replace(TASKS[task].agent_config(), camera_size=UNSEEN)
-        self.environment = NavEnv(task, None, split, buildings, agent, files=files)
+        self.environment = NavEnv(task, None, split, homes, agent, files=files)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
@@ -269,7 +269,7 @@ class FollowerPlayer:
 class BaselinePlayer:
     """Plays a navigation task with an agent that has learned nothing, see `nav.baselines`."""
 
-    def __init__(self, task: str, split: str, buildings: str, policy: str) -> None:
+    def __init__(self, task: str, split: str, homes: str, policy: str) -> None:
         """Make the task's environment with its defaults.
 
         Raises:
@@ -277,7 +277,7 @@ class BaselinePlayer:
         """
         if task not in TASKS or (policy == "frontier" and task != "objectnav"):
             raise UserError(f"there is no {policy} baseline for {task}: leave --policy out")
-        self.environment = NavEnv(task, None, split, buildings)
+        self.environment = NavEnv(task, None, split, homes)
         self.policy = policy
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:

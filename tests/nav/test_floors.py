@@ -1,4 +1,4 @@
-"""The floors made for navigation, and the buildings by name."""
+"""The floors made for navigation."""
 
 from itertools import combinations
 
@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from nav.agent import AgentConfig
-from nav.buildings import APARTMENTS, FLOORS, building_names, find_building, load_building
+from nav.buildings import load_building
 from nav.floors import CORRIDOR, LAYOUTS_OF_SPLIT, Plan
 from nav.scene import Scene
-from rearrange import UserError
 
 LAYOUTS = [layout for layouts in LAYOUTS_OF_SPLIT.values() for layout in layouts]
 
@@ -73,29 +72,3 @@ def test_distances_are_the_same_both_ways():
     np.testing.assert_allclose(there, there.T, rtol=0.03, atol=0.05)
     straight = np.linalg.norm(np.subtract.outer(points, points).diagonal(0, 1, 3), axis=-1)
     assert (there >= straight * 0.995 - 0.05).all()
-
-
-def test_names_lead_to_buildings():
-    names = {split: set(building_names(FLOORS, split)) for split in ("train", "val", "test")}
-    assert [len(names[split]) for split in names] == [216, 18, 18]
-    assert not names["train"] & names["val"] | names["val"] & names["test"]
-    assert len(building_names(APARTMENTS, "val")) == 21
-    assert all(find_building(name) for name in ("floor35_variation2", "layout4_variation20"))
-    for name in ("floor84_variation0", "floor35_variation3", "layout11_variation00", "Adrian"):
-        assert not find_building(name)
-        with pytest.raises(UserError, match="unknown building"):
-            load_building(name)
-    with pytest.raises(UserError, match="unknown buildings 'gibson': choose one of floors"):
-        building_names("gibson", "val")
-    with pytest.raises(UserError, match="unknown split 'dev': choose one of train"):
-        building_names(FLOORS, "dev")
-
-
-@pytest.mark.slow
-def test_apartments_are_buildings_with_fridge_and_cabinet_closed():
-    building = load_building("layout3_variation00")
-    fridge, cabinet = building.solids[-2:]
-    assert fridge.size == pytest.approx((0.34, 0.35, 0.88))
-    assert cabinet.size[2] == pytest.approx(0.45)
-    scene = Scene(building, AgentConfig().radius)
-    assert scene.grid.clearance_at(*fridge.position[:2]) < 0.0

@@ -94,14 +94,40 @@ def test_senseless_settings_are_refused_in_one_line():
         make_environments(train.load_settings("pointnav", ["agent.radius=2"]))
     with pytest.raises(UserError, match=r"task\.success_distance must be positive"):
         make_environments(train.load_settings("pointnav", ["task.success_distance=0"]))
-    with pytest.raises(UserError, match="unknown buildings 'moon'"):
-        make_environments(train.load_settings("flee", ["buildings=moon"]))
+    with pytest.raises(UserError, match="homes must be one of classic, generated, not"):
+        make_environments(train.load_settings("flee", ["homes=moon"]))
     with pytest.raises(VerUserError, match=r"unknown key 'task.speed'.*task.success_reward"):
         train.load_settings("pointnav", ["task.speed=2"])
     with pytest.raises(
         UserError, match=r"unknown skill 'jump': choose one of .*pointnav, objectnav"
     ):
         train.load_settings("jump")
+
+
+def test_a_policy_is_judged_in_the_homes_of_its_training_or_in_others():
+    settings = train.load_settings("pointnav", ["homes=generated"])
+    metadata = make_environments(settings).metadata()
+    assert environments_of(metadata, "val").homes == "generated"
+    old = {"buildings": "floors"} | {k: v for k, v in metadata.items() if k != "homes"}
+    assert environments_of(old, "val").homes == "classic"
+    options = evaluation.parse(["pointnav", "--homes", "generated"])
+    shipped = str(evaluation.checkpoint_of(options))
+    player = evaluation.EpisodePlayer(shipped, options)._player
+    player.environment.reset(seed=0)
+    assert player.environment.episode.building.startswith("layout5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["pointnav", "--homes", "moon"], "homes must be one of classic, generated, not 'moon'"),
+        (["pick", "--homes", "generated"], "--homes is for navigation tasks, not pick"),
+        (["pointnav", "--homes", "classic", "--dataset", "a.json.gz"], "leave it or --dataset out"),
+    ],
+)
+def test_homes_that_make_no_sense_are_refused(arguments, told):
+    with pytest.raises((UserError, VerUserError), match=told):
+        evaluation.parse(arguments)
 
 
 def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):

@@ -1,0 +1,80 @@
+"""Buildings by name: the floors made for navigation, and the homes of the rearrangement tasks."""
+
+import numpy as np
+import pytest
+
+from nav.agent import AgentConfig
+from nav.buildings import PLANS, building_names, find_building, load_building, split_of
+from nav.categories import CATEGORIES, objects_of
+from nav.scene import Scene
+from rearrange import UserError
+from rearrange.scenes.apartment import CLASSIC, GENERATED
+
+SPLITS = ("train", "val", "test")
+
+
+@pytest.mark.parametrize(
+    ("homes", "counts"), [(CLASSIC, [216, 18, 18]), (GENERATED, [PLANS, 100, 100])]
+)
+def test_splits_are_apart_and_names_tell_theirs(homes, counts):
+    names = {split: building_names(homes, split) for split in SPLITS}
+    assert [len(names[split]) for split in SPLITS] == counts
+    assert len({name for split in SPLITS for name in names[split]}) == sum(counts)
+    for split in SPLITS:
+        assert {split_of(name) for name in names[split]} == {split}
+
+
+def test_generated_buildings_are_all_of_different_plans():
+    names = [name for split in SPLITS for name in building_names(GENERATED, split)]
+    assert len({name.partition("_")[0] for name in names}) == len(names)
+
+
+def test_names_lead_to_buildings():
+    for name in ("floor35_variation2", "layout4_variation20", "layout5199_variation00"):
+        assert find_building(name)
+    for name in (
+        "floor84_variation0", "floor35_variation3", "layout11_variation00", "Adrian",
+        "layout5200_variation00", "layout5000_variation21", "layout05000_variation00",
+    ):  # fmt: skip
+        assert not find_building(name)
+        with pytest.raises(UserError, match="unknown building"):
+            load_building(name)
+    with pytest.raises(UserError, match="homes must be one of classic, generated, not 'gibson'"):
+        building_names("gibson", "val")
+    with pytest.raises(UserError, match="split must be one of train, val, test, not 'dev'"):
+        building_names(CLASSIC, "dev")
+
+
+def test_the_agent_gets_into_every_room_of_a_generated_home():
+    building = load_building("layout5000_variation00")
+    scene = Scene(building, AgentConfig().radius)
+    x, y = scene.cells.T
+    for x0, y0, x1, y1 in building.rooms.values():
+        within = ((x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)).sum() * scene.grid.cell**2
+        assert within > 0.1 * (x1 - x0) * (y1 - y0)
+    assert all(scene.is_free(*point) for point in scene.landmarks)
+    assert scene.island.sum() > 0.95 * (scene.grid.clearance >= scene.radius).sum()
+
+
+def test_fridge_and_cabinet_of_a_generated_home_are_closed():
+    building = load_building("layout5000_variation00")
+    fridge, cabinet = building.solids[-2:]
+    assert fridge.size == pytest.approx((0.34, 0.35, 0.88))
+    assert cabinet.size[2] == pytest.approx(0.45)
+    scene = Scene(building, AgentConfig().radius)
+    for solid in (fridge, cabinet):
+        assert scene.grid.clearance_at(*solid.position[:2]) < 0.0
+
+
+def test_furniture_of_generated_homes_has_categories():
+    """Names of pieces that only generated homes have lead to categories, too."""
+    things = objects_of(load_building("layout5000_variation00"))
+    assert len({thing.name for thing in things}) == len(things)
+    found = {thing.category for thing in things}
+    assert found <= set(CATEGORIES)
+    needed = {"sofa", "table", "chair", "bed", "counter", "sink", "cabinet", "tv_monitor"}
+    assert needed <= found
+    cabinets = {thing.name for thing in things if thing.category == "cabinet"}
+    assert {"cupboard:cabinet", "cabinet:cabinet"} <= cabinets
+    (screen,) = (t for t in things if t.name.startswith("tvstand") and t.category == "tv_monitor")
+    assert np.isclose(screen.position[2], 1.2, atol=0.4)

@@ -21,7 +21,7 @@ from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import CLASSIC
+from rearrange.scenes.apartment import GENERATED
 
 Observation = dict[str, np.ndarray]
 
@@ -111,7 +111,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         task: str = "pointnav",
         config: Any = None,
         split: str = "train",
-        homes: str = CLASSIC,
+        homes: str = GENERATED,
         agent: AgentConfig | None = None,
         seed: int | None = None,
         files: SceneEpisodes | None = None,
@@ -198,7 +198,7 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
         task: str = "pointnav",
         config: Any = None,
         split: str = "train",
-        homes: str = CLASSIC,
+        homes: str = GENERATED,
         agent: AgentConfig | None = None,
         files: SceneEpisodes | None = None,
     ) -> None:

@@ -17,7 +17,7 @@ from nav.episode import NavEpisode
 from nav.export import export
 from rearrange.episodes.generation import check_split
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import CLASSIC, LAYOUTS_OF
+from rearrange.scenes.apartment import GENERATED, LAYOUTS_OF
 from skills.command import OneLineParser, run_command
 from skills.eval import SEED_STRIDE
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--split", default="val", help="train, val or test buildings")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--homes", default=CLASSIC, help=" or ".join(LAYOUTS_OF))
+    parser.add_argument("--homes", default=GENERATED, help=" or ".join(LAYOUTS_OF))
     parser.add_argument("--data", type=Path, default=Path("data"), help="Habitat's data folder")
     options = parser.parse_args(arguments)
     check_split(options.split)

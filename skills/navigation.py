@@ -21,7 +21,7 @@ from nav.episode_files import READERS, SCENES, SceneEpisodes, episode_files, loa
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import CLASSIC
+from rearrange.scenes.apartment import GENERATED
 from rearrange.sim.habitat_process import check_installed
 from skills.recipe import Staged
 from ver import TrainerConfig
@@ -38,7 +38,7 @@ class NavigationSettings(Staged):
     preset: str = "cpu"  # cpu, or the name of a file in configs/presets/, such as bps
     run: str = ""  # run directory; empty: runs/<task>
     split: str = "train"  # buildings to train in
-    homes: str = CLASSIC  # collection of buildings, see nav.buildings: classic, or generated
+    homes: str = GENERATED  # collection of buildings, see nav.buildings: classic, or generated
     sim: str = GRID  # simulator: grid, or habitat for Habitat's scenes (docs/habitat.md)
     dataset: str = (
         ""  # sim=habitat: file of episodes in Habitat's schema; {split} stands for the split
@@ -81,7 +81,7 @@ class NavEnvironments:
     task: dict[str, Any]
     split: str
     agent: dict[str, Any]
-    homes: str = CLASSIC
+    homes: str = GENERATED
     dataset: str = ""
     scenes: str = SCENES
 

@@ -1,7 +1,6 @@
-"""The buildings that agents navigate in, by name.
+"""The buildings that agents navigate in, by name: the homes of the rearrangement tasks, all doors closed.
 
-Two collections of homes, each with splits by plan: "classic" ones are made for navigation (`nav.floors`);
-"generated" ones are those of the rearrangement tasks, with fridge and cabinet closed.
+Splits and collections of homes are those of `rearrange.scenes.apartment`.
 """
 
 from __future__ import annotations
@@ -10,12 +9,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nav import floors
 from rearrange.errors import UserError
 from rearrange.navigation.footprints import Building
 from rearrange.scenes.apartment import (
     CLASSIC,
-    LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
     ArticulatedPose,
     Solid,
@@ -28,8 +25,7 @@ from rearrange.scenes.generator import generate_apartment
 PLANS = (
     256  # generated plans of a split, at most: a process keeps so many scenes and their distances
 )
-_FLOOR = re.compile(r"floor(\d\d)_variation(\d)")
-_HOME = re.compile(r"layout(0|[1-9]\d{0,3})_variation(\d\d)")
+_NAME = re.compile(r"layout(0|[1-9]\d{0,3})_variation(\d\d)")
 Rect = tuple[float, float, float, float]
 
 
@@ -51,25 +47,17 @@ def building_names(homes: str, split: str) -> tuple[str, ...]:
     Raises:
         UserError: Unknown collection or split.
     """
-    layouts = layouts_of(split, homes)
-    if homes != CLASSIC:
-        return tuple(f"layout{layout}_variation00" for layout in layouts[:PLANS])
-    return tuple(
-        f"floor{layout:02d}_variation{variation}"
-        for layout in floors.LAYOUTS_OF_SPLIT[split]
-        for variation in range(floors.VARIATION_COUNT)
-    )
+    layouts = layouts_of(split, homes)[:PLANS]
+    variations = range(VARIATION_COUNT if homes == CLASSIC else 1)
+    return tuple(f"layout{layout}_variation{v:02d}" for layout in layouts for v in variations)
 
 
-@lru_cache(maxsize=1024)
 def split_of(name: str) -> str | None:
     """The split that a building belongs to; None if there is no such building."""
-    home = _HOME.fullmatch(name)
-    if home is not None:
-        return split_of_layout(int(home[1])) if int(home[2]) < VARIATION_COUNT else None
-    return next(
-        (split for split in LAYOUTS_OF_SPLIT if name in building_names(CLASSIC, split)), None
-    )
+    match = _NAME.fullmatch(name)
+    if match is None or int(match[2]) >= VARIATION_COUNT:
+        return None
+    return split_of_layout(int(match[1]))
 
 
 def find_building(name: str) -> bool:
@@ -84,14 +72,10 @@ def load_building(name: str) -> Building:
     Raises:
         UserError: There is none of that name.
     """
-    if not find_building(name):
+    match = _NAME.fullmatch(name)
+    if match is None or not find_building(name):
         raise UserError(f"unknown building '{name}': layout5000_variation00 is one, for example")
-    floor, home = _FLOOR.fullmatch(name), _HOME.fullmatch(name)
-    if floor is not None:
-        made = floors.Furnisher(int(floor[1]), int(floor[2]))
-        return PlainBuilding(name, (0.0, 0.0, *made.size), made.rooms, tuple(made.solids))
-    assert home is not None
-    apartment = generate_apartment(int(home[1]), int(home[2]))
+    apartment = generate_apartment(int(match[1]), int(match[2]))
     closed = (
         _closed("fridge", apartment.fridge, FRIDGE_SIZE, apartment.colors["fridge"]),
         _closed("cabinet", apartment.cabinet, CABINET_SIZE, apartment.colors["cabinet"]),

@@ -196,7 +196,7 @@ def building_of(fields: FieldChecker, value: Any) -> str:
     if not find_building(name):
         fields.fail(
             "scene_id",
-            "a generated building (floor24_variation0); there is no such scene file",
+            "a generated building (layout5000_variation00); there is no such scene file",
             scene,
         )
     return name

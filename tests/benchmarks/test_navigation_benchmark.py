@@ -16,7 +16,7 @@ SMALL = (
 
 
 def test_simulation_and_training_are_timed(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(nav_env, "building_names", lambda *_: ("floor24_variation0",))
+    monkeypatch.setattr(nav_env, "building_names", lambda *_: ("layout5000_variation00",))
     monkeypatch.setattr(navigation, "STEPS", 20)
     path = tmp_path / "figures.json"
     options = ["--systems=batched", "--repeats=2", "--seconds=0.1", f"--json={path}"]

@@ -16,7 +16,7 @@ from rearrange import UserError
 from rearrange.episodes.dataset import write_packed
 from rearrange.scenes.apartment import Solid
 
-NAME = "floor24_variation0"
+NAME = "layout5000_variation00"
 
 
 def corners(content):
@@ -107,7 +107,7 @@ def test_a_dataset_with_a_file_for_each_scene(tmp_path):
 
 
 def test_an_agent_stays_in_a_scene_for_some_episodes(tmp_path):
-    names = ("floor24_variation0", "floor24_variation1", "floor25_variation0")
+    names = ("layout5000_variation00", "layout5000_variation01", "layout5001_variation00")
     scenes, _ = export(tmp_path, "floors", "val", map(load_building, names), [])
     episodes = [
         NavEpisode(f"{k}", name, (1.0, 1.0, 0.0), (2.0, 2.0)) for name in names for k in range(4)

@@ -16,7 +16,7 @@ from rearrange import UserError
 HALF = math.sqrt(0.5)
 GOOD = {
     "episode_id": "7",
-    "scene_id": "data/scene_datasets/floors/floor24_variation0.glb",
+    "scene_id": "data/scene_datasets/floors/layout5000_variation00.glb",
     "start_position": [2.0, 0.1, -3.0],
     "start_rotation": [0.0, 0.0, 0.0, 1.0],
     "info": {"geodesic_distance": 4.5, "difficulty": "easy"},
@@ -54,7 +54,7 @@ def test_there_and_back(x, y, yaw):
 def test_a_file_is_read(tmp_path):
     (episode,) = read_episodes(save(tmp_path / "val.json.gz", GOOD))
     assert episode.episode_id == "7"
-    assert episode.building == "floor24_variation0"
+    assert episode.building == "layout5000_variation00"
     assert episode.start == pytest.approx((2.0, 3.0, math.pi / 2))
     assert episode.goal == (5.0, 1.0)
     assert (episode.radius, episode.geodesic_distance) == (0.2, 4.5)

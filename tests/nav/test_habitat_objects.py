@@ -17,7 +17,7 @@ VIEW = {"agent_state": {"position": [2.0, 0.1, -3.0], "rotation": [0, 0, 0, 1]},
 GOOD = {
     "category_to_task_category_id": {"bed": 6},
     "goals_by_category": {
-        "floor24_variation0.glb_bed": [
+        "layout5000_variation00.glb_bed": [
             {"position": [1.0, 0.4, -2.0], "object_category": "bed", "view_points": [VIEW, VIEW]},
             {"position": [5.0, 0.4, -2.0], "object_category": "bed", "view_points": []},
         ]
@@ -25,7 +25,7 @@ GOOD = {
     "episodes": [
         {
             "episode_id": "7",
-            "scene_id": "mp3d/floor24_variation0/floor24_variation0.glb",
+            "scene_id": "mp3d/layout5000_variation00/layout5000_variation00.glb",
             "start_position": [2.0, 0.1, -5.0],
             "start_rotation": [0.0, 0.0, 0.0, 1.0],
             "info": {"geodesic_distance": 2.5},
@@ -42,7 +42,7 @@ def save(path, raw):
 
 def test_a_file_is_read(tmp_path):
     (episode,) = read_object_episodes(save(tmp_path / "val.json.gz", GOOD))
-    assert (episode.episode_id, episode.building) == ("7", "floor24_variation0")
+    assert (episode.episode_id, episode.building) == ("7", "layout5000_variation00")
     assert episode.start == pytest.approx((2.0, 5.0, math.pi / 2))
     assert (episode.category, episode.geodesic_distance) == ("bed", 2.5)
     np.testing.assert_array_equal(episode.view_points.points, [(2.0, 3.0)] * 2)
@@ -87,14 +87,14 @@ def broken(path, value):
     return raw
 
 
-GOALS = ("goals_by_category", "floor24_variation0.glb_bed")
+GOALS = ("goals_by_category", "layout5000_variation00.glb_bed")
 
 
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [
         (("episodes", 0, "object_category"), "throne", r"episodes\[0\]: object_category: .*chair"),
-        (("episodes", 0, "object_category"), "sofa", r"a field 'floor24_variation0.glb_sofa'"),
+        (("episodes", 0, "object_category"), "sofa", r"a field 'layout5000_variation00.glb_sofa'"),
         (
             ("episodes", 0, "start_position"),
             [0.0],

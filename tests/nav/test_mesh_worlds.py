@@ -23,7 +23,7 @@ from nav.worlds import AgentWorlds
 from rearrange import UserError
 
 pytestmark = [pytest.mark.habitat, pytest.mark.slow]
-NAMES = ("floor24_variation0", "floor26_variation1")
+NAMES = ("layout5000_variation00", "layout5002_variation01")
 AGENT = AgentConfig(rgb=True)
 
 
@@ -182,7 +182,7 @@ def test_what_is_no_scene_is_refused(env, files, tmp_path):
     bad = NavEpisode("x", "x", episode.start, episode.goal, mesh=SceneMesh(str(broken)))
     with pytest.raises(UserError, match="engine of agent 0"):
         env.reset(options={"episode": bad})
-    with pytest.raises(UserError, match="is in floor24_variation0, not in a scene of Habitat"):
+    with pytest.raises(UserError, match="is in layout5000_variation00, not in a scene of Habitat"):
         env.reset(options={"episode": NavEpisode("y", NAMES[0], (1.0, 1.0, 0.0), (2.0, 2.0))})
     with pytest.raises(UserError, match="without our labels"):
         MeshWorlds(1, AgentConfig(goal_mask=True))

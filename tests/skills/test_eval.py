@@ -149,9 +149,7 @@ def test_the_record_says_which_homes(tmp_path):
 
 def test_homes_are_chosen_where_there_are_some():
     assert evaluation.parse(["pick"]).homes == DEFAULT_HOMES
-    assert evaluation.parse(["pointnav"]).homes == ""
-    with pytest.raises(UserError, match="--homes chooses our apartments"):
-        evaluation.parse(["pointnav", "--homes", GENERATED])
+    assert evaluation.parse(["pointnav", "--homes", GENERATED]).homes == GENERATED
 
 
 def test_a_task_of_habitat_labs_has_no_numbers_of_ours():

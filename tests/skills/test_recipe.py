@@ -93,7 +93,7 @@ def test_settings_of_a_stage_read_as_they_are_typed():
 
 
 def test_stages_are_trained_one_after_the_other(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(nav_env, "building_names", lambda *_: ("floor24_variation0",))
+    monkeypatch.setattr(nav_env, "building_names", lambda *_: ("layout5000_variation00",))
     run = [STAGES, *TINY[:2], *TINY[3:], f"run={tmp_path}", "trainer.total_steps=64"]
     assert train.main(["pointnav", *run, "until=first"]) == 0
     assert not (tmp_path / "second").exists()

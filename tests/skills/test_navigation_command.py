@@ -118,7 +118,7 @@ def test_a_policy_is_judged_in_the_homes_of_its_training_or_in_others():
 
 
 def test_homes_are_not_chosen_where_a_file_has_chosen():
-    with pytest.raises(UserError, match="--homes chooses our apartments"):
+    with pytest.raises(VerUserError, match="--homes chooses our apartments"):
         evaluation.parse(["pointnav", "--homes", "classic", "--dataset", "a.json.gz"])
 
 

@@ -33,7 +33,6 @@ from rearrange.episodes.schema import (
 )
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import (
-    CLASSIC,
     DEFAULT_HOMES,
     LAYOUTS_OF,
     LAYOUTS_OF_SPLIT,
@@ -53,7 +52,7 @@ MOST_EPISODES = 200_000
 
 def default_path(task: str, split: str, homes: str = DEFAULT_HOMES) -> Path:
     """Where the episodes of a task and split are shipped or generated."""
-    folder = DIRECTORY / task if homes == CLASSIC else DIRECTORY / task / homes
+    folder = DIRECTORY / task if homes == DEFAULT_HOMES else DIRECTORY / task / homes
     return folder / f"{split}.json.gz"
 
 

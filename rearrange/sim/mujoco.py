@@ -211,11 +211,10 @@ class MujocoSimulator:
             self._views[i] = WorldViews(world, data)
         self.worlds[i] = world
         mujoco.mj_resetData(world.model, data)
-        for slot, pose in episode.objects.items():
+        objects = episode.objects if drawn is None else drawn.moved(episode.objects)
+        for slot, pose in objects.items():
             start = world.object_qpos + 7 * slot
             data.qpos[start : start + 7] = pose
-            if drawn is not None:
-                drawn.move_object(slot, data.qpos[start : start + 7])
         for k, joint in enumerate(ARTICULATED_JOINTS):
             data.qpos[world.joint_qpos[k]] = episode.articulated.get(joint, 0.0)
         arm = np.asarray(episode.arm_joints, dtype=float)

@@ -7,6 +7,7 @@ its own stream of random numbers, so that switching one on leaves the others as 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -15,6 +16,7 @@ import numpy as np
 from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot import fetch
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.settings import setting
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 
@@ -140,8 +142,21 @@ class Drawn:
         """Whether the compiled model has to be changed."""
         return self.friction != 1.0 or bool((self.masses != 1.0).any())
 
-    def move_object(self, slot: int, pose: np.ndarray) -> None:
-        """Shift and turn the pose (x, y, z, qw, qx, qy, qz) [7] of an object in place."""
+    def moved(self, objects: Mapping[int, Sequence[float]]) -> dict[int, np.ndarray]:
+        """Poses of objects, shifted and turned; one that would run into another stays where it was.
+
+        Args:
+            objects: Slot -> pose (x, y, z, qw, qx, qy, qz).
+        """
+        poses = {slot: np.array(pose) for slot, pose in objects.items()}
+        for slot, pose in poses.items():
+            nominal = pose.copy()
+            self._move(slot, pose)
+            if any(_collide(slot, pose, k, p) for k, p in poses.items() if k != slot):
+                pose[:] = nominal
+        return poses
+
+    def _move(self, slot: int, pose: np.ndarray) -> None:
         dx, dy, turn = self.object_motion[slot].tolist()
         pose[:2] += dx, dy
         if turn:
@@ -202,3 +217,11 @@ class Drawn:
 def _stream(seed: int, kind: int, step: int = 0) -> np.random.Generator:
     """Random numbers of one kind in one episode."""
     return np.random.default_rng([_STREAM, seed, kind, step])
+
+
+def _collide(slot: int, pose: np.ndarray, other_slot: int, other: np.ndarray) -> bool:
+    """Whether the cylinders about two upright objects overlap."""
+    one, two = (OBJECT_KINDS[SLOT_KINDS[each]] for each in (slot, other_slot))
+    apart = math.hypot(pose[0] - other[0], pose[1] - other[1])
+    level = abs(pose[2] - other[2]) < one.half_height + two.half_height
+    return level and apart < one.footprint_radius + two.footprint_radius

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 import rearrange
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError, default_config
 from rearrange.episodes import RecordedStarts
+from rearrange.scenes.apartment import CLASSIC
 from rearrange.sim import MujocoSimulator
 from rearrange.sim.contacts import ROBOT, SUCTION
 from rearrange.tasks import ForceConfig, NavigateConfig, PickConfig, PlaceConfig
@@ -284,8 +285,8 @@ def assert_step_agrees(env, action, outcome, i):
 
 def test_vectorised_worlds_equal_single_ones():
     config = short(35, force=ForceConfig(accumulated_limit=60.0))
-    vector = RearrangeVectorEnv(3, "pick", config, "val", SMALL)
-    singles = [make(config=config) for _ in range(3)]
+    vector = RearrangeVectorEnv(3, "pick", config, "val", SMALL, homes=CLASSIC)
+    singles = [make(config=config, homes=CLASSIC) for _ in range(3)]
     observations, _ = vector.reset(seed=20)
     for i, env in enumerate(singles):
         expected, _ = env.reset(seed=20 + i)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError
 from rearrange.late import LateObservations
+from rearrange.scenes.apartment import CLASSIC
 from rearrange.tasks import default_config
 
 SMALL = SimulatorConfig(camera_size=8)
@@ -98,8 +99,8 @@ def test_the_delay_is_in_steps_also_where_an_action_lasts_several():
 def test_worlds_side_by_side_are_as_late_as_one_alone():
     config = config_of("pick", 2, 1, 5)
     actions = np.random.default_rng(2).uniform(-1, 1, (12, 10)).astype(np.float32)
-    side_by_side = RearrangeVectorEnv(2, "pick", config, "val", SMALL)
-    alone = [RearrangeEnv("pick", config, "val", SMALL) for _ in range(2)]
+    side_by_side = RearrangeVectorEnv(2, "pick", config, "val", SMALL, homes=CLASSIC)
+    alone = [RearrangeEnv("pick", config, "val", SMALL, homes=CLASSIC) for _ in range(2)]
     start = side_by_side.reset(seed=7)[0]
     for i, env in enumerate(alone):
         same({key: value[i] for key, value in start.items()}, env.reset(seed=7 + i)[0])

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from rearrange.episodes import cluttered_scene, generation, sample_arm
+from rearrange.episodes.generation import empty_scene, source_of
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
-from rearrange.scenes.apartment import LAYOUTS_OF_SPLIT, OPEN_RECEPTACLES
+from rearrange.scenes.apartment import (
+    CLASSIC,
+    GENERATED,
+    LAYOUTS_OF_SPLIT,
+    OPEN_RECEPTACLES,
+    layouts_of,
+)
 from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.tasks import Pick, TidyHouse
@@ -40,8 +47,11 @@ def test_a_seed_gives_the_same_episodes_again(task):
 @pytest.mark.parametrize("split", LAYOUTS_OF_SPLIT)
 def test_scenes_come_from_the_layouts_of_their_split(split):
     rng = np.random.default_rng(0)
-    layouts = {cluttered_scene(split, rng).apartment.layout for _ in range(60)}
-    assert layouts == set(LAYOUTS_OF_SPLIT[split])
+    layouts = {empty_scene(source_of(split, CLASSIC), rng).apartment.layout for _ in range(60)}
+    assert layouts == set(layouts_of(split, CLASSIC))
+    layouts = [empty_scene(source_of(split, GENERATED), rng).apartment.layout for _ in range(10)]
+    assert set(layouts) <= set(layouts_of(split, GENERATED))
+    assert len(set(layouts)) > 5
 
 
 def test_all_variations_are_drawn(monkeypatch):

@@ -30,7 +30,7 @@ def test_a_generated_file_can_be_read(tmp_path, capsys):
     assert len({tuple(episode.objects.items()) for episode in episodes}) == 12
     assert episodes.seed == 3
     assert episodes.generator == (
-        "python -m rearrange.episodes generate pick --homes classic --split val "
+        "python -m rearrange.episodes generate pick --homes generated --split val "
         "--episodes 12 --seed 3"
     )
     assert list(path.parent.iterdir()) == [path]
@@ -39,20 +39,20 @@ def test_a_generated_file_can_be_read(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("one_variation")
-def test_a_file_of_generated_homes_says_so(tmp_path, monkeypatch, capsys):
+def test_a_file_of_other_homes_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(dataset, "DIRECTORY", tmp_path)
-    arguments = ["--homes", GENERATED, "--episodes", "2", "--workers", "1"]
+    arguments = ["--homes", CLASSIC, "--episodes", "2", "--workers", "1"]
     assert main(["generate", "open_fridge", *arguments]) == 0
-    path = tmp_path / "open_fridge" / "generated" / "val.json.gz"
-    assert path == default_path("open_fridge", "val", GENERATED)
-    episodes = EpisodeSet.load(path, "open_fridge", "val", GENERATED)
-    assert {episode.layout for episode in episodes} <= set(layouts_of("val", GENERATED))
-    assert "--homes generated" in episodes.generator
-    with pytest.raises(UserError, match="homes: expected 'classic', found 'generated'"):
-        EpisodeSet.load(path, homes=CLASSIC)
+    path = tmp_path / "open_fridge" / "classic" / "val.json.gz"
+    assert path == default_path("open_fridge", "val", CLASSIC)
+    episodes = EpisodeSet.load(path, "open_fridge", "val", CLASSIC)
+    assert {episode.layout for episode in episodes} <= set(layouts_of("val", CLASSIC))
+    assert "--homes classic" in episodes.generator
+    with pytest.raises(UserError, match="homes: expected 'generated', found 'classic'"):
+        EpisodeSet.load(path, homes=GENERATED)
     capsys.readouterr()
     assert main(["check", str(path)]) == 0
-    assert "homes generated, split val" in capsys.readouterr().out
+    assert "homes classic, split val" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("one_variation")

@@ -18,7 +18,7 @@ from rearrange.scenes import (
     apartments_of_split,
     generate_apartment,
 )
-from rearrange.scenes.apartment import KEPT_COUNT, kept_by_apartment
+from rearrange.scenes.apartment import CLASSIC, KEPT_COUNT, kept_by_apartment
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FLOOR_PLANS
 from rearrange.scenes.placement import CELL, FloorGrid
@@ -91,8 +91,14 @@ def check_surfaces(apartment: Apartment) -> None:
 
 
 def test_splits_by_layout():
-    assert [len(apartments_of_split(split)) for split in ("train", "val", "test")] == [189, 21, 21]
-    everything = [a for split in ("train", "val", "test") for a in apartments_of_split(split)]
+    assert [len(apartments_of_split(split, CLASSIC)) for split in ("train", "val", "test")] == [
+        189,
+        21,
+        21,
+    ]
+    everything = [
+        a for split in ("train", "val", "test") for a in apartments_of_split(split, CLASSIC)
+    ]
     assert sorted(everything) == ALL
     with pytest.raises(UserError, match="split"):
         apartments_of_split("training")

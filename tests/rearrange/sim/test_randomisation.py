@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import itertools
 import math
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot import fetch
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim import MujocoSimulator, Randomisation, SimulatorConfig, check_simulator
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.conformance_tools import one_action, random_actions, snapshot
@@ -123,12 +125,36 @@ def test_values_fill_their_ranges():
 def test_objects_are_moved_and_turned_as_drawn(pick_episodes):
     episode, drawn = pick_episodes[0], ALL.draw(pick_episodes[0].seed)
     for slot, start in episode.objects.items():
-        pose = np.array(start)
-        drawn.move_object(slot, pose)
+        pose = drawn.moved({slot: start})[slot]
         dx, dy, turn = drawn.object_motion[slot]
         np.testing.assert_allclose(pose[:3], np.add(start[:3], (dx, dy, 0.0)))
         before, after = (2 * math.atan2(q[6], q[3]) for q in (start, pose))
         assert math.remainder(after - before - turn, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_objects_do_not_run_into_each_other(pick_episodes):
+    start = pick_episodes[0].objects
+    assert crossing(start) == 0
+    unhindered = hindered = 0
+    for drawn in map(Randomisation(object_shift=0.05).draw, range(20)):
+        freely = {slot: drawn.moved({slot: pose})[slot] for slot, pose in start.items()}
+        moved = drawn.moved(start)
+        unhindered += crossing(freely)
+        hindered += sum((moved[slot] != freely[slot]).any() for slot in start)
+        assert crossing(moved) == 0
+    assert unhindered > 0
+    assert 0 < hindered < 2 * unhindered + 1
+
+
+def crossing(poses) -> int:
+    """How many pairs of upright objects are inside one another, by circles about their footprints."""
+    kinds = {slot: OBJECT_KINDS[SLOT_KINDS[slot]] for slot in poses}
+    return sum(
+        math.dist(poses[a][:2], poses[b][:2])
+        < kinds[a].footprint_radius + kinds[b].footprint_radius
+        and abs(poses[a][2] - poses[b][2]) < kinds[a].half_height + kinds[b].half_height
+        for a, b in itertools.combinations(poses, 2)
+    )
 
 
 def test_scaled_masses_are_what_mujoco_would_derive(pick_episodes):

@@ -139,7 +139,7 @@ def test_the_bowl_rides_in_its_drawer_and_the_apple_stays_on_its_shelf(episodes)
     simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))
     idle = np.zeros((1, 10))
     idle[0, 7] = -1.0
-    for episode in episodes[:2]:
+    for episode in (episodes[0], episodes[2]):  # in [1] the robot stands in the drawer's way
         simulator.reset([0], [episode])
         world, data = simulator.worlds[0], simulator.data[0]
         yaw = world.apartment.cabinet.yaw

@@ -179,12 +179,12 @@ class _Worlds:
             rng: What is random in the episode.
             home_seed: Decides which generated apartment it takes place in; none: the generator does.
         """
-        recorded = self.starts.draw(self.task.name, self.split, rng)
+        home_seed = home_seed if self.endless else ()
+        recorded = self.starts.draw(self.task.name, self.split, rng, home_seed)
         if recorded is not None:
             self.simulator.reset([i], [recorded])
             return self.begin(i, recorded)
-        home = bool(home_seed) and self.endless
-        apartments = at_home(self.apartments, home_seed) if home else self.apartments
+        apartments = at_home(self.apartments, home_seed) if home_seed else self.apartments
         sample = partial(self._sample, apartments, rng)
         episode = draw(sample, self.simulator, i, START_ATTEMPTS, rejected := Counter())
         if episode is not None:

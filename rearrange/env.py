@@ -141,7 +141,7 @@ class _Worlds:
         self.source = source
         self.task = make_task(task, config, world_count)
         self.starts = starts or RecordedStarts()
-        self.starts.check(task, split)
+        self.starts.check(task, split, homes)
         self.action_scale = self.task.action.scale()
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:

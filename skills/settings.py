@@ -177,7 +177,7 @@ class SkillEnvironments:
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
-        starts.check(settings.skill, split or settings.split)
+        starts.check(settings.skill, split or settings.split, settings.homes)
         if check_simulator_name(settings.sim) != "mujoco":
             make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
         return cls(

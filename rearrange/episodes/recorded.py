@@ -24,13 +24,13 @@ class RecordedStarts:
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
 
-    def check(self, task: str, split: str) -> None:
-        """Raise UserError where a file is missing, wrong or empty, or the share is none."""
+    def check(self, task: str, split: str, homes: str) -> None:
+        """Raise UserError where a file is missing, wrong, empty or of other homes, or the share is none."""
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
         for path in self.files(task, split):
             try:
-                count = len(EpisodeSet.load(path, task, split))
+                count = len(EpisodeSet.load(path, task, split, homes))
             except UserError as error:
                 raise UserError(f"{error} (starts.paths=[] takes no recorded starts)") from None
             if not count:

@@ -7,7 +7,8 @@ import pytest
 from rearrange.episodes import RecordedStarts
 from rearrange.episodes.dataset import EpisodeSet, record_of
 from rearrange.episodes.generation import load_layout
-from rearrange.scenes.apartment import GENERATED, layouts_of
+from rearrange.errors import UserError
+from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
 
 
 @pytest.fixture
@@ -53,3 +54,11 @@ def test_none_is_drawn_where_the_share_says_so(recorded):
     none = [replace(recorded, share=0.25).draw("pick", "val", rng) is None for _ in range(400)]
     assert 0.65 < np.mean(none) < 0.85
     assert RecordedStarts([]).draw("pick", "val", rng) is None
+
+
+def test_starts_in_other_homes_are_refused(recorded):
+    recorded.check("pick", "val", GENERATED)
+    with pytest.raises(
+        UserError, match=r"homes: expected 'classic', found 'generated' .*starts.paths=\[\]"
+    ):
+        recorded.check("pick", "val", CLASSIC)

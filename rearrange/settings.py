@@ -8,9 +8,12 @@ docs/hab.md lists both.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from rearrange.errors import UserError
 
 _KEY = "rearrange"
 
@@ -26,6 +29,8 @@ class Setting:
         note: What is to be said of HAB's value, or nothing.
         kept: Why HAB's rules keep our value although HAB has another, or nothing.
         hides: What failure our value hides or makes rarer, or nothing.
+        low: Its least value, where it is a number.
+        high: Its largest; infinite values make sense where this is infinite and the default or HAB's is.
     """
 
     about: str
@@ -34,6 +39,8 @@ class Setting:
     note: str = ""
     kept: str = ""
     hides: str = ""
+    low: float = 0.0
+    high: float = math.inf
 
 
 def setting(default: Any, *, hab: Any, about: str, **more: Any) -> Any:
@@ -63,6 +70,27 @@ def setting_of(config_field: dataclasses.Field[Any], hab: dict[str, Any] | None 
     if hab is not None and config_field.name in hab:
         return dataclasses.replace(known, hab=hab[config_field.name])
     return known
+
+
+def check_ranges(config: Any, name: str) -> None:
+    """Raise a UserError that names the first number out of its range, by a dotted key.
+
+    Args:
+        config: A dataclass; fields that `setting` and `group` did not make are passed over.
+        name: Where it stands, such as "task"; nowhere in particular if empty.
+    """
+    for each in dataclasses.fields(config):
+        known, value = each.metadata.get(_KEY), getattr(config, each.name)
+        key = f"{name}.{each.name}" if name else each.name
+        if isinstance(known, dict):
+            check_ranges(value, key)
+        elif isinstance(known, Setting) and type(value) in (int, float):
+            endless = math.inf in (each.default, known.hab)
+            within = known.low <= value <= known.high and (math.isfinite(value) or endless)
+            if not within:  # NaN, too
+                bounded = math.isfinite(known.high)
+                most = f" and at most {known.high:g}" if bounded else " and finite" * (not endless)
+                raise UserError(f"{key} must be at least {known.low:g}{most}, found {value:g}")
 
 
 def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:

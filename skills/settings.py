@@ -24,6 +24,7 @@ from rearrange.rules import (
     task_config,
 )
 from rearrange.scenes.apartment import DEFAULT_HOMES, layouts_of
+from rearrange.settings import check_ranges
 from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
@@ -178,6 +179,8 @@ class SkillEnvironments:
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
         starts.check(settings.skill, split or settings.split, settings.homes)
+        check_ranges(settings.task, "task")
+        SimulatorConfig(camera_size=settings.camera_size)  # checks it
         if check_simulator_name(settings.sim) != "mujoco":
             make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
         return cls(

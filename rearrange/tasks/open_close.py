@@ -59,7 +59,7 @@ class OpenCabConfig:
         accumulated_limit=-1.0,
         end_penalty=10.0,
     )
-    max_steps: int = setting(200, hab=200, about="then the episode is truncated")
+    max_steps: int = setting(200, low=1, hab=200, about="then the episode is truncated")
     joint_scale: float = setting(
         10.0, hab=10.0, about="per metre or radian of the joint, until it is there once"
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rearrange.env import EpisodeSource, RearrangeEnv, RearrangeVectorEnv
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.rules import (
@@ -32,6 +32,7 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat_dataset import DatasetEpisodes
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import HOUSEHOLD_NAMES, TASKS, default_config
+from rearrange.worlds import EpisodeSource
 from skills.habitat_lab import (
     PREFIX,
     HabitatLabEnvironments,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -16,6 +16,7 @@ from rearrange.errors import UserError
 from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks.base import STOP
 from rearrange.worlds import (
     FULL_ACTION_SIZE,
@@ -26,6 +27,9 @@ from rearrange.worlds import (
     to_physical,
 )
 
+if TYPE_CHECKING:
+    from rearrange.render.chase import ChaseView
+
 
 class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode.
@@ -34,7 +38,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         after_step: Called after every 1/30 s, also within a repeated action.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render_fps": 30}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
 
     def __init__(
         self,
@@ -46,6 +50,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
+        render_mode: str | None = None,
     ) -> None:
         """Build the environment.
 
@@ -58,10 +63,15 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             starts: Recorded start states that are mixed into those that the task samples.
             source: Where episodes come from, if not from our apartments.
             homes: "classic", eleven plans drawn by hand, or "generated", plans without end.
+            render_mode: "rgb_array", or None if `render` is not called.
 
         Raises:
-            UserError: Unknown task, split or homes, or recorded starts that cannot be read.
+            UserError: Unknown task, split, homes or render mode, or recorded starts that cannot be read.
         """
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise UserError(f"render_mode must be rgb_array or None, found '{render_mode}'")
+        self.render_mode = render_mode
+        self._view: ChaseView | None = None  # of the running episode
         self._worlds = Worlds(task, config, split, simulator, 1, starts, source, homes)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
@@ -109,6 +119,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         else:
             number = (options or {}).get("episode_number")
             self._worlds.reset(0, self.np_random, self._seed, number)
+        self._view = None
         return self.observe(), {}
 
     def step(
@@ -153,6 +164,23 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     def observe(self) -> dict[str, np.ndarray]:
         """What the policy sees now: the present state, or an earlier one (`action.delay`)."""
         return {key: value[0] for key, value in self._worlds.observe().items()}
+
+    def render(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Draw the robot from behind [540, 680, 3] uint8; None without `render_mode`."""
+        if self.render_mode is None:
+            return None
+        if not isinstance(self.simulator, MujocoSimulator):
+            raise UserError("pictures are drawn from the MuJoCo simulator alone")
+        assert self.episode is not None  # raises before the first
+        world, data = self.simulator.worlds[0], self.simulator.data[0]
+        assert world is not None
+        assert data is not None
+        if self._view is None:
+            from rearrange.render.chase import ChaseView  # compiles for some seconds
+
+            self._view = ChaseView(world.model)
+        x, y, yaw = (float(value) for value in self.state.base_pose[0])
+        return self._view.draw(data, (x, y, yaw))[0]
 
     def close(self) -> None:
         """Free the simulator."""

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 
 class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
-    """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode.
+    """One world. Actions are in [-1, 1].
+
+    `info["metrics"]` of the last step sums up the episode, `info["is_success"]` tells whether it was a success.
 
     Attributes:
         after_step: Called after every 1/30 s, also within a repeated action.
@@ -72,6 +74,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             raise UserError(f"render_mode must be rgb_array or None, found '{render_mode}'")
         self.render_mode = render_mode
         self._view: ChaseView | None = None  # of the running episode
+        self._ended = False
         self._worlds = Worlds(task, config, split, simulator, 1, starts, source, homes)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
@@ -119,7 +122,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         else:
             number = (options or {}).get("episode_number")
             self._worlds.reset(0, self.np_random, self._seed, number)
-        self._view = None
+        self._view, self._ended = None, False
         return self.observe(), {}
 
     def step(
@@ -135,6 +138,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         Returns:
             What Gymnasium asks for; the reward is the sum over the steps of 1/30 s.
         """
+        if self._ended:
+            raise RuntimeError("the episode is over: call reset() before step()")
         full, total = self._worlds.full_action, 0.0
         full[0, self.task.action_slice] = checked_action(action, (self.task.action_size,))
         for _ in range(self._worlds.repeat):
@@ -143,6 +148,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             full[0, STOP] = -1.0
             total += reward
             if terminated or truncated:
+                self._ended = True
                 break
         return self.observe(), total, terminated, truncated, info  # pyright: ignore[reportPossiblyUnboundVariable]
 
@@ -197,6 +203,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         info: dict[str, Any] = {}
         if terminated or truncated:
             info["metrics"] = worlds.metrics(0, outcome)
+            info["is_success"] = bool(outcome.success[0])
         if self.after_step is not None:
             self.after_step(self)
         return float(rewards[0]), terminated, truncated, info
@@ -284,12 +291,14 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
             final = worlds.observe()
             infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
             metrics = np.full(self.num_envs, None, dtype=object)
+            success = outcome.success.copy()
             for i in ended.tolist():
                 infos["final_obs"][i] = {key: value[i] for key, value in final.items()}
                 metrics[i] = worlds.metrics(i, outcome)
                 self._begin(i)
             infos["_final_obs"] = terminated | truncated
             infos["final_info"] = {"metrics": metrics, "_metrics": infos["_final_obs"]}
+            infos["final_info"] |= {"is_success": success, "_is_success": infos["_final_obs"]}
         return worlds.observe(), rewards, terminated, truncated, infos
 
     def close_extras(self) -> None:

@@ -124,6 +124,24 @@ APPO = _in(
 )
 ROLLOUT = _in(
     "ver/rollout.py",
+    (
+        "Importance weights given to other environments' steps",
+        "[self.environments[slots]]",
+        "[self.environments[: len(slots)]]",
+    ),
+    (
+        "Slots handed out whatever their policy",
+        "free[np.lexsort((self.sequences[free], self.versions[free]))]",
+        "free",
+    ),
+    (
+        "The oldest slot left out instead of the newest",
+        "complete[self.newest] = False",
+        "complete[order[np.flatnonzero(np.diff(self.environments[order], prepend=-1))]] = False",
+    ),
+)
+EXPERIENCE = _in(
+    "ver/experience.py",
     ("Returns lack the value", "        advantages + buffer.values[slots],", "        advantages,"),
     (
         "Importance weights upside down",
@@ -134,11 +152,6 @@ ROLLOUT = _in(
         "Importance weights not truncated",
         "np.minimum((length + 1) / counts, maximum)",
         "np.asarray((length + 1) / counts)",
-    ),
-    (
-        "Importance weights given to other environments' steps",
-        "[self.environments[slots]]",
-        "[self.environments[: len(slots)]]",
     ),
     (
         "Sequences run across episodes",
@@ -156,20 +169,10 @@ ROLLOUT = _in(
         "np.diff(buffer.steps[slots]) > 99",
     ),
     (
-        "Slots handed out whatever their policy",
-        "free[np.lexsort((self.sequences[free], self.versions[free]))]",
-        "free",
-    ),
-    (
         "Stale steps' returns computed anew",
         "chain, counts = buffer.chains()",
         "chain = np.lexsort((buffer.sequences, buffer.environments))\n"
         "    counts = np.bincount(buffer.environments)",
-    ),
-    (
-        "The oldest slot left out instead of the newest",
-        "complete[self.newest] = False",
-        "complete[order[np.flatnonzero(np.diff(self.environments[order], prepend=-1))]] = False",
     ),
 )
 MINI_BATCHES = _in(
@@ -190,9 +193,14 @@ MINI_BATCHES = _in(
         "of[batch.heads], device",
         "of[batch.heads - 1], device",
     ),
+    (
+        "Packed mini-batches overwrite each other",
+        "self._gathered[place * self.threads :]",
+        "self._gathered[:]",
+    ),
 )
-PPO = _in(
-    "ver/ppo.py",
+PPO_LOSS = _in(
+    "ver/ppo_loss.py",
     ("Advantage's sign swapped", "policy_loss = -(weights", "policy_loss = (weights"),
     (
         "Ratio clipped on one side only",
@@ -220,16 +228,14 @@ PPO = _in(
     ("Value clipped around itself", "near = old_values +", "near = values +"),
     ("Value clip takes the smaller error", "squared = torch.maximum(", "squared = torch.minimum("),
     ("Value clipped by default", "    if config.clip_value:", "    if True:"),
+)
+PPO = _in(
+    "ver/ppo.py",
     ("Advantages normalised by default", "if self.config.normalise_advantages:", "if True:"),
     (
         "Schedule does not step",
         "scheduled_rate(self.config, progress,",
         "scheduled_rate(self.config, 0.0,",
-    ),
-    (
-        "Packed mini-batches overwrite each other",
-        "self._gathered[place * self.threads :]",
-        "self._gathered[:]",
     ),
     ("Gradient not clipped", "limit or math.inf", "math.inf"),
     ("Threads' shares forgotten", "gradient * shares[0]", "gradient * 1.0"),
@@ -277,6 +283,9 @@ NETWORKS = [
             "outputs, next_state = self.core.step(features, state * masks[:, None])",
             "outputs, next_state = self.core.step(features, state)",
         ),
+    ),
+    *_in(
+        "ver/networks/vectors.py",
         (
             "An angle's sine left out",
             "multiples.cos(), multiples.sin()",
@@ -390,7 +399,9 @@ MUTATIONS = [
     *TRAJECTORIES,
     *APPO,
     *ROLLOUT,
+    *EXPERIENCE,
     *MINI_BATCHES,
+    *PPO_LOSS,
     *PPO,
     *NETWORKS,
     *OPTIMISERS,

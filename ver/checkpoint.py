@@ -102,42 +102,6 @@ def load_weights(policy: nn.Module, tensors: dict[str, Tensor], source: str) -> 
     policy.load_state_dict(tensors)
 
 
-def start_from(
-    path: str | Path, policy: ActorCritic, metadata: dict[str, Any], reset_spread: bool = False
-) -> None:
-    """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
-
-    Where the checkpoint's network has no `distances`, those of this run's are inputs that it learns to use;
-    where it has no memory, a residual core's LSTM is what it learns to use.
-
-    Args:
-        path: The checkpoint.
-        policy: As it was made for this run.
-        metadata: What the trainer's caller keeps in checkpoints.
-        reset_spread: The policy keeps its own free log standard deviations: it explores anew.
-
-    Raises:
-        UserError: If the checkpoint is foreign or does not fit this run.
-    """
-    if not str(path):
-        return
-    tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
-    weights = strip_prefix(tensors, "policy/")
-    network = policy.network_config
-    if network.core == "residual" and header["network"].get("core") == "none":
-        weights = policy.add_memory(weights)
-        header["network"] = header["network"] | {"core": network.core}
-    if network.distances and not header["network"].get("distances"):
-        weights = policy.add_distances(weights)
-        new = {"distances": network.distances, "distance_scale": network.distance_scale}
-        header["network"] = header["network"] | new
-    check_same_training(path, header, policy, metadata, "another trainer.start_from")
-    if reset_spread:
-        own = policy.state_dict()
-        weights |= {name: own[name] for name in own if name.endswith(".log_std")}
-    load_weights(policy, weights, str(path))
-
-
 def save_training(
     path: str | Path,
     policy: ActorCritic,

@@ -98,4 +98,4 @@ def _normalise(policy: ActorCritic, shown: Demonstrations) -> None:
         return
     for begin in range(0, len(shown.first), _CHUNK):
         rows = {k: v[begin : begin + _CHUNK] for k, v in shown.observations.items()}
-        policy.normaliser.update(policy.join_vectors(rows))
+        policy.normaliser.update(policy.vectors.join(rows))

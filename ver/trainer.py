@@ -26,7 +26,6 @@ from ver.checkpoint import (
     remove_unfinished,
     save_policy,
     save_training,
-    start_from,
     strip_prefix,
 )
 from ver.collect.environment_worker import MakeEnv
@@ -48,6 +47,7 @@ from ver.random_state import (
     seed_everything,
 )
 from ver.rollout import RolloutBuffer
+from ver.warm_start import start_from
 
 _LEARNING_GRACE_S = 15.0
 

@@ -11,8 +11,8 @@ from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.trajectories import TrajectoryBuffer
 from ver.config import NetworkConfig
+from ver.experience import make_experience
 from ver.networks.policy import ActorCritic
-from ver.rollout import make_experience
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 NOBODY_CLAIMED = np.zeros(9, np.uint8)

@@ -148,16 +148,3 @@ def _git(*arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return result.stdout.strip() if result.returncode == 0 else ""
-
-
-def time_shares(
-    wall: float, wait: float, inference: float, learning: float, ranks: float
-) -> dict[str, float]:
-    """Returns what share of a rollout's wall time each kind of work took, all in seconds."""
-    return {
-        "time/simulation_wait": wait / wall,
-        "time/inference": inference / wall,
-        "time/learning": learning / wall,
-        "time/waiting_for_ranks": ranks / wall,
-        "time/overhead": max(0.0, wall - wait - inference - learning - ranks) / wall,
-    }

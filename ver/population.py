@@ -161,7 +161,7 @@ class Population:
         if trainer.steps < until:
             trainer.train()
         self.interrupted = trainer.interrupted
-        return trainer.episode_mean(self.config.metric)
+        return trainer.progress.episode_mean(self.config.metric)
 
     def _evolve(self) -> None:
         """Decides, hands weights over, and only then writes down that the next round has begun."""

@@ -199,7 +199,7 @@ def make_trainer(member, values, directory, after_update):
 def test_a_run_adopts_weights_but_not_luck(tmp_path):
     parent = make_trainer(0, {}, tmp_path / "parent", None)
     parent.train()
-    (newest, *_) = sorted(parent.checkpoint_directory.glob("*"), reverse=True)
+    (newest, *_) = sorted(parent.checkpoints.folder.glob("*"), reverse=True)
     child = make_trainer(1, {"total_steps": 192}, tmp_path / "child", None)
     child.train()
     assert child.steps == 192

@@ -234,7 +234,7 @@ def test_resume_restores_everything(tmp_path, optimizer):
     for name, value in again.policy.state_dict().items():
         assert torch.equal(value, expected[name])
     assert again.steps == trainer.steps == 128
-    assert again.episodes == trainer.episodes > 0
+    assert again.progress.episodes == trainer.progress.episodes > 0
     assert again.ppo.updates == trainer.ppo.updates == 12
     assert again.ppo.entropy.value == trainer.ppo.entropy.value != 1e-3
     for old, new in (

@@ -32,8 +32,9 @@ LIMIT_S = 240.0  # for a stage of tests: what waits for ever has been noticed, t
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
     "tests/ver/test_gae.py tests/ver/test_vtrace.py "
-    "tests/ver/test_rollout.py tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
-    "tests/ver/test_ppo.py tests/ver/test_entropy.py "
+    "tests/ver/test_rollout.py tests/ver/test_experience.py "
+    "tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
+    "tests/ver/test_ppo_loss.py tests/ver/test_ppo.py tests/ver/test_entropy.py "
     "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks "
     "tests/ver/test_action_space.py",
     "tests/ver/test_trainer.py tests/ver/collect",
@@ -117,7 +118,7 @@ TRAJECTORIES = _in(
     ("Trajectories: unfinished steps taken", "own = own[self.sequences[own] < end]", "pass"),
 )
 APPO = _in(
-    "ver/collect/appo.py",
+    "ver/collect/systems/appo.py",
     ("APPO: weights never renewed", "        self.copy_weights()\n", ""),
     ("APPO: steps named after the wrong weights", '["version"][0] = version', '["version"][0] = 0'),
     ("APPO: dropped steps not counted", "(buffer.dropped - dropped) * buffer.length", "0"),

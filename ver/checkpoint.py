@@ -125,6 +125,28 @@ def save_training(
     write_file(path, tensors | state, header, TRAINING_FORMAT)
 
 
+def load_training(
+    path: str | Path, policy: ActorCritic, metadata: dict[str, Any]
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Puts a training checkpoint's weights into the policy that is to be trained on.
+
+    Args:
+        path: The file.
+        policy: The policy.
+        metadata: What the trainer's caller wants kept, which must be that of the file.
+
+    Returns:
+        All tensors and the values that `save_training` was given.
+
+    Raises:
+        UserError: If the file is foreign or does not fit what is to be trained.
+    """
+    tensors, header = read_file(path, (TRAINING_FORMAT,))
+    check_same_training(path, header, policy, metadata)
+    load_weights(policy, strip_prefix(tensors, "policy/"), str(path))
+    return tensors, header["values"]
+
+
 def optimizer_tensors(optimizer: torch.optim.Optimizer, prefix: str) -> dict[str, Tensor]:
     """Lists an optimiser's state as named tensors; groups' settings come from the configuration."""
     return {

@@ -162,7 +162,9 @@ class DistributedConfig:
 class TrainerConfig:
     """One training run."""
 
-    system: str = "ver"  # how experience is collected; the names are in ver/collect/systems.py
+    system: str = (
+        "ver"  # how experience is collected; the names are those of files in ver/collect/systems
+    )
     total_steps: int = 2_000_000  # environment steps in all
     seed: int = 1  # seeds networks, sampling and environments
     device: str = "cpu"  # cpu or cuda
@@ -203,12 +205,6 @@ class CloningConfig:
         for name in ("learning_rate", "max_gradient_norm"):
             if not 0.0 < getattr(self, name) < float("inf"):
                 raise UserError(f"cloning.{name} must be positive, found {getattr(self, name):g}")
-
-
-def batch_steps(config: TrainerConfig) -> int:
-    """Returns how many steps of one process are learned from together."""
-    batch = config.appo.batch_trajectories if config.system == "appo" else 0
-    return (batch or config.collect.num_environments) * config.collect.rollout_length
 
 
 def check_counts(config: TrainerConfig) -> None:

@@ -13,21 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ver.checkpoint import (
-    TRAINING_FORMAT,
-    check_same_training,
-    load_weights,
-    read_file,
-    save_policy,
-    save_training,
-    strip_prefix,
-)
-from ver.collect.environment_worker import MakeEnv
+from ver.checkpoint import load_training, save_policy, save_training, strip_prefix
+from ver.collect.collector import Collector
+from ver.collect.environment_worker import MakeEnv, probe_spaces
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
-from ver.collect.systems import Collector, check_system, make_collector
-from ver.collect.ver import probe_spaces
-from ver.config import TrainerConfig, batch_steps, check_counts, config_to_dict
+from ver.collect.systems import find_system
+from ver.config import TrainerConfig, check_counts, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import UserError, WorkerCrashError, WriteError
 from ver.logs import Logs, NoLogs
@@ -83,7 +75,7 @@ class Trainer:
         metadata: dict[str, Any] | None = None,
         after_update: AfterUpdate | None = None,
     ):
-        _check(config)
+        self._system = _check(config)
         self.config = config
         self.make_env = make_env
         self.run_directory = Path(run_directory)
@@ -95,21 +87,20 @@ class Trainer:
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        self.rollout_steps = batch_steps(config) * self.group.size
+        self.rollout_steps = self._system.batch_steps(config) * self.group.size
         self.ppo = PPO(
             self.policy,
             config.ppo,
             config.learner_threads or max(1, cores() // self.group.local_size),
             max(1, self.rollout_steps // config.ppo.mini_batches),
             self.group,
-            config.appo if config.system == "appo" and config.appo.vtrace else None,
+            self._system.vtrace(config),
         )
         self.progress = Progress(config.episode_window)
         self.checkpoints = RunCheckpoints(self.run_directory, config.keep_checkpoints)
         self.interrupted = False
         self._signals = StopSignals()
         self._timer = RolloutTimer()
-        self._collected = False  # with overlap: whether a rollout is waiting to be learned from
         self._seed = 0  # of the environments
         # What a checkpoint holds of the moment between two rollouts; a signal may come later.
         self._boundary: dict[str, Tensor] = {}
@@ -167,7 +158,7 @@ class Trainer:
 
     def _make_collector(self, logs: Logs) -> Collector:
         carried = strip_prefix(self._boundary, "carried/") or None
-        collector = make_collector(
+        collector = self._system(
             self.config,
             self.make_env,
             self.policy,
@@ -188,16 +179,15 @@ class Trainer:
         return collector
 
     def _locate(self, fault: Fault) -> Fault:
-        if self.group.size == 1:
-            return fault
-        return replace(fault, what=f"rank {self.group.rank}: {fault.what}")
+        alone = self.group.size == 1
+        return fault if alone else replace(fault, what=f"rank {self.group.rank}: {fault.what}")
 
     def _loop(self, collector: Collector, logs: Logs) -> dict[str, float]:
         config, row = self.config, {}
         preemption = make_preemption(config.distributed, self.group, collector.buffer)
         samples = self.rollout_steps * config.ppo.epochs
         saved_at = time.monotonic()
-        ended = self._collected = False
+        ended = self._collected = False  # with overlap: a rollout waits to be learned from
         while self.steps < config.total_steps and self._all_go_on(ended):
             steps = self.steps
             self._timer.begin(collector.busy_seconds, self.ppo.packing_seconds)
@@ -317,12 +307,8 @@ class Trainer:
         Raises:
             UserError: If the checkpoint is foreign or does not fit the configuration.
         """
-        tensors, header = read_file(path, (TRAINING_FORMAT,))
-        weights = strip_prefix(tensors, "policy/")
-        check_same_training(path, header, self.policy, self.metadata)
-        load_weights(self.policy, weights, str(path))
+        tensors, values = load_training(path, self.policy, self.metadata)
         self.ppo.load_state(tensors, str(path))
-        values = header["values"]
         self.progress.restore(values, self.group.main)
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
@@ -403,8 +389,11 @@ class Trainer:
         return not self.group.agrees_to_stop(self._signals.urgent)
 
 
-def _check(config: TrainerConfig) -> None:
+def _check(config: TrainerConfig) -> type[Collector]:
+    """Refuses settings that cannot be; returns the system that they name."""
     check_counts(config)
-    check_system(config)
+    system = find_system(config.system)
+    system.check(config)
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
+    return system

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from played_rollouts import make_player
 
-from ver.collect.ver import VERCollector, probe_spaces
+from ver.collect.environment_worker import probe_spaces
+from ver.collect.systems.ver import VERCollector
 from ver.config import DistributedConfig, TrainerConfig, merge_config
 from ver.distributed import SingleProcess
 from ver.experience import make_experience

@@ -14,9 +14,8 @@ import torch
 import toy_environments
 
 from ver.checkpoint import load_policy
-from ver.collect.environment_worker import to_environment_action
-from ver.collect.systems import make_collector
-from ver.collect.ver import probe_spaces
+from ver.collect.environment_worker import probe_spaces, to_environment_action
+from ver.collect.systems import find_system
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -159,7 +158,7 @@ def test_collected_experience_is_what_the_environments_did(system, inference_wor
     config = settings(*overrides)
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
-    collector = make_collector(config, toy_environments.make_reach, policy, 0)
+    collector = find_system(config.system)(config, toy_environments.make_reach, policy, 0)
     try:
         for version in range(4):
             assert collector.collect(version)

@@ -19,6 +19,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from ver.action_space import to_environment_action
 from ver.collect.mailboxes import Mailboxes
@@ -26,6 +27,15 @@ from ver.collect.processes import describe_error, enter_worker
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 
 MakeEnv = Callable[[int, int], gymnasium.Env]
+
+
+def probe_spaces(make_env: MakeEnv, seed: int) -> tuple[spaces.Dict, spaces.Space]:
+    """Reads the spaces off an environment that is made and closed again."""
+    env = make_env(0, seed)
+    try:
+        return env.observation_space, env.action_space  # pyright: ignore[reportReturnType]
+    finally:
+        env.close()
 
 
 @dataclass(frozen=True)

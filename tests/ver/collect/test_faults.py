@@ -15,13 +15,13 @@ import toy_environments
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_length, trail_reward
 from ver.collect import environment_worker
+from ver.collect.collector import Collector
 from ver.collect.environment_processes import EnvironmentProcesses
-from ver.collect.environment_worker import episode_seed
+from ver.collect.environment_worker import episode_seed, probe_spaces
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
 from ver.collect.mailboxes import make_mailboxes
-from ver.collect.systems import Collector, make_collector
-from ver.collect.ver import probe_spaces
+from ver.collect.systems import find_system
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -53,7 +53,7 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
     )
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return make_collector(config, make_env, policy, 5, **arguments)
+    return find_system(config.system)(config, make_env, policy, 5, **arguments)
 
 
 @pytest.mark.parametrize(

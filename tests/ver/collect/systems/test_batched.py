@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from true_steps import Step, check_rollout
 
 from benchmarks.faulty_environments import Trails
-from ver.collect.batched import BatchedCollector, make_worlds
+from ver.collect.systems.batched import BatchedCollector, make_worlds
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic

@@ -16,9 +16,9 @@ import torch
 from ver.collect.carried import Carried
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault
+from ver.collect.systems.ver import VERCollector
 from ver.collect.trajectories import TrajectoryBuffer
-from ver.collect.ver import VERCollector
-from ver.config import TrainerConfig
+from ver.config import APPOConfig, TrainerConfig
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
@@ -124,6 +124,17 @@ class APPOCollector(VERCollector):
                 f"V-trace needs appo.rho_bar >= appo.c_bar > 0, found {appo.rho_bar:g} and "
                 f"{appo.c_bar:g}."
             )
+
+    @classmethod
+    def batch_steps(cls, config: TrainerConfig) -> int:
+        """Returns how many steps of one process are learned from together."""
+        batch = config.appo.batch_trajectories or config.collect.num_environments
+        return batch * config.collect.rollout_length
+
+    @classmethod
+    def vtrace(cls, config: TrainerConfig) -> APPOConfig | None:
+        """Returns the bounds of V-trace, None where it is turned off."""
+        return config.appo if config.appo.vtrace else None
 
     @property
     def busy_seconds(self) -> dict[str, float]:
@@ -264,3 +275,6 @@ class APPOCollector(VERCollector):
     def _renew(self, version: int) -> None:
         self.copy_weights()
         self._control["version"][0] = version
+
+
+SYSTEM = APPOCollector

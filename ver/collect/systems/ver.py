@@ -9,7 +9,6 @@ from multiprocessing.connection import wait
 
 import numpy as np
 import torch
-from gymnasium import spaces
 
 from ver.collect.carried import (
     Carried,
@@ -19,6 +18,7 @@ from ver.collect.carried import (
     newest_steps,
     put_newest_steps,
 )
+from ver.collect.collector import Collector
 from ver.collect.environment_processes import EnvironmentProcesses
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault, FaultCounter
@@ -35,7 +35,7 @@ _REPORT_INTERVAL_S = 0.05
 _PREEMPTION_INTERVAL_S = 0.005  # longest wait for requests while the rollout may have to end
 
 
-class VERCollector:
+class VERCollector(Collector):
     """Collects (T + 1) x N slots of experience, however many from each environment.
 
     With `collect.overlap` there are two rollouts and two sets of weights: `collect` fills one
@@ -244,9 +244,6 @@ class VERCollector:
         for name, tensor in self._acting.state_dict(keep_vars=True).items():
             tensor.data.copy_(learned[name])
 
-    def publish(self, version: int) -> None:
-        """Has nothing to do: who acts is renewed between rollouts."""
-
     def capture(self) -> Carried:
         """Copies what is under way after a full rollout; a checkpoint keeps it."""
         return {
@@ -319,10 +316,4 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
     return BatchLimits(minimum, max(maximum, minimum), collect.max_wait_ms * 1e-3)
 
 
-def probe_spaces(make_env: MakeEnv, seed: int) -> tuple[spaces.Dict, spaces.Space]:
-    """Reads the spaces off an environment that is made and closed again."""
-    env = make_env(0, seed)
-    try:
-        return env.observation_space, env.action_space  # pyright: ignore[reportReturnType]
-    finally:
-        env.close()
+SYSTEM = VERCollector

@@ -23,6 +23,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from ver.action_space import to_environment_action
 from ver.collect.carried import Carried
+from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference import BatchLimits, InferenceEngine
@@ -38,7 +39,7 @@ from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATE
 _REPORT_INTERVAL_S = 0.05
 
 
-class BatchedCollector:
+class BatchedCollector(Collector):
     """Collects T x N steps in lockstep, in this process.
 
     Args:
@@ -99,11 +100,7 @@ class BatchedCollector:
 
     @classmethod
     def check(cls, config: TrainerConfig) -> None:
-        """Refuses settings that make no sense in one process and in lockstep.
-
-        Raises:
-            UserError: In one line that names the mend.
-        """
+        """Refuses settings that make no sense in one process and in lockstep."""
         collect = config.collect
         wanted = {
             "collect.overlap": (collect.overlap, False),
@@ -128,19 +125,7 @@ class BatchedCollector:
         keep_going: Callable[[], bool] = lambda: True,
         preemption: Preemption | None = None,
     ) -> bool:
-        """Fills the buffer.
-
-        Args:
-            version: Number of learner updates behind the policy, stored with each step.
-            keep_going: Asked now and then; collection stops once it says no.
-            preemption: None; `check` refuses it.
-
-        Returns:
-            Whether the buffer is full.
-
-        Raises:
-            WorkerCrashError: If the environment failed too often.
-        """
+        """Fills the buffer; `check` refuses preemption."""
         del preemption
         self._version[0] = version
         self.buffer.begin(may_end_early=False)
@@ -156,16 +141,6 @@ class BatchedCollector:
                 asked_at = time.perf_counter()
         self.environment_steps += int(self.buffer.written[0])
         return True
-
-    def copy_weights(self) -> None:
-        """Has nothing to do: the policy that acts is the one that learns."""
-
-    def publish(self, version: int) -> None:
-        """Has nothing to do: nobody acts meanwhile."""
-
-    def capture(self) -> Carried:
-        """Returns nothing: a resumed run starts new episodes."""
-        return {}
 
     def drain_episodes(self) -> list[dict[str, float]]:
         """Returns the metrics of the episodes that ended since the last call."""
@@ -319,3 +294,6 @@ def _episode_metrics(infos: dict[str, Any], index: int) -> dict[str, float]:
 def _check_finite(key: str, value: np.ndarray) -> None:
     if value.dtype.kind == "f" and not np.isfinite(value).all():
         raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+
+
+SYSTEM = BatchedCollector

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 import toy_environments
-from test_faults import KIND_OF, _check_trails
+from faulty_trails import KIND_OF, check_trails
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
 from ver.collect.environment_worker import probe_spaces
@@ -121,7 +121,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
     assert counts["raised"] == counts["not_finite"] == 2
     assert counts["hung"] == counts["died"] == 1
     assert 5 <= counts["steps_lost"] <= 7
-    _check_trails(trail, counts["steps_lost"], len(seen) + 2)
+    check_trails(trail, counts["steps_lost"], len(seen) + 2)
     assert episodes
     for episode in episodes:
         assert episode["episode_length"] >= 5

@@ -493,6 +493,7 @@ def main() -> int:
         root = Path(directory)
         ignore = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(ROOT / "ver", root / "ver", ignore=ignore)
+        shutil.copytree(ROOT / "atomic_files", root / "atomic_files", ignore=ignore)
         shutil.copytree(ROOT / "tests/ver", root / "tests/ver", ignore=ignore)
         shutil.copy(ROOT / "pyproject.toml", root)
         if failure := first_failure(root):

@@ -7,10 +7,7 @@ rebuild the networks. A training checkpoint holds the optimisers, counters and r
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from atomic_files import write_whole
 from ver.config import NetworkConfig, config_from_dict, config_to_dict
 from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
@@ -290,42 +288,19 @@ def _in_words(space: dict[str, Any] | None) -> str:
     return " ".join(str(value) for value in space.values())
 
 
-def remove_unfinished(directory: Path) -> None:
-    """Removes what a killed process left of files that it had not finished writing."""
-    for path in directory.glob(".*.tmp"):
-        path.unlink(missing_ok=True)
-
-
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes beside the target, syncs, and renames: readers see the old file or the new one."""
+    """Writes a file whole or not at all.
+
+    Raises:
+        WriteError: If it cannot be written; what was there before is intact.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_and_rename(path, content)
+        write_whole(path, content)
     except OSError as error:
         raise WriteError(
             f"{path} could not be written ({error.strerror or error}); what was there before is "
             "intact. Make room, or choose another place, and run the same command again."
         ) from None
-
-
-def _write_and_rename(path: Path, content: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _about(config: dict[str, Any] | None, metadata: dict[str, Any] | None) -> dict[str, Any]:

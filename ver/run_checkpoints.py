@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ver.checkpoint import remove_unfinished
+from atomic_files import remove_unfinished
 from ver.errors import CorruptFileError, UserError
 
 

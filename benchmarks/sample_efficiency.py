@@ -39,7 +39,7 @@ SETTINGS = {
     "collect.environments_per_worker": "1",
     "collect.rollout_length": str(LENGTH),
     "learner_threads": "1",
-    "network.core": "none",
+    "network.memory": "none",
     "network.hidden_size": "64",
     "network.initial_log_std": "-0.5",
     "ppo.learning_rate": "2e-3",

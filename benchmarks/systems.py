@@ -68,7 +68,7 @@ TINY = {
     "collect.environments_per_worker": "1",
     "learner_threads": "1",
     "ppo.epochs": "1",
-    "network.core": "none",
+    "network.memory": "none",
     "network.hidden_size": "32",
     "network.previous_action_features": "0",
     "network.normalise_vectors": "false",

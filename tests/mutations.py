@@ -322,7 +322,7 @@ NETWORKS = [
             "scaled = actions - self.centre",
         ),
         (
-            "Switch: ends swapped in the probability",
+            "Binary action: ends swapped in the probability",
             "signs = torch.where(actions > self.gaussian.centre, 1.0, -1.0)",
             "signs = torch.where(actions > self.gaussian.centre, -1.0, 1.0)",
         ),

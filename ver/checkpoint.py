@@ -25,7 +25,7 @@ from ver.spaces import space_from_json, space_to_json
 
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
-_MAY_DIFFER = ("initial_log_std", "initial_mean", "switch_threshold", "mixed_precision")
+_MAY_DIFFER = ("initial_log_std", "initial_mean", "binary_threshold", "mixed_precision")
 
 
 def save_policy(

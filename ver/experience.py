@@ -139,8 +139,8 @@ def find_sequences(heads: np.ndarray, max_length: int) -> tuple[np.ndarray, np.n
 def experience_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:
     """Returns what is logged of an experience: how good its values are, and how old its steps."""
     residual = experience.returns - buffer.values[experience.slots]
-    spread = float(np.var(experience.returns))
-    explained = 1.0 - float(np.var(residual)) / spread if spread > 1e-8 else 0.0
+    variance = float(np.var(experience.returns))
+    explained = 1.0 - float(np.var(residual)) / variance if variance > 1e-8 else 0.0
     versions = buffer.versions[experience.slots]
     return {
         "mean_return": float(experience.returns.mean()),

@@ -16,7 +16,7 @@ from ver.auxiliary import CPCA
 from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
 from ver.config import APPOConfig, PPOConfig
 from ver.distributed import SingleProcess
-from ver.entropy import EntropyCoefficient, limit_spread
+from ver.entropy import EntropyCoefficient, limit_log_std
 from ver.errors import UserError
 from ver.experience import Experience, experience_statistics, make_experience
 from ver.mini_batches import MiniBatch, PackedBatch, Packer, cut_mini_batches
@@ -75,7 +75,7 @@ class PPO:
         self._cpca_parameters = [] if self.cpca is None else list(self.cpca.parameters())
         self.parameters = self._policy_parameters + self._cpca_parameters
         self.optimizer = make_optimiser(config, self.parameters)
-        self._out_of_reach = 0.0  # of the target entropy, as the spread is bounded
+        self._out_of_reach = 0.0  # of the target entropy, as log_std is bounded
         self.rate = AdaptiveRate(config.target_kl)
         self.set_progress(0.0)  # complains now about an unknown schedule
         self.entropy_optimizer = torch.optim.Adam(
@@ -93,13 +93,13 @@ class PPO:
         return self.optimizer.param_groups[0]["lr"]
 
     def set_progress(self, progress: float) -> None:
-        """Sets learning rate and largest spread of the actions for a fraction of training done."""
+        """Sets learning rate and the largest log_std for a fraction of training done."""
         self._scheduled_rate = scheduled_rate(self.config, progress, self.batch_size)
         self._set_rate()
         final = self.config.final_log_std
         if final is not None:
             initial = self.policy.network_config.initial_log_std
-            largest = limit_spread(self.policy, initial + min(progress, 1.0) * (final - initial))
+            largest = limit_log_std(self.policy, initial + min(progress, 1.0) * (final - initial))
             self._out_of_reach = max(self.config.entropy.target - largest, 0.0)
 
     def state(self) -> dict[str, Tensor]:

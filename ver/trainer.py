@@ -355,7 +355,7 @@ class Trainer:
         self.checkpoints.remove_unfinished()
         config = self.config
         if not self.checkpoints.all():
-            start_from(config.start_from, self.policy, self.metadata, config.reset_spread)
+            start_from(config.start_from, self.policy, self.metadata, config.reset_log_std)
             return None
         if not config.resume:
             raise UserError(

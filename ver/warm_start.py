@@ -20,11 +20,12 @@ from ver.checkpoint import (
     read_file,
     strip_prefix,
 )
+from ver.config import NetworkConfig, config_from_dict, config_to_dict
 from ver.networks.policy import ActorCritic
 
 
 def start_from(
-    path: str | Path, policy: ActorCritic, metadata: dict[str, Any], reset_spread: bool = False
+    path: str | Path, policy: ActorCritic, metadata: dict[str, Any], reset_log_std: bool = False
 ) -> None:
     """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
 
@@ -32,7 +33,7 @@ def start_from(
         path: The checkpoint.
         policy: As it was made for this run.
         metadata: What the trainer's caller keeps in checkpoints.
-        reset_spread: The policy keeps its own free log standard deviations: it explores anew.
+        reset_log_std: The policy keeps its own free log standard deviations: it explores anew.
 
     Raises:
         UserError: If the checkpoint is foreign or does not fit this run.
@@ -42,15 +43,16 @@ def start_from(
     tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
     weights = strip_prefix(tensors, "policy/")
     network = policy.network_config
-    if network.core == "residual" and header["network"].get("core") == "none":
+    before = config_from_dict(NetworkConfig, header["network"])
+    if network.memory == "residual" and before.memory == "none":
         weights = _add_memory(policy, weights)
-        header["network"] = header["network"] | {"core": network.core}
-    if network.distances and not header["network"].get("distances"):
+        before.memory = network.memory
+    if network.distances and not before.distances:
         weights = _add_distances(policy, weights)
-        new = {"distances": network.distances, "distance_scale": network.distance_scale}
-        header["network"] = header["network"] | new
+        before.distances, before.distance_scale = network.distances, network.distance_scale
+    header["network"] = config_to_dict(before)
     check_same_training(path, header, policy, metadata, "another trainer.start_from")
-    if reset_spread:
+    if reset_log_std:
         own = policy.state_dict()
         weights |= {name: own[name] for name in own if name.endswith(".log_std")}
     load_weights(policy, weights, str(path))

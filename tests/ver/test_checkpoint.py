@@ -76,7 +76,7 @@ def test_mismatching_shapes_say_what_was_expected_and_found():
     [
         (1.0, {}, None),
         (1.0, {"initial_log_std": -1.0, "initial_mean": [0.5, 0.5]}, None),  # how it once began
-        (1.0, {"switches": [1]}, r"network.switches was \[\], and is \[1\] now"),
+        (1.0, {"binary_actions": [1]}, r"network.binary_actions was \[\], and is \[1\] now"),
         (1.0, {"angles": {"x": [0]}}, r"network.angles was {}, and is {'x': \[0\]} now"),
         (2.0, {}, "action space was Box .* to 1.0, and is Box .* to 2.0 now"),
     ],

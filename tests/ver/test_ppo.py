@@ -47,7 +47,7 @@ def filled(
         boxes["image"] = spaces.Box(0, 1, (36, 36, 1), np.float32)
     observation = spaces.Dict(boxes)
     action = spaces.Box(-2, 4, (2,), np.float32)
-    config = NetworkConfig(core=core, hidden_size=8, layers=layers, visual_features=6, **network)
+    config = NetworkConfig(memory=core, hidden_size=8, layers=layers, visual_features=6, **network)
     policy = ActorCritic(observation, action, config)
     buffer = RolloutBuffer(observation, action, 3, 20, policy.state_size)
     rng = np.random.default_rng(seed)

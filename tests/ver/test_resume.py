@@ -294,7 +294,7 @@ def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
     for name, value in trainer.policy.state_dict().items():
         assert torch.equal(value, weights[name]), name
     spread = "network.initial_log_std=-1.25"
-    anew = Trainer(lockstep(source, spread, "reset_spread=true"), Trails(), tmp_path / "anew")
+    anew = Trainer(lockstep(source, spread, "reset_log_std=true"), Trails(), tmp_path / "anew")
     assert "head.log_std" in weights
     for name, value in anew.policy.state_dict().items():
         is_spread = name == "head.log_std"

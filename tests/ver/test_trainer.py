@@ -92,7 +92,7 @@ def test_learns_to_aim_and_press_at_once_and_the_exported_policy_does_too(tmp_pa
         "checkpoint_interval_s=1e9",
         "ppo.schedule=constant",
         "ppo.gamma=0.0",
-        "network.core=none",
+        "network.memory=none",
         "network.hidden_size=32",
         "network.initial_log_std=-1.0",
     )
@@ -287,7 +287,7 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
         "system=dreams",
         "collect.num_environments=0",
         "device=cuda",
-        "network.core=gru",
+        "network.memory=gru",
         "network.mixed_precision=int4",
         "ppo.mini_batches=0",
         "ppo.optimizer=sgd",

@@ -21,7 +21,7 @@ OBSERVATIONS = spaces.Dict(
 @pytest.mark.parametrize("settings", [{}, {"vector_features": 4}, {"normalise_vectors": False}])
 def test_a_run_that_adds_distances_begins_as_the_policy_without_them(core, settings, tmp_path):
     spaces_ = OBSERVATIONS, spaces.MultiDiscrete([3, 4])
-    settings = {"core": core, "hidden_size": 16, "previous_action_features": 8, **settings}
+    settings = {"memory": core, "hidden_size": 16, "previous_action_features": 8, **settings}
     old = ActorCritic(*spaces_, NetworkConfig(**settings))
     if old.normaliser is not None:
         old.normaliser.update(torch.randn(50, 3) * 4 + 2)
@@ -54,9 +54,9 @@ def test_a_run_that_adds_distances_begins_as_the_policy_without_them(core, setti
 def test_a_run_that_adds_memory_begins_as_the_policy_without_it(distances, tmp_path):
     torch.manual_seed(0)
     spaces_ = OBSERVATIONS, spaces.Box(-1.0, 1.0, (2,), np.float32)
-    old = ActorCritic(*spaces_, NetworkConfig(core="none", hidden_size=8, layers=2))
+    old = ActorCritic(*spaces_, NetworkConfig(memory="none", hidden_size=8, layers=2))
     save_policy(tmp_path / "old.safetensors", old)
-    config = NetworkConfig(core="residual", hidden_size=8, layers=2, distances=distances)
+    config = NetworkConfig(memory="residual", hidden_size=8, layers=2, distances=distances)
     new = ActorCritic(*spaces_, config)
     start_from(tmp_path / "old.safetensors", new, {})
     observations = {"depth": torch.rand(3, 64, 64, 1).half() * 10, "x": torch.randn(3, 3)}
@@ -71,6 +71,6 @@ def test_a_run_that_adds_memory_begins_as_the_policy_without_it(distances, tmp_p
     torch.testing.assert_close(outputs[1], outputs[0])
     outputs[1].sum().backward()
     assert (new.core.add.weight.grad != 0.0).any()  # what is remembered is learned from
-    wrong = ActorCritic(*spaces_, NetworkConfig(core="lstm", hidden_size=8, layers=2))
-    with pytest.raises(UserError, match=r"network\.core was none, and is lstm now"):
+    wrong = ActorCritic(*spaces_, NetworkConfig(memory="lstm", hidden_size=8, layers=2))
+    with pytest.raises(UserError, match=r"network\.memory was none, and is lstm now"):
         start_from(tmp_path / "old.safetensors", wrong, {})

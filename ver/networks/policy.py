@@ -118,7 +118,7 @@ class ActorCritic(nn.Module):
         width += self._build_previous_action(config)
         if not width:
             raise UserError("The observation space is empty; it needs a 1-D or a 3-D Box.")
-        self.core = make_core(config.core, width, config.hidden_size, config.layers)
+        self.core = make_core(config.memory, width, config.hidden_size, config.layers)
         self.state_size = self.core.state_size
         self.head = make_head(config.hidden_size, action_space, config)
         self.critic = nn.Linear(config.hidden_size, 1)

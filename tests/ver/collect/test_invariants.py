@@ -72,7 +72,7 @@ def lose_some_held_back(world, engine, rng, rate: float) -> None:
 
 def make(n: int, length: int, rollouts: int, system: str = "ver"):
     torch.manual_seed(0)
-    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, core="lstm"))
+    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, memory="lstm"))
     fixed = system != "ver"
     buffers = [
         RolloutBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size, fixed_length=fixed)

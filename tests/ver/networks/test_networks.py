@@ -65,17 +65,17 @@ def test_spread_starts_where_it_is_told_and_keeps_its_bounds(log_std):
     assert policy.head(torch.zeros(1, 8)).log_std.max() == -5.0
 
 
-@pytest.mark.parametrize(("threshold", "thrown"), [(0.5, False), (0.3, False), (0.2, True)])
-def test_the_mode_throws_a_switch_from_its_threshold_on(threshold, thrown):
+@pytest.mark.parametrize(("threshold", "on"), [(0.5, False), (0.3, False), (0.2, True)])
+def test_the_mode_turns_a_binary_action_on_from_its_threshold_on(threshold, on):
     """A mean of -0.5 in scaled units is the upper end with a probability of a quarter."""
     box = spaces.Box(np.float32([-1, -1]), np.float32([1, 1]))
-    settings = {"initial_mean": [-0.5, -0.5], "switches": [1], "switch_threshold": threshold}
+    settings = {"initial_mean": [-0.5, -0.5], "binary_actions": [1], "binary_threshold": threshold}
     distribution = ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, **settings)).head(
         torch.zeros(1, 8)
     )
-    torch.testing.assert_close(distribution.mode(), torch.tensor([[-0.5, 1.0 if thrown else -1.0]]))
-    with pytest.raises(UserError, match="switch_threshold must lie between 0 and 1"):
-        ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, switch_threshold=1.0))
+    torch.testing.assert_close(distribution.mode(), torch.tensor([[-0.5, 1.0 if on else -1.0]]))
+    with pytest.raises(UserError, match="binary_threshold must lie between 0 and 1"):
+        ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, binary_threshold=1.0))
 
 
 def test_means_start_where_they_are_told():
@@ -96,25 +96,25 @@ def test_impossible_initial_means_are_refused(values, complaint):
         ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, initial_mean=values))
 
 
-def make_switched_box():
-    """A policy over Box dimensions in [-2, 2], [0, 1] (a switch) and [-1, 1], and its distribution."""
+def make_partly_binary():
+    """A policy over Box dimensions in [-2, 2], [0, 1] (binary) and [-1, 1], and its distribution."""
     torch.manual_seed(0)
     box = spaces.Box(np.float32([-2, 0, -1]), np.float32([2, 1, 1]))
-    config = NetworkConfig(hidden_size=8, initial_mean=[0.0, 0.6, 0.0], switches=[1])
+    config = NetworkConfig(hidden_size=8, initial_mean=[0.0, 0.6, 0.0], binary_actions=[1])
     policy = ActorCritic(VECTOR, box, config)
     with torch.no_grad():
         return policy, policy.head(torch.zeros(20_000, 8))
 
 
-def test_a_switch_takes_either_end_as_often_as_its_mean_says():
-    actions = make_switched_box()[1].sample()
+def test_a_binary_action_takes_either_end_as_often_as_its_mean_says():
+    actions = make_partly_binary()[1].sample()
     assert set(actions[:, 1].tolist()) == {0.0, 1.0}
     assert actions[:, 1].mean() == pytest.approx(0.8, abs=0.01)  # 0.6 between -1 and 1
     assert len(set(actions[:, 0].tolist())) > 10_000  # the others stay Gaussian
 
 
-def test_a_switch_has_the_probabilities_of_a_bernoulli():
-    distribution = make_switched_box()[1]
+def test_a_binary_action_has_the_probabilities_of_a_bernoulli():
+    distribution = make_partly_binary()[1]
     bernoulli = torch.distributions.Bernoulli(torch.tensor(0.8))
     normal = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
     for upper in (0.0, 1.0):
@@ -127,8 +127,8 @@ def test_a_switch_has_the_probabilities_of_a_bernoulli():
     torch.testing.assert_close(distribution.mode()[0], torch.tensor([0.0, 1.0, 0.0]))
 
 
-def test_a_policy_with_switches_evaluates_as_it_acted():
-    policy, _ = make_switched_box()
+def test_a_policy_with_binary_actions_evaluates_as_it_acted():
+    policy, _ = make_partly_binary()
     x = {"x": torch.randn(6, 3)}
     state, previous = policy.initial_state(6), policy.initial_actions(6)
     acted = policy.act(x, state, previous, torch.zeros(6))
@@ -141,9 +141,9 @@ def test_a_policy_with_switches_evaluates_as_it_acted():
 
 
 @pytest.mark.parametrize("indices", [[2], [-1], [0, 0]])
-def test_impossible_switches_are_refused(indices):
+def test_impossible_binary_actions_are_refused(indices):
     with pytest.raises(UserError, match="different numbers from 0 to 1"):
-        ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, switches=indices))
+        ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, binary_actions=indices))
 
 
 def test_discrete_policy_acts_and_evaluates_alike():

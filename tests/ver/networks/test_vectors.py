@@ -20,7 +20,7 @@ POLAR = spaces.Dict(
 
 def test_angles_reach_the_network_as_cosines_and_sines():
     torch.manual_seed(0)
-    config = NetworkConfig(core="none", hidden_size=8, angles={"goal": [1, 2]})
+    config = NetworkConfig(memory="none", hidden_size=8, angles={"goal": [1, 2]})
     policy = ActorCritic(POLAR, BOX, config)
     seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[2.0, math.pi / 2, math.pi]])}
     cosines, sines = [0.0, -1.0, -1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -35,14 +35,14 @@ def test_angles_reach_the_network_as_cosines_and_sines():
 
 def test_distances_reach_the_network_with_their_logarithms_behind_the_angles():
     seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[0.9, 0.0, 2.0]])}
-    config = NetworkConfig(core="none", hidden_size=8, distances={"goal": [2, 0]})
+    config = NetworkConfig(memory="none", hidden_size=8, distances={"goal": [2, 0]})
     policy = ActorCritic(POLAR, BOX, config)
     expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 3.0445224, 2.3025851]])  # log 21, log 10
     torch.testing.assert_close(policy.vectors.join(seen), expected)
-    config = NetworkConfig(core="none", distances={"a": [0, 1]}, distance_scale=0.5)
+    config = NetworkConfig(memory="none", distances={"a": [0, 1]}, distance_scale=0.5)
     expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 0.6931472, -0.6931472]])  # log 2
     torch.testing.assert_close(ActorCritic(POLAR, BOX, config).vectors.join(seen), expected)
-    config = NetworkConfig(core="none", angles={"goal": [1]}, distances={"goal": [0]})
+    config = NetworkConfig(memory="none", angles={"goal": [1]}, distances={"goal": [0]})
     policy = ActorCritic(POLAR, BOX, config)
     expected = torch.tensor([[0.5, -0.5, 0.9, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 2.3025851]])
     torch.testing.assert_close(policy.vectors.join(seen), expected)

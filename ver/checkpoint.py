@@ -238,10 +238,10 @@ def check_same_training(
     metadata: dict[str, Any],
     mend: str = "another run directory",
 ) -> None:
-    """Compares what a checkpoint was trained on and with to what is to be trained now.
+    """Refuses a checkpoint that was trained on or with something else than is to be trained now.
 
-    Settings of the network that only say how it begins, how precisely it computes, or how its most likely
-    action is read off, may differ.
+    Settings of the network that only say how it begins, how precisely it computes, or how its most
+    likely action is read off, may differ.
 
     Args:
         path: The checkpoint.
@@ -256,7 +256,7 @@ def check_same_training(
     now = _describe(policy) | {"metadata": metadata}
     old_keys = header["observation_space"]["spaces"]
     new_keys = now["observation_space"]["spaces"]
-    # Read and written once more, so that settings that are younger than the file have their defaults
+    # Read and written once more, so that settings younger than the file have their defaults.
     network = config_to_dict(config_from_dict(NetworkConfig, header["network"]))
     pairs = [
         (f"observation '{key}'", _in_words(old_keys.get(key)), _in_words(new_keys.get(key)))

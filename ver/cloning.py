@@ -1,7 +1,7 @@
 """Behaviour cloning: a policy learns to choose what demonstrations have chosen.
 
-Its actions' log-probability is maximised along whole episodes, with memory where the network has some;
-the log standard deviation of the actions is learned with it. The critic learns nothing.
+Its actions' log-probability is maximised along whole episodes, with memory where the network has
+some; the log standard deviation of the actions is learned with it. The critic learns nothing.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class PPOConfig:
 
 @dataclass
 class CollectConfig:
-    """How experience is collected."""
+    """Collection of experience."""
 
     num_environments: int = 16  # environments side by side
     environments_per_worker: int = 8  # environments in one worker process
@@ -144,7 +144,7 @@ class CollectConfig:
 
 @dataclass
 class APPOConfig:
-    """What only system=appo asks for."""
+    """Settings of system=appo alone."""
 
     batch_trajectories: int = 0  # trajectories learned from together; 0: num_environments
     max_policy_lag: int = 100  # trajectories with a step older than this, in updates, are dropped
@@ -195,7 +195,7 @@ class TrainerConfig:
 
 @dataclass
 class CloningConfig:
-    """How a policy is cloned."""
+    """Behaviour cloning."""
 
     transitions: int = 100_000  # steps of demonstrations
     updates: int = 1500  # of the network

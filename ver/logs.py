@@ -1,4 +1,4 @@
-"""What a run writes down: metrics.jsonl, TensorBoard, the dashboard, and what describes the run."""
+"""Logs of a run: metrics.jsonl, TensorBoard, the dashboard, and files that describe the run."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Logs:
 
 
 class NoLogs(Logs):
-    """What ranks other than 0 have: nothing but faults is written."""
+    """Logs of the ranks other than 0: nothing but faults is written."""
 
     def __init__(
         self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int

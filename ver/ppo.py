@@ -212,12 +212,13 @@ class PPO:
         )
         # Losses are means over a shard, so shards count by their size.
         shares = [len(shard.positions) / len(batch.positions) for shard in batch.shards]
+        weighted = list(zip(shares, results, strict=True))
         gradients = [gradient * shares[0] for gradient in results[0][0]]
-        for share, (more, _) in zip(shares[1:], results[1:], strict=True):
+        for share, (more, _) in weighted[1:]:
             for gradient, addition in zip(gradients, more, strict=True):
                 gradient.add_(addition, alpha=share)
         numbers = {
-            name: sum(share * float(result[1][name]) for share, result in zip(shares, results))  # noqa: B905
+            name: sum(share * float(own[name]) for share, (_, own) in weighted)
             for name in results[0][1]
         }
         # The mean entropy too: it is all that the entropy coefficient's gradient depends on.

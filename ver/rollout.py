@@ -144,7 +144,7 @@ class RolloutBuffer:
 
     @property
     def full(self) -> bool:
-        """Whether all of this rollout's slots are handed out and filled in."""
+        """True when all of this rollout's slots are handed out and filled in."""
         return bool(self.written[0] == self.limit[0])
 
     @property
@@ -203,7 +203,7 @@ class RolloutBuffer:
         return slots
 
     def holds_back(self, slots: np.ndarray) -> bool:
-        """Whether slots just handed out are a rollout's last, whose actions wait for the next."""
+        """Tells if slots just handed out are a rollout's last, whose actions wait for the next."""
         return bool(slots[-1] == self.free[self.limit[0] - 1])
 
     def end_early(self) -> bool:

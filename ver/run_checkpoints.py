@@ -1,4 +1,4 @@
-"""Training checkpoints of one run: their names, how many are kept, and which one is gone on from."""
+"""Training checkpoints of one run: their names, and which are kept and loaded."""
 
 from __future__ import annotations
 

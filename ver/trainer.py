@@ -17,6 +17,7 @@ from ver.checkpoint import load_training, save_policy, save_training, strip_pref
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, probe_spaces
 from ver.collect.faults import Fault
+from ver.collect.in_flight import PREFIX
 from ver.collect.processes import cores
 from ver.collect.systems import find_system
 from ver.config import TrainerConfig, check_counts, config_to_dict
@@ -157,17 +158,17 @@ class Trainer:
                 logs.close()
 
     def _make_collector(self, logs: Logs) -> Collector:
-        carried = strip_prefix(self._boundary, "carried/") or None
+        in_flight = strip_prefix(self._boundary, PREFIX) or None
         collector = self._system(
             self.config,
             self.make_env,
             self.policy,
-            self._environment_seed(carried is not None),
-            carried,
+            self._environment_seed(in_flight is not None),
+            in_flight,
             lambda fault: logs.fault(self._locate(fault), self.steps),
             self._keep_collecting,
         )
-        if carried is not None and not collector.went_on:
+        if in_flight is not None and not collector.went_on:
             collector.close()
             self._boundary = {}
             return self._make_collector(logs)
@@ -251,8 +252,8 @@ class Trainer:
         if not collector.collect(version, self._keep_collecting, preemption):
             return False
         if self.group.main:  # the other ranks start new episodes when a run is resumed
-            carried = collector.capture()
-            self._ahead = {f"carried/{name}": value for name, value in carried.items()}
+            in_flight = collector.capture()
+            self._ahead = {PREFIX + name: value for name, value in in_flight.items()}
         return True
 
     def _learn(
@@ -318,8 +319,7 @@ class Trainer:
             return
         restore_generators(self.rng, values, tensors)
         self._seed = values.get("environment_seed", 0)
-        kept = ("carried/", "rng/")
-        self._boundary = {n: tensor for n, tensor in tensors.items() if n.startswith(kept)}
+        self._boundary = {n: t for n, t in tensors.items() if n.startswith((PREFIX, "rng/"))}
 
     def adopt(self, path: str | Path) -> None:
         """Goes on from another run's checkpoint, with random numbers and episodes of its own.

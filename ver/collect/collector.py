@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from ver.collect.carried import Carried
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault, FaultCounter
+from ver.collect.in_flight import InFlight
 from ver.config import APPOConfig, TrainerConfig
 from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
@@ -41,7 +41,7 @@ class Collector(ABC):
         make_env: MakeEnv,
         policy: ActorCritic,
         seed: int,
-        carried: Carried | None = None,
+        in_flight: InFlight | None = None,
         on_fault: Callable[[Fault], None] = lambda fault: None,
         keep_going: Callable[[], bool] = lambda: True,
     ):
@@ -52,7 +52,7 @@ class Collector(ABC):
             make_env: `(environment_index, seed) -> gymnasium.Env`, picklable.
             policy: The learner's.
             seed: Seeds the environments.
-            carried: `capture`'s answer from a stopped run, to go on with its episodes.
+            in_flight: `capture`'s answer from a stopped run, to go on with its episodes.
             on_fault: Told of each fault that the run survived.
             keep_going: Asked now and then while workers start.
         """
@@ -108,7 +108,7 @@ class Collector(ABC):
     def publish(self, version: int) -> None:  # noqa: B027
         """Takes note of a gradient step, the `version`th, while others may still act."""
 
-    def capture(self) -> Carried:
+    def capture(self) -> InFlight:
         """Copies what is under way after a full rollout; a checkpoint keeps it."""
         return {}
 

@@ -133,8 +133,8 @@ class _Worker:
         self.spec.reports.send(("ready", None, None))
         stop = self.rows["stop"]
         while not stop[0]:
-            # What each wake-up computes is kept small: in lockstep, with a process for each environment, it
-            # is paid for as often as there are environments.
+            # A wake-up computes little: in lockstep, with a process for each environment, it is
+            # paid for as often as there are environments.
             waiting = [local for local, flag in enumerate(ready.tobytes()) if flag]
             if waiting:
                 self._step_all(waiting, ready)
@@ -238,7 +238,7 @@ class _Worker:
         self.steps[local] = self.rows["step"][index] = 0
 
     def _start(self, local: int, episode: int) -> dict[str, Any]:
-        """Resets an environment for an episode, all of which follows from the run's seed and its number.
+        """Resets an environment for an episode, which follows from the run's seed and its number.
 
         The environment is told the number: it may use what is costly to make, a home, for several.
         """

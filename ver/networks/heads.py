@@ -97,7 +97,7 @@ class PartlyBinary:
         return torch.where(self.binary, self._ends(upper), self.gaussian.sample())
 
     def mode(self) -> Tensor:
-        """Returns the mean actions [N, D]; binary ones go to the upper end from the threshold on."""
+        """Returns the mean actions [N, D]; binary ones are on from the threshold on."""
         upper = self.logits > math.log(self.threshold / (1.0 - self.threshold))
         return torch.where(self.binary, self._ends(upper), self.gaussian.mode())
 
@@ -233,11 +233,13 @@ class GaussianHead(nn.Module):
         log_std = self.log_std if self.log_std_head is None else self.log_std_head(x)
         log_std = log_std.clamp(*LOG_STD_BOUNDS)
         raw = self.mean(x)
-        gaussian = Gaussian(torch.tanh(raw), log_std, self.centre, self.half_range)  # pyright: ignore
+        mean = torch.tanh(raw)
+        gaussian = Gaussian(mean, log_std, self.centre, self.half_range)  # pyright: ignore
         if not self.config.binary_actions:
             return gaussian
         # sigmoid(2 raw) of the upper end and the rest of the lower one have the mean tanh(raw)
-        return PartlyBinary(gaussian, 2.0 * raw, self.binary, self.config.binary_threshold)  # pyright: ignore
+        threshold = self.config.binary_threshold
+        return PartlyBinary(gaussian, 2.0 * raw, self.binary, threshold)  # pyright: ignore
 
 
 def _initial_mean(values: list[float], size: int) -> Tensor:
@@ -256,7 +258,8 @@ def _binary(indices: list[int], size: int) -> Tensor:
     """Returns which dimensions of a Box [D] are binary, bool."""
     if len(set(indices)) < len(indices) or not all(0 <= index < size for index in indices):
         raise UserError(
-            f"network.binary_actions must be different numbers from 0 to {size - 1}, found {indices}."
+            f"network.binary_actions must be different numbers from 0 to {size - 1}, found "
+            f"{indices}."
         )
     binary = torch.zeros(size, dtype=torch.bool)
     binary[indices] = True

@@ -30,7 +30,7 @@ _CPU_IMAGE_CHUNK = 512
 
 
 class PolicyOutput(NamedTuple):
-    """What acting returns.
+    """Results of acting.
 
     Attributes:
         actions: [N, D] in the action space's units, not clipped; int64 for discrete spaces.
@@ -62,7 +62,7 @@ class Choice(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What learning needs.
+    """Results that losses are made of.
 
     Attributes:
         log_probs: [M] log-probabilities of the given actions.
@@ -107,7 +107,8 @@ class ActorCritic(nn.Module):
         self.network_config = config
         if config.mixed_precision not in ("none", "bfloat16"):
             raise UserError(
-                f"Unknown network.mixed_precision '{config.mixed_precision}'; valid: bfloat16, none."
+                f"Unknown network.mixed_precision '{config.mixed_precision}'; valid: bfloat16, "
+                "none."
             )
         self.config: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}

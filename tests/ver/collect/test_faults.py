@@ -138,7 +138,7 @@ def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
 
 def stopped_with_a_batch(collector) -> bool:
     """Suspends the inference worker if it holds requests just now, and no lock."""
-    (helper,) = collector._helpers.connections.values()
+    (helper,) = collector._inference_workers.connections.values()
     os.kill(helper.pid, signal.SIGSTOP)
     time.sleep(0.005)
     lock = collector.buffer.lock._descriptor

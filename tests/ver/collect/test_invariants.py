@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from true_steps import Step, check_rollout
 
-from ver.collect.carried import newest_steps, put_newest_steps
+from ver.collect.in_flight import newest_steps, put_newest_steps
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.config import NetworkConfig

@@ -22,10 +22,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from ver.action_space import to_environment_action
-from ver.collect.carried import Carried
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
 from ver.collect.faults import Fault, FaultCounter
+from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error
@@ -47,7 +47,7 @@ class BatchedCollector(Collector):
         make_env: See `make_worlds`.
         policy: Acts, and is shared with the learner.
         seed: Seeds the worlds.
-        carried: Ignored: episodes cannot be taken up.
+        in_flight: Ignored: episodes cannot be taken up.
         on_fault: Told of each fault that the run survived.
         keep_going: Not asked here: nothing is waited for.
 
@@ -56,7 +56,7 @@ class BatchedCollector(Collector):
         environment_steps: Steps collected in all.
         faults: Counts what went wrong.
         overlaps: False: learning and collection take turns.
-        went_on: False, as `carried` is never taken up.
+        went_on: False, as `in_flight` is never taken up.
     """
 
     overlaps = False
@@ -68,7 +68,7 @@ class BatchedCollector(Collector):
         make_env: MakeEnv,
         policy: ActorCritic,
         seed: int,
-        carried: Carried | None = None,
+        in_flight: InFlight | None = None,
         on_fault: Callable[[Fault], None] = lambda fault: None,
         keep_going: Callable[[], bool] = lambda: True,
     ):
@@ -178,9 +178,9 @@ class BatchedCollector(Collector):
         rows["outcome"][:] = outcomes
         rows["step"][:] += 1
         self._returns += rewards
-        for index, told in zip(ended.tolist(), metrics, strict=True):
+        for index, own in zip(ended.tolist(), metrics, strict=True):
             length, total = float(rows["step"][index]), float(self._returns[index])
-            self._episodes.append({"episode_return": total, "episode_length": length} | told)
+            self._episodes.append({"episode_return": total, "episode_length": length} | own)
         rows["episode"][ended] += 1
         rows["step"][ended] = 0
         self._returns[ended] = 0.0
@@ -281,13 +281,13 @@ def _episode_metrics(infos: dict[str, Any], index: int) -> dict[str, float]:
 
     Gymnasium turns the worlds' dicts into one of arrays [N], each with a mask beside it.
     """
-    told = infos.get("final_info", {}).get("metrics", {})
-    if not isinstance(told, dict):
-        return {name: float(value) for name, value in (told[index] or {}).items()}
+    metrics = infos.get("final_info", {}).get("metrics", {})
+    if not isinstance(metrics, dict):
+        return {name: float(value) for name, value in (metrics[index] or {}).items()}
     return {
         name: float(values[index])
-        for name, values in told.items()
-        if f"_{name}" in told and told[f"_{name}"][index]
+        for name, values in metrics.items()
+        if f"_{name}" in metrics and metrics[f"_{name}"][index]
     }
 
 

@@ -165,7 +165,7 @@ def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
     collector, _ = start(toy_environments.make_reach, "collect.num_inference_workers=2")
     try:
         assert collector.collect(0)
-        for process in collector._helpers.connections.values():
+        for process in collector._inference_workers.connections.values():
             process.kill()
         wait_for(lambda: not collector._thread.is_alive())
         collector.publish(1)  # learning is finished

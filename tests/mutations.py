@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 LIMIT_S = 240.0  # for a stage of tests: what waits for ever has been noticed, too
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
-    "tests/ver/test_gae.py tests/ver/test_vtrace.py "
+    "tests/ver/test_gae.py tests/ver/test_vtrace.py tests/ver/test_policy_lag.py "
     "tests/ver/test_rollout.py tests/ver/test_experience.py "
     "tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
     "tests/ver/test_ppo_loss.py tests/ver/test_ppo.py tests/ver/test_entropy.py "

@@ -134,7 +134,6 @@ class CollectConfig:
     max_requests: int = 0  # largest inference batch; 0 chooses
     max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
     worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often
-    worker_nice: int = 0  # niceness of environment workers
     startup_timeout_s: float = 300.0  # how long workers may take to be ready
     # A step, a reset or an inference worker's batch that takes longer hangs; 0 waits for ever
     step_timeout_s: float = 60.0

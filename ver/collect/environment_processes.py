@@ -237,7 +237,6 @@ class EnvironmentProcesses:
             reports=sender,
             worker=worker.number,
             flush_s=self.config.worker_flush_ms * 1e-3,
-            nice=self.config.worker_nice,
             parent=os.getpid(),
             continuations={
                 index: continuations[index]

@@ -69,7 +69,6 @@ class EnvironmentWorkerSpec:
         reports: Where episodes' metrics, errors and "ready" go.
         worker: Its number, which selects its doorbell.
         flush_s: Finished rows are reported at least this often.
-        nice: Niceness of the process.
         parent: The trainer's process id.
         continuations: Episodes to take up, by environment; the others start with a new one.
     """
@@ -82,14 +81,13 @@ class EnvironmentWorkerSpec:
     reports: Connection
     worker: int
     flush_s: float
-    nice: int
     parent: int
     continuations: dict[int, Continuation] = field(default_factory=dict)
 
 
 def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
     """The worker process's main function."""
-    enter_worker(spec.parent, spec.nice)
+    enter_worker(spec.parent)
     try:
         _Worker(spec).run()
     except BaseException as error:

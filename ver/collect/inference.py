@@ -230,7 +230,7 @@ class InferenceEngine:
         return environments[send]
 
     def _begin_anew(self, environments: np.ndarray) -> np.ndarray:
-        """Overwrites lost actions' steps with new episodes' first ones; returns who was sent one."""
+        """Puts new episodes' first steps in the place of lost ones; returns who was sent one."""
         buffer = self.buffer
         with buffer.lock:
             buffer.cut_episodes(environments)

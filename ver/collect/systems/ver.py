@@ -278,7 +278,7 @@ class VERCollector(Collector):
             self._inference_workers.wake()
 
     def _check_workers(self) -> None:
-        """Replaces environment workers that hang or died; a hanging inference worker ends the run."""
+        """Replaces environment workers that hang; an inference worker that hangs ends the run."""
         self._environments.check()
         if self._inference_workers is not None:
             collect = self.config.collect

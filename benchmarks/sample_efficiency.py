@@ -27,7 +27,7 @@ from skills.command import OneLineParser, counted, run_command
 from skills.plot import load_pyplot, read_rows
 from skills.provenance import made, write_result
 from ver import Trainer, TrainerConfig, merge_config
-from ver.collect.systems import SYSTEMS
+from ver.collect.systems import system_names
 
 N, LENGTH = 16, 64
 SETTINGS = {
@@ -39,7 +39,7 @@ SETTINGS = {
     "collect.environments_per_worker": "1",
     "collect.rollout_length": str(LENGTH),
     "learner_threads": "1",
-    "network.core": "none",
+    "network.memory": "none",
     "network.hidden_size": "64",
     "network.initial_log_std": "-0.5",
     "ppo.learning_rate": "2e-3",
@@ -191,7 +191,7 @@ def plot(systems: dict[str, Any], path: Path) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Train, sum up, plot."""
     parser = OneLineParser(prog="benchmarks.sample_efficiency", description=__doc__)
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="which, with commas")
+    parser.add_argument("--systems", default=",".join(system_names()), help="which, with commas")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
     parser.add_argument("--steps", type=int, default=100_000, help="of each run")
@@ -204,8 +204,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     names = options.systems.split(",")
     for name in names:
-        if name not in SYSTEMS:
-            parser.error(f"unknown system '{name}': choose of {', '.join(SYSTEMS)}")
+        if name not in system_names():
+            parser.error(f"unknown system '{name}': choose of {', '.join(system_names())}")
     if options.seeds < 1 or options.steps < 1 or options.step_ms <= 0:
         parser.error("--seeds, --steps and --step-ms must be above zero")
     origin = made(

@@ -40,7 +40,7 @@ SYSTEMS = (THEIRS, "appo", "ver")
 # What Sample Factory's networks do not have, and what its learner does only on demand (--with_vtrace)
 SAME_SETTINGS = (
     "network.previous_action_features=0",
-    "network.switches=[]",
+    "network.binary_actions=[]",
     "network.initial_mean=[]",
     "appo.vtrace=false",
 )

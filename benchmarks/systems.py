@@ -51,7 +51,7 @@ from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.collect.environment_worker import MakeEnv
-from ver.collect.systems import SYSTEMS
+from ver.collect.systems import system_names
 
 ENVIRONMENTS = ("synthetic", "skill")
 N, LENGTH = 16, 128  # environments, and steps of each in a rollout: the paper's
@@ -68,7 +68,7 @@ TINY = {
     "collect.environments_per_worker": "1",
     "learner_threads": "1",
     "ppo.epochs": "1",
-    "network.core": "none",
+    "network.memory": "none",
     "network.hidden_size": "32",
     "network.previous_action_features": "0",
     "network.normalise_vectors": "false",
@@ -293,7 +293,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = OneLineParser(prog="benchmarks.systems", description=__doc__)
     names = ", ".join(ENVIRONMENTS)
     parser.add_argument("environments", nargs="*", help=f"of {names}; none: all")
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="which, with commas")
+    parser.add_argument("--systems", default=",".join(system_names()), help="which, with commas")
     parser.add_argument("--skill", default="open_fridge", help="which skill")
     parser.add_argument("--seconds", type=float, default=30.0, help="least length of each run")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each system")
@@ -304,7 +304,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     for kind, given, valid in (
-        ("system", options.systems, list(SYSTEMS)),
+        ("system", options.systems, system_names()),
         ("environment", options.environments, ENVIRONMENTS),
         ("skill", [options.skill], skill_names()),
     ):

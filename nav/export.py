@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from atomic_files import write_whole
 from nav.episode import NavEpisode
 from nav.habitat import write_episodes
-from rearrange.episodes.dataset import write_whole
 from rearrange.navigation.footprints import Building
 from rearrange.scenes.apartment import Solid
 from rearrange.sim.habitat_scene import Mesh, box_mesh, cylinder_mesh, glb

@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 
+from atomic_files import write_whole
 from planner.evaluation import (
     EpisodeRecord,
     EvaluationSettings,
@@ -52,7 +53,6 @@ from skills.command import (
     run_command,
     short_path,
     write_json,
-    write_text,
 )
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.library import skill_sources
@@ -231,7 +231,7 @@ def _evaluate(
     if options.ledger is not None:
         write_result(options.ledger, without_records(summary))
     if options.page is not None:
-        write_text(options.page, page([summary]))
+        write_whole(options.page, page([summary]))
         console.print(f"page: {short_path(options.page)}")
     if settings.video_directory is not None:
         console.print(f"videos: {short_path(settings.video_directory)}")

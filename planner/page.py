@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from atomic_files import write_whole
 from planner import charts
 from planner.charts import Rate, Segment, Series, Start
 from planner.judge import EXHAUSTED
@@ -20,7 +21,7 @@ from planner.labels import REARM, label_of, legend
 from planner.report import read_result
 from planner.table import method_name
 from rearrange.errors import UserError
-from skills.command import OneLineParser, counted, run_command, short_path, write_text
+from skills.command import OneLineParser, counted, run_command, short_path
 from skills.places import places_of, told_places
 from skills.registry import effect_of
 
@@ -275,7 +276,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="default: report.html beside the first result")
     options = parser.parse_args(arguments)
     output = options.output or options.results[0].with_name("report.html")
-    write_text(output, page([read_result(path) for path in options.results]))
+    write_whole(output, page([read_result(path) for path in options.results]))
     print(f"page: {short_path(output)}", file=sys.stderr)
     return 0
 

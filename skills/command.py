@@ -1,4 +1,4 @@
-"""What the command lines share: one-line errors, records, atomic files."""
+"""Parts that the command lines share: one-line errors, records, JSON."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 import os
 import platform
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import rearrange.errors
 import ver.errors
+from atomic_files import write_whole
 
 USER_ERRORS = (rearrange.errors.UserError, ver.errors.UserError)
 
@@ -38,7 +38,7 @@ def run_command(main: Callable[[Sequence[str]], int | None]) -> NoReturn:
 
 def write_json(path: str | Path, value: Any) -> None:
     """Write JSON atomically, making the folder if needed; lists of plain values take one line each."""
-    write_text(path, json_text(value) + "\n")
+    write_whole(path, json_text(value) + "\n")
 
 
 def json_text(value: Any, indent: str = "") -> str:
@@ -55,21 +55,6 @@ def json_text(value: Any, indent: str = "") -> str:
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     lines = f",\n{inner}".join(items)
     return f"{opening}\n{inner}{lines}\n{indent}{closing}"
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file atomically, making the folder if needed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def counted(number: int, noun: str) -> str:

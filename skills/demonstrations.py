@@ -22,8 +22,8 @@ from skills.players import argument_of
 from skills.settings import SkillEnvironments
 from ver.checkpoint import save_policy, write_atomically
 from ver.cloning import Demonstrations, clone
+from ver.collect.environment_worker import probe_spaces
 from ver.collect.processes import cores
-from ver.collect.ver import probe_spaces
 from ver.config import CloningConfig, TrainerConfig, config_to_dict
 from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything

@@ -64,7 +64,7 @@ REMAINING = """\
 - **In habitat-sim** (`sim=habitat`) contacts are Bullet's, and force is that on the robot in both
   rules.
 - **The learner** under `rules=hab` alone is ours (configs/*.yaml: action means at the start,
-  switches, observations as angles or distances); `preset=paper` has none of it.
+  binary actions, observations as angles or distances); `preset=paper` has none of it.
 
 Settings that keep our value:
 """

@@ -21,8 +21,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from atomic_files import write_whole
 from rearrange.errors import UserError
-from skills.command import write_json, write_text
+from skills.command import write_json
 from ver.collect.processes import die_with_parent
 
 LOOK_S = 2.0  # how often the log of a running job is looked at
@@ -204,7 +205,7 @@ def _write_page(jobs: Sequence[Job], progress: Progress, folder: Path, title: st
             f'<td class="number">{minutes}</td><td><code>{told}</code></td></tr>'
         )
     total = sum(entry["seconds"] for entry in progress.entries.values()) / 3600
-    write_text(
+    write_whole(
         folder / "index.html",
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="30">'

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from atomic_files import write_whole
 from rearrange.errors import UserError
-from skills.command import OneLineParser, counted, run_command, write_text
+from skills.command import OneLineParser, counted, run_command
 from skills.figures import Finding, check_page, load_ledger, render_page
 from skills.places import places_of
 from skills.provenance import ROOT, TEST
@@ -122,13 +123,13 @@ def write(root: Path, documents: bool) -> None:
     ledger = load_ledger(root / "results")
     for finding in check_entries(ledger, root):
         raise UserError(str(finding))
-    write_text(root / "results" / "README.md", index(ledger))
+    write_whole(root / "results" / "README.md", index(ledger))
     for page in pages(root) if documents else []:
         path = root / page
         text = path.read_text(encoding="utf-8")
         renewed = render_page(text, ledger)
         if renewed != text:
-            write_text(path, renewed)
+            write_whole(path, renewed)
             print(f"figures anew: {page}")
 
 

@@ -72,7 +72,7 @@ class PolicyPlayer:
         self.environment: Any = environments(0, 0)
         self.blind = None
         if images == BLIND:
-            self.blind = _mean_images(environments(2, 0), self.runner.policy.image_keys)
+            self.blind = _mean_images(environments(2, 0), self.runner.policy.images.keys)
         self.other = None
         if images == SWAPPED:
             self.other = _OtherWorld(environments(1, 0), PolicyRunner(checkpoint, deterministic))
@@ -161,7 +161,7 @@ class _OtherWorld:
         if outcome[2] or outcome[3]:
             self.observation, _ = self.environment.reset()
             self.runner.restart()
-        return {key: seen[key] for key in self.runner.policy.image_keys}
+        return {key: seen[key] for key in self.runner.policy.images.keys}
 
 
 class OraclePlayer:

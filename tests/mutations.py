@@ -31,9 +31,10 @@ ROOT = Path(__file__).parents[1]
 LIMIT_S = 240.0  # for a stage of tests: what waits for ever has been noticed, too
 # Quick tests first; those that start processes only see what the others let through.
 TESTS = (
-    "tests/ver/test_gae.py tests/ver/test_vtrace.py "
-    "tests/ver/test_rollout.py tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
-    "tests/ver/test_ppo.py tests/ver/test_entropy.py "
+    "tests/ver/test_gae.py tests/ver/test_vtrace.py tests/ver/test_policy_lag.py "
+    "tests/ver/test_rollout.py tests/ver/test_experience.py "
+    "tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
+    "tests/ver/test_ppo_loss.py tests/ver/test_ppo.py tests/ver/test_entropy.py "
     "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks "
     "tests/ver/test_action_space.py",
     "tests/ver/test_trainer.py tests/ver/collect",
@@ -117,13 +118,31 @@ TRAJECTORIES = _in(
     ("Trajectories: unfinished steps taken", "own = own[self.sequences[own] < end]", "pass"),
 )
 APPO = _in(
-    "ver/collect/appo.py",
+    "ver/collect/systems/appo.py",
     ("APPO: weights never renewed", "        self.copy_weights()\n", ""),
     ("APPO: steps named after the wrong weights", '["version"][0] = version', '["version"][0] = 0'),
     ("APPO: dropped steps not counted", "(buffer.dropped - dropped) * buffer.length", "0"),
 )
 ROLLOUT = _in(
     "ver/rollout.py",
+    (
+        "Importance weights given to other environments' steps",
+        "[self.environments[slots]]",
+        "[self.environments[: len(slots)]]",
+    ),
+    (
+        "Slots handed out whatever their policy",
+        "free[np.lexsort((self.sequences[free], self.versions[free]))]",
+        "free",
+    ),
+    (
+        "The oldest slot left out instead of the newest",
+        "complete[self.newest] = False",
+        "complete[order[np.flatnonzero(np.diff(self.environments[order], prepend=-1))]] = False",
+    ),
+)
+EXPERIENCE = _in(
+    "ver/experience.py",
     ("Returns lack the value", "        advantages + buffer.values[slots],", "        advantages,"),
     (
         "Importance weights upside down",
@@ -134,11 +153,6 @@ ROLLOUT = _in(
         "Importance weights not truncated",
         "np.minimum((length + 1) / counts, maximum)",
         "np.asarray((length + 1) / counts)",
-    ),
-    (
-        "Importance weights given to other environments' steps",
-        "[self.environments[slots]]",
-        "[self.environments[: len(slots)]]",
     ),
     (
         "Sequences run across episodes",
@@ -156,20 +170,10 @@ ROLLOUT = _in(
         "np.diff(buffer.steps[slots]) > 99",
     ),
     (
-        "Slots handed out whatever their policy",
-        "free[np.lexsort((self.sequences[free], self.versions[free]))]",
-        "free",
-    ),
-    (
         "Stale steps' returns computed anew",
         "chain, counts = buffer.chains()",
         "chain = np.lexsort((buffer.sequences, buffer.environments))\n"
         "    counts = np.bincount(buffer.environments)",
-    ),
-    (
-        "The oldest slot left out instead of the newest",
-        "complete[self.newest] = False",
-        "complete[order[np.flatnonzero(np.diff(self.environments[order], prepend=-1))]] = False",
     ),
 )
 MINI_BATCHES = _in(
@@ -190,9 +194,14 @@ MINI_BATCHES = _in(
         "of[batch.heads], device",
         "of[batch.heads - 1], device",
     ),
+    (
+        "Packed mini-batches overwrite each other",
+        "self._gathered[place * self.threads :]",
+        "self._gathered[:]",
+    ),
 )
-PPO = _in(
-    "ver/ppo.py",
+PPO_LOSS = _in(
+    "ver/ppo_loss.py",
     ("Advantage's sign swapped", "policy_loss = -(weights", "policy_loss = (weights"),
     (
         "Ratio clipped on one side only",
@@ -220,16 +229,14 @@ PPO = _in(
     ("Value clipped around itself", "near = old_values +", "near = values +"),
     ("Value clip takes the smaller error", "squared = torch.maximum(", "squared = torch.minimum("),
     ("Value clipped by default", "    if config.clip_value:", "    if True:"),
+)
+PPO = _in(
+    "ver/ppo.py",
     ("Advantages normalised by default", "if self.config.normalise_advantages:", "if True:"),
     (
         "Schedule does not step",
         "scheduled_rate(self.config, progress,",
         "scheduled_rate(self.config, 0.0,",
-    ),
-    (
-        "Packed mini-batches overwrite each other",
-        "self._gathered[place * self.threads :]",
-        "self._gathered[:]",
     ),
     ("Gradient not clipped", "limit or math.inf", "math.inf"),
     ("Threads' shares forgotten", "gradient * shares[0]", "gradient * 1.0"),
@@ -277,6 +284,9 @@ NETWORKS = [
             "outputs, next_state = self.core.step(features, state * masks[:, None])",
             "outputs, next_state = self.core.step(features, state)",
         ),
+    ),
+    *_in(
+        "ver/networks/vectors.py",
         (
             "An angle's sine left out",
             "multiples.cos(), multiples.sin()",
@@ -312,7 +322,7 @@ NETWORKS = [
             "scaled = actions - self.centre",
         ),
         (
-            "Switch: ends swapped in the probability",
+            "Binary action: ends swapped in the probability",
             "signs = torch.where(actions > self.gaussian.centre, 1.0, -1.0)",
             "signs = torch.where(actions > self.gaussian.centre, -1.0, 1.0)",
         ),
@@ -390,7 +400,9 @@ MUTATIONS = [
     *TRAJECTORIES,
     *APPO,
     *ROLLOUT,
+    *EXPERIENCE,
     *MINI_BATCHES,
+    *PPO_LOSS,
     *PPO,
     *NETWORKS,
     *OPTIMISERS,
@@ -481,6 +493,7 @@ def main() -> int:
         root = Path(directory)
         ignore = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(ROOT / "ver", root / "ver", ignore=ignore)
+        shutil.copytree(ROOT / "atomic_files", root / "atomic_files", ignore=ignore)
         shutil.copytree(ROOT / "tests/ver", root / "tests/ver", ignore=ignore)
         shutil.copy(ROOT / "pyproject.toml", root)
         if failure := first_failure(root):

@@ -1,4 +1,4 @@
-"""How actions are stored: one row of numbers [D] for each environment. Must not import torch.
+"""Storage of actions: one row of numbers [D] for each environment. Must not import torch.
 
 A Box gives float32 rows, Discrete and MultiDiscrete give int64 rows. A Tuple or Dict of these
 gives the rows of its parts one after another, as float32: a choice is then a whole number, which
@@ -55,7 +55,7 @@ def action_dtype(space: spaces.Space) -> str:
 
 
 def is_composite(space: spaces.Space) -> bool:
-    """Whether the action is a Tuple or a Dict of parts."""
+    """Tells if the action is a Tuple or a Dict of parts."""
     return isinstance(space, (spaces.Tuple, spaces.Dict))
 
 

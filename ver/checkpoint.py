@@ -7,10 +7,7 @@ rebuild the networks. A training checkpoint holds the optimisers, counters and r
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from atomic_files import write_whole
 from ver.config import NetworkConfig, config_from_dict, config_to_dict
 from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
@@ -27,7 +25,7 @@ from ver.spaces import space_from_json, space_to_json
 
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
-_MAY_DIFFER = ("initial_log_std", "initial_mean", "switch_threshold", "mixed_precision")
+_MAY_DIFFER = ("initial_log_std", "initial_mean", "binary_threshold", "mixed_precision")
 
 
 def save_policy(
@@ -102,42 +100,6 @@ def load_weights(policy: nn.Module, tensors: dict[str, Tensor], source: str) -> 
     policy.load_state_dict(tensors)
 
 
-def start_from(
-    path: str | Path, policy: ActorCritic, metadata: dict[str, Any], reset_spread: bool = False
-) -> None:
-    """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
-
-    Where the checkpoint's network has no `distances`, those of this run's are inputs that it learns to use;
-    where it has no memory, a residual core's LSTM is what it learns to use.
-
-    Args:
-        path: The checkpoint.
-        policy: As it was made for this run.
-        metadata: What the trainer's caller keeps in checkpoints.
-        reset_spread: The policy keeps its own free log standard deviations: it explores anew.
-
-    Raises:
-        UserError: If the checkpoint is foreign or does not fit this run.
-    """
-    if not str(path):
-        return
-    tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
-    weights = strip_prefix(tensors, "policy/")
-    network = policy.network_config
-    if network.core == "residual" and header["network"].get("core") == "none":
-        weights = policy.add_memory(weights)
-        header["network"] = header["network"] | {"core": network.core}
-    if network.distances and not header["network"].get("distances"):
-        weights = policy.add_distances(weights)
-        new = {"distances": network.distances, "distance_scale": network.distance_scale}
-        header["network"] = header["network"] | new
-    check_same_training(path, header, policy, metadata, "another trainer.start_from")
-    if reset_spread:
-        own = policy.state_dict()
-        weights |= {name: own[name] for name in own if name.endswith(".log_std")}
-    load_weights(policy, weights, str(path))
-
-
 def save_training(
     path: str | Path,
     policy: ActorCritic,
@@ -159,6 +121,28 @@ def save_training(
     header = _describe(policy) | _about(config, metadata) | {"values": values}
     tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
     write_file(path, tensors | state, header, TRAINING_FORMAT)
+
+
+def load_training(
+    path: str | Path, policy: ActorCritic, metadata: dict[str, Any]
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Puts a training checkpoint's weights into the policy that is to be trained on.
+
+    Args:
+        path: The file.
+        policy: The policy.
+        metadata: What the trainer's caller wants kept, which must be that of the file.
+
+    Returns:
+        All tensors and the values that `save_training` was given.
+
+    Raises:
+        UserError: If the file is foreign or does not fit what is to be trained.
+    """
+    tensors, header = read_file(path, (TRAINING_FORMAT,))
+    check_same_training(path, header, policy, metadata)
+    load_weights(policy, strip_prefix(tensors, "policy/"), str(path))
+    return tensors, header["values"]
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer, prefix: str) -> dict[str, Tensor]:
@@ -254,10 +238,10 @@ def check_same_training(
     metadata: dict[str, Any],
     mend: str = "another run directory",
 ) -> None:
-    """Compares what a checkpoint was trained on and with to what is to be trained now.
+    """Refuses a checkpoint that was trained on or with something else than is to be trained now.
 
-    Settings of the network that only say how it begins, how precisely it computes, or how its most likely
-    action is read off, may differ.
+    Settings of the network that only say how it begins, how precisely it computes, or how its most
+    likely action is read off, may differ.
 
     Args:
         path: The checkpoint.
@@ -272,7 +256,7 @@ def check_same_training(
     now = _describe(policy) | {"metadata": metadata}
     old_keys = header["observation_space"]["spaces"]
     new_keys = now["observation_space"]["spaces"]
-    # Read and written once more, so that settings that are younger than the file have their defaults
+    # Read and written once more, so that settings younger than the file have their defaults.
     network = config_to_dict(config_from_dict(NetworkConfig, header["network"]))
     pairs = [
         (f"observation '{key}'", _in_words(old_keys.get(key)), _in_words(new_keys.get(key)))
@@ -304,42 +288,19 @@ def _in_words(space: dict[str, Any] | None) -> str:
     return " ".join(str(value) for value in space.values())
 
 
-def remove_unfinished(directory: Path) -> None:
-    """Removes what a killed process left of files that it had not finished writing."""
-    for path in directory.glob(".*.tmp"):
-        path.unlink(missing_ok=True)
-
-
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes beside the target, syncs, and renames: readers see the old file or the new one."""
+    """Writes a file whole or not at all.
+
+    Raises:
+        WriteError: If it cannot be written; what was there before is intact.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_and_rename(path, content)
+        write_whole(path, content)
     except OSError as error:
         raise WriteError(
             f"{path} could not be written ({error.strerror or error}); what was there before is "
             "intact. Make room, or choose another place, and run the same command again."
         ) from None
-
-
-def _write_and_rename(path: Path, content: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _about(config: dict[str, Any] | None, metadata: dict[str, Any] | None) -> dict[str, Any]:

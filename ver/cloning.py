@@ -1,7 +1,7 @@
 """Behaviour cloning: a policy learns to choose what demonstrations have chosen.
 
-Its actions' log-probability is maximised along whole episodes, with memory where the network has some;
-the spread of the actions is learned with it. The critic learns nothing.
+Its actions' log-probability is maximised along whole episodes, with memory where the network has
+some; the log standard deviation of the actions is learned with it. The critic learns nothing.
 """
 
 from __future__ import annotations
@@ -98,4 +98,4 @@ def _normalise(policy: ActorCritic, shown: Demonstrations) -> None:
         return
     for begin in range(0, len(shown.first), _CHUNK):
         rows = {k: v[begin : begin + _CHUNK] for k, v in shown.observations.items()}
-        policy.normaliser.update(policy.join_vectors(rows))
+        policy.normaliser.update(policy.vectors.join(rows))

@@ -1,4 +1,4 @@
-"""What can be set for a training run, and how settings are read.
+"""Settings of a training run, and their reading.
 
 Every field has its one-line meaning beside it. `merge_config` works for any dataclass, so another
 package can nest `TrainerConfig` beside its own settings.
@@ -27,26 +27,31 @@ class NetworkConfig:
 
     encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
     visual_features: int = 256  # width of the image embedding
-    # memory: lstm, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
-    core: str = "lstm"
-    hidden_size: int = 256  # width of the core
-    layers: int = 1  # LSTM layers, or MLP layers when core is none
+    # lstm, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
+    memory: str = "lstm"
+    hidden_size: int = 256  # width of the LSTM or the MLP
+    layers: int = 1  # of the LSTM, or of the MLP where there is one
     previous_action_features: int = 32  # width of the previous action's embedding; 0 leaves it out
-    log_std: str = "free"  # Gaussian spread: free (one per action dimension) or state (a head)
-    initial_log_std: float = 0.0  # log standard deviation at the start, in half-ranges of the Box
-    # Mean of each action dimension at the start, in half-ranges of the Box, within (-1, 1); empty: zeros.
-    # Keeps a switch, such as one that ends the episode, from being thrown before anything is learned.
+    # log standard deviation of Gaussian actions: free (one per dimension) or state (a head)
+    log_std: str = "free"
+    initial_log_std: float = 0.0  # at the start, in half-ranges of the Box
+    # Mean of each action dimension at the start, in half-ranges of the Box, within (-1, 1); empty:
+    # zeros. Keeps a binary action, such as one that ends the episode, off until something is
+    # learned.
     initial_mean: list[float] = field(default_factory=list)
     # Dimensions of the Box that are on or off, such as a grip or a stop: they take either end
-    switches: list[int] = field(default_factory=list)
-    # Probability from which on the most likely action throws a switch on. What sampled actions do soon, with
-    # one chance in three at each step, a mean action that waits for one in two may never do
-    switch_threshold: float = 0.5
-    # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of the angle,
-    # its double and its fourfold instead, which have no jump at half a turn and tell small angles apart
+    binary_actions: list[int] = field(default_factory=list)
+    # Probability from which on the most likely action turns a binary one on. What sampled actions
+    # do soon, with one chance in three at each step, a mean action that waits for one in two may
+    # never do
+    binary_threshold: float = 0.5
+    # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of
+    # the angle, its double and its fourfold instead, which have no jump at half a turn and tell
+    # small angles apart
     angles: dict[str, list[int]] = field(default_factory=dict)
-    # Distances and coordinates [m] among them, likewise: the network gets sign(x) log(1 + |x| / distance_scale)
-    # besides, which tells 0.19 m from 0.21 where the spread is metres
+    # Distances and coordinates [m] among them, likewise: the network gets
+    # sign(x) log(1 + |x| / distance_scale) besides, which tells 0.19 m from 0.21 where the standard
+    # deviation is metres
     distances: dict[str, list[int]] = field(default_factory=dict)
     distance_scale: float = 0.1  # [m] below which that is nearly linear
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
@@ -95,8 +100,9 @@ class PPOConfig:
     epochs: int = 3  # passes over a rollout
     mini_batches: int = 2  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
-    # The learning rate is lowered below the schedule's, and raised again, so that the KL divergence from the
-    # policy that acted stays within half and twice this; it begins at a tenth. 0 leaves the schedule alone
+    # The learning rate is lowered below the schedule's, and raised again, so that the KL divergence
+    # from the policy that acted stays within half and twice this; it begins at a tenth. 0 leaves
+    # the schedule alone
     target_kl: float = 0.0
     clip_value: bool = False  # also clip how far the value may move
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error
@@ -105,8 +111,9 @@ class PPOConfig:
     normalise_advantages: bool = False  # zero mean, unit deviation within a mini-batch
     max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
     adam_epsilon: float = 1e-5  # denominator guard of Adam and Lamb
-    # A free log standard deviation of the actions is kept under a bound that falls linearly to this at the end,
-    # from network.initial_log_std: the policy ends near the mean actions that it is used with. None: no bound
+    # A free log standard deviation of the actions is kept under a bound that falls linearly to this
+    # at the end, from network.initial_log_std: the policy ends near the mean actions that it is
+    # used with. None: no bound
     final_log_std: float | None = None
     max_importance_weight: float = 1.0  # truncation of (T + 1) / (steps of the environment)
     importance_weights: bool = True  # down-weight fast environments
@@ -117,7 +124,7 @@ class PPOConfig:
 
 @dataclass
 class CollectConfig:
-    """How experience is collected."""
+    """Collection of experience."""
 
     num_environments: int = 16  # environments side by side
     environments_per_worker: int = 8  # environments in one worker process
@@ -127,7 +134,6 @@ class CollectConfig:
     max_requests: int = 0  # largest inference batch; 0 chooses
     max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
     worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often
-    worker_nice: int = 0  # niceness of environment workers
     startup_timeout_s: float = 300.0  # how long workers may take to be ready
     # A step, a reset or an inference worker's batch that takes longer hangs; 0 waits for ever
     step_timeout_s: float = 60.0
@@ -137,7 +143,7 @@ class CollectConfig:
 
 @dataclass
 class APPOConfig:
-    """What only system=appo asks for."""
+    """Settings of system=appo alone."""
 
     batch_trajectories: int = 0  # trajectories learned from together; 0: num_environments
     max_policy_lag: int = 100  # trajectories with a step older than this, in updates, are dropped
@@ -162,7 +168,9 @@ class DistributedConfig:
 class TrainerConfig:
     """One training run."""
 
-    system: str = "ver"  # how experience is collected; the names are in ver/collect/systems.py
+    system: str = (
+        "ver"  # how experience is collected; the names are those of files in ver/collect/systems
+    )
     total_steps: int = 2_000_000  # environment steps in all
     seed: int = 1  # seeds networks, sampling and environments
     device: str = "cpu"  # cpu or cuda
@@ -174,9 +182,8 @@ class TrainerConfig:
     episode_window: int = 100  # episodes in the logged means
     resume: bool = True  # go on from the newest checkpoint in the run directory
     start_from: str = ""  # checkpoint whose weights a new run begins with; empty: random ones
-    reset_spread: bool = (
-        False  # but for the actions' spread: begin with network.initial_log_std again
-    )
+    # but for the actions' free log standard deviation: begin with network.initial_log_std again
+    reset_log_std: bool = False
     tensorboard: bool = True  # write TensorBoard events
     collect: CollectConfig = field(default_factory=CollectConfig)  # collection
     ppo: PPOConfig = field(default_factory=PPOConfig)  # update
@@ -187,7 +194,7 @@ class TrainerConfig:
 
 @dataclass
 class CloningConfig:
-    """How a policy is cloned."""
+    """Behaviour cloning."""
 
     transitions: int = 100_000  # steps of demonstrations
     updates: int = 1500  # of the network
@@ -203,25 +210,6 @@ class CloningConfig:
         for name in ("learning_rate", "max_gradient_norm"):
             if not 0.0 < getattr(self, name) < float("inf"):
                 raise UserError(f"cloning.{name} must be positive, found {getattr(self, name):g}")
-
-
-def batch_steps(config: TrainerConfig) -> int:
-    """Returns how many steps of one process are learned from together."""
-    batch = config.appo.batch_trajectories if config.system == "appo" else 0
-    return (batch or config.collect.num_environments) * config.collect.rollout_length
-
-
-def check_counts(config: TrainerConfig) -> None:
-    """Raises a UserError that names the first number of which there must be more."""
-    collect, ppo = config.collect, config.ppo
-    for name in ("num_environments", "environments_per_worker", "rollout_length"):
-        if getattr(collect, name) < 1:
-            raise UserError(f"collect.{name} must be at least 1, found {getattr(collect, name)}.")
-    for name in ("epochs", "mini_batches", "base_batch_size"):
-        if getattr(ppo, name) < 1:
-            raise UserError(f"ppo.{name} must be at least 1, found {getattr(ppo, name)}.")
-    if collect.num_inference_workers < 1:
-        raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
 
 
 def merge_config(
@@ -281,7 +269,7 @@ def config_from_dict(schema: type[T], values: dict[str, Any]) -> T:
 def _merge(config: Any, addition: Any, source: str) -> Any:
     if not isinstance(addition, DictConfig):
         raise UserError(f"{source} must hold key: value pairs.")
-    addition = OmegaConf.create(_renew(OmegaConf.to_container(addition)))
+    _renew(config, addition)
     _check_keys(config, addition, "", source)
     try:
         return OmegaConf.merge(config, addition)
@@ -289,14 +277,29 @@ def _merge(config: Any, addition: Any, source: str) -> Any:
         raise UserError(f"{source}: {_one_line(error)}") from None
 
 
-def _renew(values: Any) -> Any:
-    """Turns settings that were saved under an older name into today's."""
-    if not isinstance(values, dict):
-        return values
-    values = {key: _renew(value) for key, value in values.items()}
-    if isinstance(values.get("bfloat16"), bool):  # a switch of the network until November 2026
-        values.setdefault("mixed_precision", "bfloat16" if values.pop("bfloat16") else "none")
-    return values
+_RENAMED = {  # until November 2026
+    "core": "memory",
+    "switches": "binary_actions",
+    "switch_threshold": "binary_threshold",
+    "reset_spread": "reset_log_std",
+}
+
+
+def _renew(config: Any, addition: Any) -> None:
+    """Turns settings under an older name, as in old checkpoints and commands, into today's."""
+    if not isinstance(config, DictConfig) or not isinstance(addition, DictConfig):
+        return
+    for old in [str(key) for key in addition if key not in config]:
+        new = _RENAMED.get(old)
+        if new is not None and new in config:
+            value = addition.pop(old)
+            addition.setdefault(new, value)
+        elif old == "bfloat16" and "mixed_precision" in config:  # true or false, likewise
+            value = "bfloat16" if addition.pop(old) else "none"
+            addition.setdefault("mixed_precision", value)
+    for name in addition:
+        if name in config:
+            _renew(config._get_node(name), addition._get_node(name))
 
 
 def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> None:

@@ -1,4 +1,4 @@
-"""What a person sees while training: a live table in a terminal, plain lines elsewhere."""
+"""Display of a training run: a live table in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Dashboard:
 
 
 def _repeated(key: str, row: dict[str, float]) -> bool:
-    """Whether the task itself tells an episode's return or length, under the shorter name."""
+    """Tells if the task itself reports an episode's return or length, under the shorter name."""
     return key.replace("/episode_", "/") in row and "/episode_" in key
 
 

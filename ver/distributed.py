@@ -45,7 +45,7 @@ class SingleProcess:
 
     @property
     def main(self) -> bool:
-        """Whether this is the one rank that writes checkpoints, logs and the dashboard."""
+        """True on the one rank that writes checkpoints, logs and the dashboard."""
         return self.rank == 0
 
     def average(self, gradients: Sequence[Tensor], numbers: dict[str, float]) -> dict[str, float]:
@@ -110,7 +110,7 @@ class ProcessGroup(SingleProcess):
         self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
         self._stop_wanted = self._stop_agreed = self._stop_told = False
         self._listened_at = 0.0
-        # What was last exchanged. Gloo's thread lets go of a message a moment after it has arrived; the
+        # The last message exchanged. Gloo's thread lets go of it a moment after it has arrived; the
         # last owner of a tensor needs the GIL, and a process that ends meanwhile would abort.
         self._kept: Any = None
         timeout = timedelta(seconds=timeout_s)

@@ -1,4 +1,4 @@
-"""The learned entropy coefficient, and a bound on the spread of actions."""
+"""The learned entropy coefficient, and a bound on the log standard deviation of actions."""
 
 from __future__ import annotations
 
@@ -51,19 +51,20 @@ class EntropyCoefficient(nn.Module):
 
 
 @torch.no_grad()
-def limit_spread(policy: ActorCritic, largest: float) -> float:
+def limit_log_std(policy: ActorCritic, largest: float) -> float:
     """Cuts the free log standard deviations of a policy's actions.
 
     Returns:
-        The entropy of Gaussian actions of the largest spread, in nats, summed over dimensions.
+        The entropy of Gaussian actions of the largest deviation, in nats, summed over dimensions.
 
     Raises:
-        UserError: It has none: its actions are discrete, or their spread is computed from the state.
+        UserError: It has none: its actions are discrete, or theirs are computed from the state.
     """
-    spread = getattr(policy.head, "log_std", None)
-    if not isinstance(spread, nn.Parameter):
+    log_std = getattr(policy.head, "log_std", None)
+    if not isinstance(log_std, nn.Parameter):
         raise UserError(
-            "ppo.final_log_std bounds the spread of Box actions with network.log_std=free; leave it out."
+            "ppo.final_log_std bounds the deviation of Box actions with network.log_std=free; "
+            "leave it out."
         )
-    spread.clamp_(max=largest)
-    return spread.numel() * (largest + 0.5 * math.log(2 * math.pi * math.e))
+    log_std.clamp_(max=largest)
+    return log_std.numel() * (largest + 0.5 * math.log(2 * math.pi * math.e))

@@ -8,7 +8,7 @@ from ver.shared.outcomes import CONTINUES, TERMINATED, TRUNCATED
 
 
 class TimeGrid:
-    """Chains of different numbers of slots side by side, aligned at their ends: one loop serves all.
+    """Chains of different lengths side by side, aligned at their ends: one loop serves all.
 
     Args:
         counts: [N] slots of each chain, each at least one.
@@ -34,7 +34,7 @@ class TimeGrid:
     def following_values(
         self, values: np.ndarray, outcomes: np.ndarray, final_values: np.ndarray
     ) -> np.ndarray:
-        """Returns what each step's future is worth, [L, N]; arguments as in `compute_advantages`."""
+        """Returns the value of each step's future [L, N]; arguments as in `compute_advantages`."""
         following = np.zeros(self.shape)
         following[:-1] = self.table(values)[1:]
         outcome = self.table(outcomes)

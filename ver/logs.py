@@ -1,4 +1,4 @@
-"""What a run writes down: metrics.jsonl, TensorBoard, the dashboard, and what describes the run."""
+"""Logs of a run: metrics.jsonl, TensorBoard, the dashboard, and files that describe the run."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Logs:
 
 
 class NoLogs(Logs):
-    """What ranks other than 0 have: nothing but faults is written."""
+    """Logs of the ranks other than 0: nothing but faults is written."""
 
     def __init__(
         self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
@@ -148,16 +148,3 @@ def _git(*arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return result.stdout.strip() if result.returncode == 0 else ""
-
-
-def time_shares(
-    wall: float, wait: float, inference: float, learning: float, ranks: float
-) -> dict[str, float]:
-    """Returns what share of a rollout's wall time each kind of work took, all in seconds."""
-    return {
-        "time/simulation_wait": wait / wall,
-        "time/inference": inference / wall,
-        "time/learning": learning / wall,
-        "time/waiting_for_ranks": ranks / wall,
-        "time/overhead": max(0.0, wall - wait - inference - learning - ranks) / wall,
-    }

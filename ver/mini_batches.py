@@ -1,7 +1,9 @@
-"""How sequences become packed mini-batches."""
+"""Mini-batches of packed sequences: cutting, packing, and copying out of a rollout."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -80,10 +82,53 @@ class GatheredRows:
         return rows
 
 
-def policy_inputs(
+class Packer:
+    """Copies mini-batches out of a rollout, and spreads work on them over threads.
+
+    Args:
+        threads: Shards of each mini-batch, one for each CPU thread, with single-threaded
+            operations. Measured against multi-threaded operations (OpenMP), this is as fast on
+            idle cores and many times faster on busy ones, where OpenMP's threads spin while one of
+            them is descheduled.
+
+    Attributes:
+        map: Like the builtin, over the threads.
+    """
+
+    def __init__(self, threads: int = 1):
+        self.threads = threads
+        self.map: Callable[..., Any] = map
+        if threads > 1:
+            pool = ThreadPoolExecutor(threads, "learner", lambda: torch.set_num_threads(1))
+            self.map = pool.map
+        self._gathered: list[GatheredRows] = []
+
+    def pack(
+        self, buffer: RolloutBuffer, slots: np.ndarray, batch: MiniBatch, place: int = 0
+    ) -> PackedBatch:
+        """Copies out what the policy needs of a mini-batch.
+
+        Args:
+            buffer: A full buffer.
+            slots: Slots that the mini-batch's positions count in.
+            batch: Which of these steps.
+            place: What was packed with the same number before is overwritten.
+        """
+        while len(self._gathered) < (place + 1) * self.threads:
+            self._gathered.append(GatheredRows())
+        shards = batch.shards(self.threads)
+        memories = self._gathered[place * self.threads :][: len(shards)]
+
+        def gather(shard: MiniBatch, memory: GatheredRows) -> dict[str, Any]:
+            return _policy_inputs(buffer, slots, shard, memory)
+
+        return PackedBatch(batch.positions, shards, list(self.map(gather, shards, memories)))
+
+
+def _policy_inputs(
     buffer: RolloutBuffer, of: np.ndarray, batch: MiniBatch, memory: GatheredRows
 ) -> dict[str, Any]:
-    """Arguments of `ActorCritic.evaluate` for a mini-batch whose positions are those in the slots `of`."""
+    """Returns the arguments of `ActorCritic.evaluate` for a mini-batch of the slots `of`."""
     device = buffer.device
     rows = of[batch.positions]
     slots = torch.as_tensor(rows, device=device)

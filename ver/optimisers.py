@@ -139,8 +139,8 @@ def scheduled_rate(config: PPOConfig, progress: float, batch_size: int) -> float
 class AdaptiveRate:
     """A share of the schedule's learning rate that keeps the policy's KL divergence near a target.
 
-    A fixed rate cannot: how far a step moves the policy grows as the spread of its actions falls. The rule
-    is that of Rudin et al. (arXiv:2109.11978), but never above the schedule's rate.
+    A fixed rate cannot: how far a step moves the policy grows as the deviation of its actions
+    falls. The rule is that of Rudin et al. (arXiv:2109.11978), but never above the schedule's rate.
 
     Attributes:
         share: In [0.01, 1]; 1 without a target.

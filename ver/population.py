@@ -1,9 +1,9 @@
-"""Population-based training: several runs, of which the worst copy the best and all but the best mutate.
+"""Population-based training: the worst runs copy the best, and all but the best mutate.
 
-After Sample Factory (Petrenko et al. 2020, appendix A.3.1): every so many steps the worst 30 % of the
-members take over the weights of one of the best 30 %, and of the worst 70 % every setting that may
-change does so with a probability of 15 %, by a factor of 1.2 up or down. Members train in turn, each
-with the whole machine, as runs of their own that any trainer could resume.
+After Sample Factory (Petrenko et al. 2020, appendix A.3.1): every so many steps the worst 30 % of
+the members take over the weights of one of the best 30 %, and of the worst 70 % every setting that
+may change does so with a probability of 15 %, by a factor of 1.2 up or down. Members train in turn,
+each with the whole machine, as runs of their own that any trainer could resume.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Population:
         return int(np.argmax(last))
 
     def run_directory(self, index: int) -> Path:
-        """Where a member's run lies."""
+        """Folder of a member's run."""
         return self.directory / f"member_{index}"
 
     def _train(self, index: int, now: int) -> float:
@@ -161,7 +161,7 @@ class Population:
         if trainer.steps < until:
             trainer.train()
         self.interrupted = trainer.interrupted
-        return trainer.episode_mean(self.config.metric)
+        return trainer.progress.episode_mean(self.config.metric)
 
     def _evolve(self) -> None:
         """Decides, hands weights over, and only then writes down that the next round has begun."""
@@ -207,7 +207,8 @@ class Population:
                 "choose another run directory, or the settings of before."
             )
         if len(self.members[0].parents) < self.round < self.config.rounds:
-            self._evolve()  # everybody had finished when it was stopped, or more rounds are asked for
+            # All had finished when it was stopped, or more rounds are asked for.
+            self._evolve()
 
 
 def evolve(
@@ -216,7 +217,7 @@ def evolve(
     values: Sequence[dict[str, float]],
     rng: np.random.Generator,
 ) -> tuple[list[dict[str, float]], list[int]]:
-    """Decides with what everybody goes on.
+    """Chooses each member's next settings and parent.
 
     Args:
         config: Numbers of the evolution.

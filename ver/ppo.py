@@ -1,11 +1,10 @@
-"""Proximal policy optimisation: the loss and the update."""
+"""Proximal policy optimisation: the update and its epochs."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,25 +16,16 @@ from ver.auxiliary import CPCA
 from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, strip_prefix
 from ver.config import APPOConfig, PPOConfig
 from ver.distributed import SingleProcess
-from ver.entropy import EntropyCoefficient, limit_spread
+from ver.entropy import EntropyCoefficient, limit_log_std
 from ver.errors import UserError
-from ver.mini_batches import (
-    GatheredRows,
-    MiniBatch,
-    PackedBatch,
-    cut_mini_batches,
-    policy_inputs,
-)
-from ver.networks.policy import ActorCritic, vector_moments
+from ver.experience import Experience, experience_statistics, make_experience
+from ver.mini_batches import MiniBatch, PackedBatch, Packer, cut_mini_batches
+from ver.networks.normaliser import vector_moments
+from ver.networks.policy import ActorCritic
 from ver.optimisers import AdaptiveRate, make_optimiser, scheduled_rate
-from ver.rollout import (
-    Experience,
-    RolloutBuffer,
-    find_sequences,
-    make_experience,
-    sequence_heads,
-)
-from ver.vtrace import compute_vtrace
+from ver.policy_lag import correct_lag, lag_statistics
+from ver.ppo_loss import ppo_loss
+from ver.rollout import RolloutBuffer
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
@@ -47,11 +37,8 @@ class PPO:
     Args:
         policy: The networks, shared with inference.
         config: Settings.
-        threads: CPU threads that compute gradients, each on its own share of a mini-batch with
-            single-threaded operations. Measured against multi-threaded operations (OpenMP), this
-            is as fast on idle cores and many times faster on busy ones, where OpenMP's threads
-            spin while one of them is descheduled. CPC|A compares steps all over a mini-batch,
-            so with it there is one share only.
+        threads: CPU threads that compute gradients, each on its own shard of a mini-batch; see
+            `Packer`. CPC|A compares steps all over a mini-batch, so with it there is one only.
         batch_size: Steps in one update, over all learners; scales the learning rate if it is to.
         group: The ranks that learn together.
         vtrace: Bounds of V-trace, which then takes the place of GAE; None leaves GAE.
@@ -59,6 +46,7 @@ class PPO:
     Attributes:
         after_update: Called with `updates` after each gradient step.
         cpca: The auxiliary loss's networks, None without it.
+        packer: Copies mini-batches out of rollouts.
         parameters: All that the optimiser moves: the policy's and then CPC|A's.
         updates: Gradient steps taken so far.
         rate: The learning rate's share in the schedule's.
@@ -87,20 +75,15 @@ class PPO:
         self._cpca_parameters = [] if self.cpca is None else list(self.cpca.parameters())
         self.parameters = self._policy_parameters + self._cpca_parameters
         self.optimizer = make_optimiser(config, self.parameters)
-        self._out_of_reach = 0.0  # of the target entropy, as the spread is bounded
+        self._out_of_reach = 0.0  # of the target entropy, as log_std is bounded
         self.rate = AdaptiveRate(config.target_kl)
         self.set_progress(0.0)  # complains now about an unknown schedule
         self.entropy_optimizer = torch.optim.Adam(
             self.entropy.parameters(), lr=config.entropy.learning_rate
         )
-        self.threads = threads if device.type == "cpu" and self.cpca is None else 1
         if device.type == "cpu":
             keep_freed_memory()
-        self._map: Callable[..., Any] = map
-        if self.threads > 1:
-            pool = ThreadPoolExecutor(self.threads, "learner", lambda: torch.set_num_threads(1))
-            self._map = pool.map
-        self._gathered = [GatheredRows() for _ in range(self.threads)]
+        self.packer = Packer(threads if device.type == "cpu" and self.cpca is None else 1)
         self.updates = 0
         self.packing_seconds = 0.0
 
@@ -110,13 +93,13 @@ class PPO:
         return self.optimizer.param_groups[0]["lr"]
 
     def set_progress(self, progress: float) -> None:
-        """Sets learning rate and largest spread of the actions for a fraction of training done."""
+        """Sets learning rate and the largest log_std for a fraction of training done."""
         self._scheduled_rate = scheduled_rate(self.config, progress, self.batch_size)
         self._set_rate()
         final = self.config.final_log_std
         if final is not None:
             initial = self.policy.network_config.initial_log_std
-            largest = limit_spread(self.policy, initial + min(progress, 1.0) * (final - initial))
+            largest = limit_log_std(self.policy, initial + min(progress, 1.0) * (final - initial))
             self._out_of_reach = max(self.config.entropy.target - largest, 0.0)
 
     def state(self) -> dict[str, Tensor]:
@@ -186,16 +169,20 @@ class PPO:
             config.max_sequence_length,
         )
         self.packing_seconds += time.perf_counter() - begin
-        diagnostics = self._policy_lag(buffer, experience)
+        diagnostics = lag_statistics(buffer, experience, self.updates, self.group)
         if self.vtrace is not None:
-            diagnostics |= self._trace(buffer, experience, self.vtrace)
+            diagnostics |= correct_lag(
+                self.policy, buffer, experience, self.packer, config, self.vtrace
+            )
         history: list[dict[str, float]] = []
         begin = time.perf_counter()
         batches = cut_mini_batches(experience.starts, experience.lengths, config.mini_batches, rng)
-        packed = [self.pack(buffer, experience, batch, i) for i, batch in enumerate(batches)]
+        packed = [
+            self.packer.pack(buffer, experience.slots, batch, i) for i, batch in enumerate(batches)
+        ]
         self.packing_seconds += time.perf_counter() - begin
-        # The same mini-batches in another order: copying images anew for each epoch took most of the time
-        # that is not spent on computing.
+        # The same mini-batches in another order: copying images anew for each epoch took most of
+        # the time that is not spent on computing.
         order = [i for _ in range(config.epochs) for i in rng.permutation(len(packed))]
         for i in order:
             if not keep_going():
@@ -206,28 +193,7 @@ class PPO:
         self._update_normaliser(buffer, experience)
         self.packing_seconds += time.perf_counter() - begin
         means = {key: float(np.mean([row[key] for row in history])) for key in (history or [{}])[0]}
-        return means | diagnostics | _return_statistics(buffer, experience)
-
-    def pack(
-        self, buffer: RolloutBuffer, experience: Experience, batch: MiniBatch, place: int = 0
-    ) -> PackedBatch:
-        """Copies out what the policy needs of a mini-batch.
-
-        Args:
-            buffer: A full buffer.
-            experience: What was made of it.
-            batch: Which of its steps.
-            place: What was packed with the same number before is overwritten.
-        """
-        while len(self._gathered) < (place + 1) * self.threads:
-            self._gathered.append(GatheredRows())
-        shards = batch.shards(self.threads)
-        memories = self._gathered[place * self.threads :][: len(shards)]
-
-        def gather(shard: MiniBatch, memory: GatheredRows) -> dict[str, Any]:
-            return policy_inputs(buffer, experience.slots, shard, memory)
-
-        return PackedBatch(batch.positions, shards, list(self._map(gather, shards, memories)))
+        return means | diagnostics | experience_statistics(buffer, experience)
 
     def update(
         self, buffer: RolloutBuffer, experience: Experience, batch: PackedBatch
@@ -238,7 +204,7 @@ class PPO:
             mean, deviation = self._advantage_scale(advantages[batch.positions])
             advantages = (advantages - mean) / (deviation + 1e-5)
         results = list(
-            self._map(
+            self.packer.map(
                 lambda *of_shard: self._gradients(buffer, experience, advantages, *of_shard),
                 batch.shards,
                 batch.inputs,
@@ -246,12 +212,13 @@ class PPO:
         )
         # Losses are means over a shard, so shards count by their size.
         shares = [len(shard.positions) / len(batch.positions) for shard in batch.shards]
+        weighted = list(zip(shares, results, strict=True))
         gradients = [gradient * shares[0] for gradient in results[0][0]]
-        for share, (more, _) in zip(shares[1:], results[1:], strict=True):
+        for share, (more, _) in weighted[1:]:
             for gradient, addition in zip(gradients, more, strict=True):
                 gradient.add_(addition, alpha=share)
         numbers = {
-            name: sum(share * float(result[1][name]) for share, result in zip(shares, results))  # noqa: B905
+            name: sum(share * float(own[name]) for share, (_, own) in weighted)
             for name in results[0][1]
         }
         # The mean entropy too: it is all that the entropy coefficient's gradient depends on.
@@ -276,64 +243,6 @@ class PPO:
         mean = float(np.average(means, weights=counts))
         variance = np.average(variances + (means - mean) ** 2, weights=counts)
         return mean, float(np.sqrt(variance))
-
-    def _policy_lag(self, buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:
-        """By how many updates the weights that acted are older than those that begin to learn."""
-        lags = self.updates - buffer.versions[experience.slots]
-        most = max(self.group.gather(float(lags.max())))
-        return {"policy_lag_mean": float(lags.mean()), "policy_lag_max": most}
-
-    @torch.no_grad()
-    def _trace(
-        self, buffer: RolloutBuffer, experience: Experience, bounds: APPOConfig
-    ) -> dict[str, float]:
-        """Puts V-trace's advantages and value targets in the place of GAE's.
-
-        Ratios and values are those of the weights before the first update. The values of final
-        observations, which are not kept, stay those of the acting weights.
-
-        Returns:
-            Diagnostics of the ratios.
-        """
-        chain, counts = buffer.chains()
-        heads = sequence_heads(buffer, chain)
-        starts, lengths = find_sequences(heads, self.config.max_sequence_length)
-        log_probs, values = np.zeros((2, len(chain)), dtype=np.float32)
-
-        memories = self._gathered[: self.threads]
-
-        def evaluate(batch: MiniBatch, gathered: GatheredRows) -> None:
-            with torch.no_grad():  # each thread has its own mode
-                result = self.policy.evaluate(**policy_inputs(buffer, chain, batch, gathered))
-            log_probs[batch.positions] = result.log_probs.cpu().numpy()
-            values[batch.positions] = result.values.cpu().numpy()
-
-        # In parts, as learning does, for the memory's sake; with a generator of its own.
-        parts = cut_mini_batches(
-            starts, lengths, self.config.mini_batches, np.random.default_rng(0)
-        )
-        for part in parts:
-            shards = part.shards(self.threads)
-            list(self._map(evaluate, shards, memories[: len(shards)]))
-        ratios = np.exp(log_probs - buffer.log_probs[chain])
-        targets, advantages = compute_vtrace(
-            buffer.rewards[chain],
-            values,
-            buffer.outcomes[chain],
-            buffer.final_values[chain],
-            ratios,
-            counts,
-            self.config.gamma,
-            self.config.gae_lambda,
-            bounds.rho_bar,
-            bounds.c_bar,
-        )
-        steps = np.ones(len(chain), dtype=bool)
-        steps[np.cumsum(counts) - 1] = False
-        experience.advantages, experience.returns = advantages[steps], targets[steps]
-        rho = np.minimum(ratios[steps], bounds.rho_bar)
-        cut = (ratios[steps] > bounds.rho_bar).mean()
-        return {"mean_rho": float(rho.mean()), "rho_cut_fraction": float(cut)}
 
     def _gradients(
         self,
@@ -389,8 +298,8 @@ class PPO:
         if not self.config.entropy.learned:
             return
         self.entropy_optimizer.zero_grad(set_to_none=True)
-        # A target that the bound forbids would let the coefficient rise for ever: to 0.35 in 1.3 million steps
-        # of Place.
+        # A target that the bound forbids would let the coefficient rise for ever: to 0.35 in
+        # 1.3 million steps of Place.
         self.entropy.loss(entropy + self._out_of_reach).backward()
         self.entropy_optimizer.step()
         self.entropy.clamp()
@@ -402,9 +311,9 @@ class PPO:
         fresh = experience.slots[~experience.stale]
         slots = torch.as_tensor(fresh, device=buffer.device)
         vectors = {
-            key: buffer.observations[key].index_select(0, slots) for key in self.policy.vector_keys
+            key: buffer.observations[key].index_select(0, slots) for key in self.policy.vectors.keys
         }
-        moments = vector_moments(self.policy.join_vectors(vectors))
+        moments = vector_moments(self.policy.vectors.join(vectors))
         everyone = self.group.gather(moments.tolist())
         self.policy.normaliser.merge(torch.tensor(everyone, dtype=torch.float64))
 
@@ -424,79 +333,3 @@ def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:
 def _clip(parameters: list[torch.nn.Parameter], limit: float) -> float:
     """Cuts the gradients' joint norm to `limit`, 0 for none, and returns what it was."""
     return float(torch.nn.utils.clip_grad_norm_(parameters, limit or math.inf))
-
-
-def ppo_loss(
-    config: PPOConfig,
-    *,
-    log_probs: Tensor,
-    old_log_probs: Tensor,
-    values: Tensor,
-    old_values: Tensor,
-    advantages: Tensor,
-    returns: Tensor,
-    weights: Tensor,
-    entropies: Tensor,
-    entropy_coefficient: float,
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """The clipped surrogate loss; every term is a mean of w * term over M steps.
-
-    Environments that step fast contribute more steps, which biases the sample towards them. The
-    weights w = min(1, (T + 1) / n), truncated importance sampling (VER, section 4), undo that for
-    fast environments; slow ones are left under-represented, as the truncation forbids weights
-    above 1. The mean is over all M steps, not divided by the sum of w: a rollout that is uneven
-    takes a smaller step.
-
-    Args:
-        config: Settings.
-        log_probs: [M] of the taken actions, now.
-        old_log_probs: [M] of the taken actions, when they were taken.
-        values: [M] now.
-        old_values: [M] when the actions were taken.
-        advantages: [M], already normalised if that is wanted.
-        returns: [M].
-        weights: [M] importance weights of the environments.
-        entropies: [M].
-        entropy_coefficient: Weight of the entropy bonus.
-
-    Returns:
-        The loss, and detached numbers to log.
-    """
-    log_ratio = log_probs - old_log_probs
-    ratio = log_ratio.exp()
-    clipped_ratio = ratio.clamp(1.0 - config.clip, 1.0 + config.clip)
-    surrogate = torch.minimum(ratio * advantages, clipped_ratio * advantages)
-    policy_loss = -(weights * surrogate).mean()
-
-    squared = (values - returns).square()
-    if config.clip_value:
-        near = old_values + (values - old_values).clamp(-config.clip, config.clip)
-        squared = torch.maximum(squared, (near - returns).square())
-    value_loss = 0.5 * (weights * squared).mean()
-
-    entropy = (weights * entropies).mean()
-    loss = policy_loss + config.value_coefficient * value_loss - entropy_coefficient * entropy
-    with torch.no_grad():
-        numbers = {
-            "policy_loss": policy_loss.detach(),
-            "value_loss": value_loss.detach(),
-            "entropy": entropies.mean(),
-            "approximate_kl": (ratio - 1.0 - log_ratio).mean(),
-            "clip_fraction": ((ratio - 1.0).abs() > config.clip).float().mean(),
-        }
-    return loss, numbers
-
-
-def _return_statistics(buffer: RolloutBuffer, experience: Experience) -> dict[str, float]:
-    residual = experience.returns - buffer.values[experience.slots]
-    spread = float(np.var(experience.returns))
-    explained = 1.0 - float(np.var(residual)) / spread if spread > 1e-8 else 0.0
-    versions = buffer.versions[experience.slots]
-    return {
-        "mean_return": float(experience.returns.mean()),
-        "explained_variance": explained,
-        "mean_importance_weight": float(experience.weights.mean()),
-        "off_policy_fraction": float((versions < versions.max()).mean()),
-        "stale_fraction": float(experience.stale.mean()),
-        "sequences": float(len(experience.starts)),
-    }

@@ -1,4 +1,4 @@
-"""When all ranks should stop collecting and learn, rather than wait for the slowest one.
+"""Early ends of rollouts: all ranks learn rather than wait for the slowest one.
 
 Ranks average their gradients, so they learn together, and a rank whose rollout is full waits for
 the others. Two rules end rollouts early: the one of the VER paper (section 2.3), which maximises

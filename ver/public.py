@@ -1,4 +1,4 @@
-"""What may be told to others of the paths on this machine: files that we write are given away."""
+"""Removal of private folders from what is written: files that we write are given away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATH = re.compile(r"(?:(?<=^)|(?<=[=,;'\"\[]))(?:/|~|\.\./)[^=,;'\"\[\]]*")
 
 
 def without_private_folders(value: Any) -> Any:
-    """JSON-able values, in whose strings paths in the repository begin there, and others are file names."""
+    """Shortens paths in JSON-able values: from the repository's root on, others to file names."""
     if isinstance(value, str | Path):
         return _PATH.sub(_public, str(value))
     if isinstance(value, dict):

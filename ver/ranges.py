@@ -39,7 +39,7 @@ NUMBERS: dict[str, Range] = {
     "network.layers": COUNT,
     "network.previous_action_features": COUNT_OR_NONE,
     "network.initial_log_std": SPREAD,
-    "network.switch_threshold": Range(0, 1, above=True),
+    "network.binary_threshold": Range(0, 1, above=True),
     "network.distance_scale": POSITIVE,
     "network.vector_features": COUNT_OR_NONE,
     "ppo.learning_rate": POSITIVE,
@@ -79,7 +79,6 @@ NUMBERS: dict[str, Range] = {
     "collect.max_requests": COUNT_OR_NONE,
     "collect.max_wait_ms": NOT_NEGATIVE,
     "collect.worker_flush_ms": NOT_NEGATIVE,
-    "collect.worker_nice": Range(-20, 19),
     "collect.startup_timeout_s": POSITIVE,
     "collect.step_timeout_s": NOT_NEGATIVE,
     "collect.max_faults_per_hour": COUNT_OR_NONE,
@@ -100,7 +99,7 @@ NUMBERS: dict[str, Range] = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "network.core": ("lstm", "none", "residual"),
+    "network.memory": ("lstm", "none", "residual"),
     "network.log_std": ("free", "state"),
     "network.mixed_precision": ("none", "bfloat16"),
     "ppo.optimizer": ("adam", "lamb"),

@@ -1,4 +1,4 @@
-"""The experience of one rollout, and how it becomes mini-batches.
+"""Shared memory for the steps of one rollout, and the order in which they are written to it.
 
 VER collects (T + 1) x N slots from N environments without saying how many from each. Slots are
 handed out in the order in which requests arrive. The newest slot of every environment has no
@@ -6,23 +6,17 @@ outcome yet: it gives the bootstrap value, and is carried into the next rollout,
 arrives. So T x N steps are learned from, each exactly once per epoch.
 
 A rollout may end early, when other processes would wait too long for it. Steps of earlier rollouts
-that were not overwritten yet then fill it up: they are stale. Where that may happen, slots of the oldest
-policy are handed out first, so the stale steps are the newest there are, and there are T x N steps
-to learn from as ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep their
-returns.
+that were not overwritten yet then fill it up: they are stale. Where that may happen, slots of the
+oldest policy are handed out first, so the stale steps are the newest there are, and there are T x N
+steps to learn from as ever: "extra epochs" on stale data, as VER has it (section 2.3). They keep
+their returns.
 
 With a fixed length every environment gets T of a rollout's slots, as in systems before VER.
-
-Sampling bias: an environment that is quick to step fills more slots, so what is learned from leans
-towards experience that is cheap to simulate. Importance weights (T + 1) / n of an environment's n
-slots undo this; truncated at 1 they turn the fast ones down and leave the slow ones as rare as they
-are. And whatever is under way at the end is seen in the next rollout, under a newer policy.
 """
 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +24,6 @@ import torch
 from gymnasium import spaces
 
 from ver.action_space import action_dtype, action_width
-from ver.gae import compute_advantages
 from ver.shared.arrays import SharedArrays, Spec
 from ver.shared.locks import ProcessLock
 from ver.shared.outcomes import TRUNCATED
@@ -151,7 +144,7 @@ class RolloutBuffer:
 
     @property
     def full(self) -> bool:
-        """Whether all of this rollout's slots are handed out and filled in."""
+        """True when all of this rollout's slots are handed out and filled in."""
         return bool(self.written[0] == self.limit[0])
 
     @property
@@ -210,7 +203,7 @@ class RolloutBuffer:
         return slots
 
     def holds_back(self, slots: np.ndarray) -> bool:
-        """Whether slots just handed out are a rollout's last, whose actions wait for the next."""
+        """Tells if slots just handed out are a rollout's last, whose actions wait for the next."""
         return bool(slots[-1] == self.free[self.limit[0] - 1])
 
     def end_early(self) -> bool:
@@ -332,123 +325,3 @@ def _large_columns(
 
 def _torch_dtype(name: str) -> torch.dtype:
     return torch.from_numpy(np.zeros(0, dtype=name)).dtype
-
-
-@dataclass
-class Experience:
-    """The T x N complete steps of a rollout, ordered by environment and time.
-
-    Attributes:
-        slots: [M] buffer slots in that order; the environments' newest slots are left out.
-        advantages: [M] generalised advantage estimates.
-        returns: [M] advantage plus value.
-        weights: [M] importance weights, at most the truncation.
-        stale: [M] whether an earlier rollout has learned from the step already.
-        starts: [K] positions in `slots` where a contiguous run of one episode starts.
-        lengths: [K] lengths of these runs.
-    """
-
-    slots: np.ndarray
-    advantages: np.ndarray
-    returns: np.ndarray
-    weights: np.ndarray
-    stale: np.ndarray
-    starts: np.ndarray
-    lengths: np.ndarray
-
-
-def make_experience(
-    buffer: RolloutBuffer,
-    gamma: float,
-    gae_lambda: float,
-    max_weight: float,
-    max_sequence_length: int,
-) -> Experience:
-    """Computes returns and weights of a full buffer and finds its sequences.
-
-    Args:
-        buffer: A full buffer.
-        gamma: Discount.
-        gae_lambda: Mixing of generalised advantage estimation.
-        max_weight: Truncation of the importance weights; 0 makes them all one.
-        max_sequence_length: Longest sequence, 0 for no limit.
-    """
-    chain, counts = buffer.chains()
-    buffer.advantages[chain] = compute_advantages(
-        buffer.rewards[chain],
-        buffer.values[chain],
-        buffer.outcomes[chain],
-        buffer.final_values[chain],
-        counts,
-        gamma,
-        gae_lambda,
-    )
-    slots, slot_counts = buffer.complete_slots()
-    starts, lengths = find_sequences(sequence_heads(buffer, slots), max_sequence_length)
-    advantages = buffer.advantages[slots]
-    return Experience(
-        slots,
-        advantages,
-        advantages + buffer.values[slots],
-        importance_weights(slot_counts, buffer.length, max_weight),
-        buffer.rollouts[slots] < buffer.rollout[0],
-        starts,
-        lengths,
-    )
-
-
-def importance_weights(counts: np.ndarray, length: int, maximum: float) -> np.ndarray:
-    """Returns min((T + 1) / n, maximum) for environments with n slots, or ones if maximum is 0.
-
-    Args:
-        counts: [N] slots of each environment.
-        length: T.
-        maximum: Truncation.
-    """
-    if maximum <= 0:
-        return np.ones(len(counts), dtype=np.float32)
-    return np.minimum((length + 1) / counts, maximum).astype(np.float32)
-
-
-def sequence_heads(buffer: RolloutBuffer, slots: np.ndarray) -> np.ndarray:
-    """Finds the steps before which something is missing or begins anew.
-
-    A sequence is one environment's, one episode's and one rollout's, without a gap: steps between
-    two stale ones may have been overwritten.
-
-    Args:
-        buffer: Where the steps are.
-        slots: [M] in the order of environment and time.
-
-    Returns:
-        Whether each step has to start a sequence, [M].
-    """
-    heads = buffer.first[slots].copy()
-    for column in (buffer.environments, buffer.episodes, buffer.rollouts):
-        heads[1:] |= np.diff(column[slots]) != 0
-    heads[1:] |= np.diff(buffer.steps[slots]) != 1
-    heads[:1] = True
-    return heads
-
-
-def find_sequences(heads: np.ndarray, max_length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Turns the heads of sequences into their starts and lengths, cut to a longest length.
-
-    A cut piece starts from the recurrent state that was stored at its own first step.
-
-    Args:
-        heads: [M] whether a step starts a sequence; the first one does.
-        max_length: Longest run, 0 for no limit.
-
-    Returns:
-        Starts [K] and lengths [K].
-    """
-    starts = np.flatnonzero(heads)
-    lengths = np.diff(np.append(starts, len(heads)))
-    if max_length > 0 and len(lengths):
-        pieces = -(-lengths // max_length)
-        offset = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-        ends = np.repeat(starts + lengths, pieces)
-        starts = np.repeat(starts, pieces) + offset * max_length
-        lengths = np.minimum(ends - starts, max_length)
-    return starts, lengths

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import signal
-import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -18,38 +13,33 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ver.checkpoint import (
-    TRAINING_FORMAT,
-    check_same_training,
-    load_weights,
-    read_file,
-    remove_unfinished,
-    save_policy,
-    save_training,
-    start_from,
-    strip_prefix,
-)
-from ver.collect.environment_worker import MakeEnv
+from ver.checkpoint import load_training, save_policy, save_training, strip_prefix
+from ver.collect.collector import Collector
+from ver.collect.environment_worker import MakeEnv, probe_spaces
 from ver.collect.faults import Fault
+from ver.collect.in_flight import PREFIX
 from ver.collect.processes import cores
-from ver.collect.systems import Collector, check_system, make_collector
-from ver.collect.ver import probe_spaces
-from ver.config import TrainerConfig, batch_steps, check_counts, config_to_dict
+from ver.collect.systems import find_system
+from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
-from ver.errors import CorruptFileError, UserError, WorkerCrashError, WriteError
-from ver.logs import Logs, NoLogs, time_shares
+from ver.errors import UserError, WorkerCrashError, WriteError
+from ver.logs import Logs, NoLogs
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
 from ver.preemption import Preemption, make_preemption
+from ver.progress import Progress
 from ver.random_state import (
     generator_tensors,
     generator_values,
     restore_generators,
     seed_everything,
 )
+from ver.ranges import check_ranges
 from ver.rollout import RolloutBuffer
-
-_LEARNING_GRACE_S = 15.0
+from ver.rollout_timer import RolloutTimer
+from ver.run_checkpoints import RunCheckpoints
+from ver.stop_signals import StopSignals
+from ver.warm_start import start_from
 
 AfterUpdate = Callable[["Trainer", dict[str, float]], "bool | None"]
 
@@ -73,7 +63,8 @@ class Trainer:
     Attributes:
         group: The processes that train together; a run of one has one.
         policy: The networks.
-        steps: Environment steps learned from so far.
+        progress: What was done so far.
+        checkpoints: Those of the run directory.
         rollout_steps: Steps learned from together, over all processes.
         interrupted: Whether a signal ended the last `train()`.
     """
@@ -86,7 +77,7 @@ class Trainer:
         metadata: dict[str, Any] | None = None,
         after_update: AfterUpdate | None = None,
     ):
-        _check(config)
+        self._system = _check(config)
         self.config = config
         self.make_env = make_env
         self.run_directory = Path(run_directory)
@@ -98,35 +89,32 @@ class Trainer:
         observation_space, action_space = probe_spaces(make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
-        self.rollout_steps = batch_steps(config) * self.group.size
+        self.rollout_steps = self._system.batch_steps(config) * self.group.size
         self.ppo = PPO(
             self.policy,
             config.ppo,
             config.learner_threads or max(1, cores() // self.group.local_size),
             max(1, self.rollout_steps // config.ppo.mini_batches),
             self.group,
-            config.appo if config.system == "appo" and config.appo.vtrace else None,
+            self._system.vtrace(config),
         )
-        self.steps = 0
-        self.episodes = 0
-        self.seconds = 0.0
-        self.resumes = 0
+        self.progress = Progress(config.episode_window)
+        self.checkpoints = RunCheckpoints(self.run_directory, config.keep_checkpoints)
         self.interrupted = False
-        self._window: deque[dict[str, float]] = deque(maxlen=config.episode_window)
-        self._signals = 0
-        self._learn_until = math.inf  # monotonic time
-        self._learning_seconds = 0.0
-        self._rank_seconds = 0.0  # spent in waiting for other ranks' rollouts
-        self._collected = False  # with overlap: whether a rollout is waiting to be learned from
+        self._signals = StopSignals()
+        self._timer = RolloutTimer()
         self._seed = 0  # of the environments
-        self._fault_counts: dict[str, int] = {}
-        self._faults_elsewhere: dict[str, int] = {}  # on the other ranks
         # What a checkpoint holds of the moment between two rollouts; a signal may come later.
         self._boundary: dict[str, Tensor] = {}
         self._ahead: dict[str, Tensor] = {}  # what will be the boundary once a rollout is learned
         self._saved = -1  # steps of the newest checkpoint
         self._resume_if_possible()
         self.group.broadcast([*self.policy.state_dict().values(), *self.ppo.state().values()])
+
+    @property
+    def steps(self) -> int:
+        """Environment steps learned from so far."""
+        return self.progress.steps
 
     def train(self) -> dict[str, float]:
         """Trains until `total_steps`, a signal, or a true answer of `after_update`.
@@ -138,18 +126,21 @@ class Trainer:
             UserError: Among others if a worker crashed; the run is checkpointed first.
         """
         self.interrupted = False
-        self._signals, self._learn_until = 0, math.inf
-        row: dict[str, float] = {}
         if self.steps >= self.config.total_steps:
-            return row
+            return {}
         kind = Logs if self.group.main else NoLogs
         logs = kind(self.run_directory, self.config, self.metadata, self.steps)
-        handlers = self._catch_signals()
+        with StopSignals() as self._signals:
+            row = self._train(logs)
+        self.group.any(False)  # nobody leaves before rank 0 has saved
+        return row
+
+    def _train(self, logs: Logs) -> dict[str, float]:
         collector: Collector | None = None
         save = True
         try:
             collector = self._make_collector(logs)
-            row = self._loop(collector, logs)
+            return self._loop(collector, logs)
         except WorkerCrashError as error:
             logs.dashboard.say(error.detail)
             raise
@@ -157,7 +148,8 @@ class Trainer:
             save = False  # it would fail again
             raise
         finally:
-            # Save first: whatever went wrong, what was learned is kept, but for a part of a rollout.
+            # Save first: whatever went wrong, what was learned is kept, but for a part of a
+            # rollout.
             try:
                 if save and self._saved != self.steps:
                     self.save()
@@ -165,89 +157,74 @@ class Trainer:
                 if collector is not None:
                     collector.close()
                 logs.close()
-                for number, handler in handlers.items():
-                    signal.signal(number, handler)
-        self.group.any(False)  # nobody leaves before rank 0 has saved
-        return row
 
     def _make_collector(self, logs: Logs) -> Collector:
-        carried = strip_prefix(self._boundary, "carried/") or None
-        collector = make_collector(
+        in_flight = strip_prefix(self._boundary, PREFIX) or None
+        collector = self._system(
             self.config,
             self.make_env,
             self.policy,
-            self._environment_seed(carried is not None),
-            carried,
+            self._environment_seed(in_flight is not None),
+            in_flight,
             lambda fault: logs.fault(self._locate(fault), self.steps),
             self._keep_collecting,
         )
-        if carried is not None and not collector.went_on:
+        if in_flight is not None and not collector.went_on:
             collector.close()
             self._boundary = {}
             return self._make_collector(logs)
         self.ppo.after_update = collector.publish
         counts = collector.faults.counts
         for name in counts:
-            counts[name] += self._fault_counts.get(name, 0)
-        self._fault_counts = counts
+            counts[name] += self.progress.faults.get(name, 0)
+        self.progress.faults = counts
         return collector
 
     def _locate(self, fault: Fault) -> Fault:
-        if self.group.size == 1:
-            return fault
-        return replace(fault, what=f"rank {self.group.rank}: {fault.what}")
+        alone = self.group.size == 1
+        return fault if alone else replace(fault, what=f"rank {self.group.rank}: {fault.what}")
 
     def _loop(self, collector: Collector, logs: Logs) -> dict[str, float]:
         config, row = self.config, {}
         preemption = make_preemption(config.distributed, self.group, collector.buffer)
+        samples = self.rollout_steps * config.ppo.epochs
         saved_at = time.monotonic()
-        saving, ended = 0.0, False
-        self._collected = False
+        ended = self._collected = False  # with overlap: a rollout waits to be learned from
         while self.steps < config.total_steps and self._all_go_on(ended):
-            begin = time.perf_counter() - saving
-            before = dict(collector.busy_seconds)
-            packing, steps = self.ppo.packing_seconds, self.steps
+            steps = self.steps
+            self._timer.begin(collector.busy_seconds, self.ppo.packing_seconds)
             losses = self._collect_and_learn(collector, preemption)
             if losses is None:
                 break
             self._boundary |= generator_tensors()
-            steps = self.steps - steps
-            busy = {key: value - before[key] for key, value in collector.busy_seconds.items()}
-            packing = self.ppo.packing_seconds - packing
-            learning = self._learning_seconds - packing
             row = self._row(collector, losses)
             logs.write_slowly(row)
-            wall = time.perf_counter() - begin
-            self.seconds += wall
-            row |= time_shares(wall, busy["wait"], busy["inference"], learning, self._rank_seconds)
-            row["time/packing"] = packing / wall  # is a part of the overhead
-            row["steps_per_second"] = steps / wall
-            samples = self.rollout_steps * config.ppo.epochs
-            row["loss/samples_per_second"] = samples / self._learning_seconds
-            row["seconds"] = self.seconds
+            row |= self._timer.row(
+                collector.busy_seconds, self.ppo.packing_seconds, self.steps - steps, samples
+            )
+            self.progress.seconds += self._timer.wall
+            row["seconds"] = self.progress.seconds
             # Before saving: of a row that is later than the last checkpoint, a resumed run will
             # write another; one that was never written would be missing from the curve.
             logs.write(row)
-            saving = -time.perf_counter()
-            if time.monotonic() - saved_at > config.checkpoint_interval_s:
-                self.save()
-                saved_at = time.monotonic()
-            saving += time.perf_counter()  # charged to the next rollout
+            with self._timer.saving():
+                if time.monotonic() - saved_at > config.checkpoint_interval_s:
+                    self.save()
+                    saved_at = time.monotonic()
             if self.after_update is not None and self.group.main:
                 ended = bool(self.after_update(self, row))
-        self.interrupted = self.group.any(self._signals > 0)
+        self.interrupted = self.group.any(self._signals.heard)
         return row
 
     def _collect_and_learn(
         self, collector: Collector, preemption: Preemption | None
     ) -> dict[str, float] | None:
         """Learns from one rollout; None if a signal ended its collection on some rank."""
-        self._rank_seconds = 0.0
         if not self._collected:
             full = self._collect(collector, self.ppo.updates, preemption)
             begin = time.perf_counter()
             missing = self.group.any(not full)
-            self._rank_seconds = time.perf_counter() - begin
+            self._timer.ranks = time.perf_counter() - begin
             if missing:
                 return None
         after = self._ahead  # what is carried beyond the rollout that is learned from now
@@ -264,7 +241,7 @@ class Trainer:
             learning = thread.submit(self._learn, collector.buffer)
             try:
                 self._collected = more and self._collect(collector, version)
-            finally:  # what was learned is saved with its boundary, whatever befalls the next rollout
+            finally:  # what was learned is saved with its boundary, whatever befalls the next one
                 losses = learning.result()
                 collector.copy_weights()
                 self._boundary = after  # a resumed run collects again what it had not learned from
@@ -276,8 +253,8 @@ class Trainer:
         if not collector.collect(version, self._keep_collecting, preemption):
             return False
         if self.group.main:  # the other ranks start new episodes when a run is resumed
-            carried = collector.capture()
-            self._ahead = {f"carried/{name}": value for name, value in carried.items()}
+            in_flight = collector.capture()
+            self._ahead = {PREFIX + name: value for name, value in in_flight.items()}
         return True
 
     def _learn(
@@ -286,31 +263,19 @@ class Trainer:
         begin = time.perf_counter()
         self.ppo.set_progress(self.steps / self.config.total_steps)
         losses = self.ppo.learn(buffer, self.rng, self._keep_learning)
-        self._learning_seconds = time.perf_counter() - begin
-        plan = preemption.report(self._learning_seconds) if preemption is not None else {}
+        self._timer.learning = time.perf_counter() - begin
+        plan = preemption.report(self._timer.learning) if preemption is not None else {}
         reports = self.group.gather(
             {"steps": buffer.fresh_steps, "losses": losses, "preemption": plan}
         )
         if preemption is not None:
             preemption.observe([report["preemption"] for report in reports])
-        self.steps += sum(report["steps"] for report in reports)
+        self.progress.steps += sum(report["steps"] for report in reports)
         return average_dictionaries([report["losses"] for report in reports])
 
     def _row(self, collector: Collector, losses: dict[str, float]) -> dict[str, float]:
-        reports = self.group.gather([collector.drain_episodes(), self._fault_counts])
-        episodes = [episode for ended, _ in reports for episode in ended]
-        faults = {name: sum(counts[name] for _, counts in reports) for name in self._fault_counts}
-        self._faults_elsewhere = {n: faults[n] - own for n, own in self._fault_counts.items()}
-        self.episodes += len(episodes)
-        self._window.extend(episodes)
-        row = {"steps": float(self.steps), "episodes": float(self.episodes)}
-        sums: dict[str, list[float]] = {}
-        for episode in self._window:
-            for name, value in episode.items():
-                sums.setdefault(name, []).append(value)
-        row |= {f"episode/{name}": float(np.mean(values)) for name, values in sums.items()}
-        row |= {f"loss/{name}": value for name, value in losses.items()}
-        row |= {f"faults/{name}": float(value) for name, value in faults.items()}
+        self.progress.add(self.group.gather((collector.drain_episodes(), self.progress.faults)))
+        row = self.progress.row() | {f"loss/{name}": value for name, value in losses.items()}
         row["loss/learning_rate"] = self.ppo.learning_rate
         row["loss/entropy_coefficient"] = self.ppo.entropy.value
         return row
@@ -325,9 +290,10 @@ class Trainer:
             return
         config = config_to_dict(self.config)
         state = self.ppo.state() | (self._boundary or generator_tensors())
-        save_training(
-            self._checkpoint_path(), self.policy, state, self._values(), config, self.metadata
-        )
+        values = self.progress.values() | generator_values(self.rng)
+        values |= {"updates": self.ppo.updates, "environment_seed": self._seed}
+        path = self.checkpoints.path(self.steps)
+        save_training(path, self.policy, state, values, config, self.metadata)
         save_policy(
             self.run_directory / "policy.safetensors",
             self.policy,
@@ -335,28 +301,7 @@ class Trainer:
             self.metadata | {"steps": self.steps},
         )
         self._saved = self.steps
-        for old in self._checkpoints()[: -max(1, self.config.keep_checkpoints)]:
-            old.unlink(missing_ok=True)
-
-    @property
-    def checkpoint_directory(self) -> Path:
-        """Where training checkpoints lie."""
-        return self.run_directory / "checkpoints"
-
-    def _values(self) -> dict[str, Any]:
-        return {
-            "steps": self.steps,
-            "episodes": self.episodes,
-            "seconds": self.seconds,
-            "resumes": self.resumes,
-            "updates": self.ppo.updates,
-            "environment_seed": self._seed,
-            "faults": {
-                name: count + self._faults_elsewhere.get(name, 0)
-                for name, count in self._fault_counts.items()
-            },
-            "window": list(self._window),
-        } | generator_values(self.rng)
+        self.checkpoints.drop_old()
 
     def load(self, path: str | Path) -> None:
         """Restores everything that `save` wrote, and counts one more resume.
@@ -364,26 +309,18 @@ class Trainer:
         Raises:
             UserError: If the checkpoint is foreign or does not fit the configuration.
         """
-        tensors, header = read_file(path, (TRAINING_FORMAT,))
-        weights = strip_prefix(tensors, "policy/")
-        check_same_training(path, header, self.policy, self.metadata)
-        load_weights(self.policy, weights, str(path))
+        tensors, values = load_training(path, self.policy, self.metadata)
         self.ppo.load_state(tensors, str(path))
-        values = header["values"]
-        self.steps, self.episodes = values["steps"], values["episodes"]
-        self.seconds, self.resumes = values["seconds"], values["resumes"] + 1
+        self.progress.restore(values, self.group.main)
         self.ppo.updates = values["updates"]
         self.ppo.set_progress(self.steps / self.config.total_steps)
-        self._window.extend(values["window"])
         self._saved = self.steps
         if not self.group.main:  # what follows is rank 0's alone
-            self._seed_generators(self.config.seed + 7919 * self.resumes)
+            self._seed_generators(self.config.seed + 7919 * self.progress.resumes)
             return
         restore_generators(self.rng, values, tensors)
         self._seed = values.get("environment_seed", 0)
-        self._fault_counts = values.get("faults", {})
-        kept = ("carried/", "rng/")
-        self._boundary = {n: tensor for n, tensor in tensors.items() if n.startswith(kept)}
+        self._boundary = {n: t for n, t in tensors.items() if n.startswith((PREFIX, "rng/"))}
 
     def adopt(self, path: str | Path) -> None:
         """Goes on from another run's checkpoint, with random numbers and episodes of its own.
@@ -393,24 +330,11 @@ class Trainer:
         Raises:
             UserError: If the checkpoint is foreign or does not fit the configuration.
         """
-        self._window.clear()
         self.load(path)
         self._boundary = {}
-        self._seed_generators(self.config.seed + 7919 * self.resumes)
-        for old in self._checkpoints():
-            old.unlink(missing_ok=True)
+        self._seed_generators(self.config.seed + 7919 * self.progress.resumes)
+        self.checkpoints.clear()
         self.save()
-
-    def episode_mean(self, metric: str) -> float:
-        """Returns the mean of a metric over the last episodes, NaN if none has it."""
-        values = [episode[metric] for episode in self._window if metric in episode]
-        return float(np.mean(values)) if values else math.nan
-
-    def _checkpoint_path(self) -> Path:
-        return self.checkpoint_directory / f"training_{self.steps:012d}.safetensors"
-
-    def _checkpoints(self) -> list[Path]:
-        return sorted(self.checkpoint_directory.glob("training_*.safetensors"))
 
     def _resume_if_possible(self) -> None:
         # Rank 0 says from which file, so that all take the same; the directory must be shared.
@@ -429,38 +353,22 @@ class Trainer:
 
     def _load_newest(self) -> Path | None:
         """Loads the newest checkpoint that is whole, and returns which one that was."""
-        for directory in (self.run_directory, self.checkpoint_directory):
-            remove_unfinished(directory)
-        found = self._checkpoints()
-        if not found:
-            start_from(self.config.start_from, self.policy, self.metadata, self.config.reset_spread)
+        self.checkpoints.remove_unfinished()
+        config = self.config
+        if not self.checkpoints.all():
+            start_from(config.start_from, self.policy, self.metadata, config.reset_log_std)
             return None
-        if not self.config.resume:
+        if not config.resume:
             raise UserError(
                 f"{self.run_directory} already holds a run; set resume=true to go on, or choose "
                 "another directory."
             )
-        for path in reversed(found):
-            if self._load_if_whole(path):
-                return path
-        raise UserError(
-            f"None of the {len(found)} checkpoints in {self.checkpoint_directory} is whole; give "
-            "another run directory to start anew."
-        )
-
-    def _load_if_whole(self, path: Path) -> bool:
-        try:
-            self.load(path)
-        except CorruptFileError as error:
-            path.rename(path.with_suffix(".corrupt"))
-            print(f"{error} Falling back to the checkpoint before it.", file=sys.stderr)
-            return False
-        return True
+        return self.checkpoints.load_newest(self.load)
 
     def _environment_seed(self, goes_on: bool = False) -> int:
         if not goes_on:
             # Distinct for every resume: the same first episodes again would be a biased sample.
-            sequence = np.random.SeedSequence([self.config.seed, self.resumes])
+            sequence = np.random.SeedSequence([self.config.seed, self.progress.resumes])
             first = int(sequence.generate_state(1)[0] % 2**30)
             self._seed = first + self.group.rank * self.config.collect.num_environments
         return self._seed
@@ -473,30 +381,20 @@ class Trainer:
 
     def _all_go_on(self, ended: bool) -> bool:
         """Agrees with the other ranks on whether to collect another rollout."""
-        return not self.group.any(ended or self._signals > 0)
+        return not self.group.any(ended or self._signals.heard)
 
     def _keep_collecting(self) -> bool:
-        return not self.group.hears_stop(self._signals > 0)
+        return not self.group.hears_stop(self._signals.heard)
 
     def _keep_learning(self) -> bool:
-        return not self.group.agrees_to_stop(time.monotonic() >= self._learn_until)
-
-    def _catch_signals(self) -> dict[int, Any]:
-        if threading.current_thread() is not threading.main_thread():
-            return {}
-
-        def handle(number: int, frame: Any) -> None:
-            del number, frame
-            self._signals += 1
-            # What is being learned is finished, unless it takes long or a second signal comes.
-            patience = _LEARNING_GRACE_S if self._signals == 1 else 0.0
-            self._learn_until = time.monotonic() + patience
-
-        return {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        return not self.group.agrees_to_stop(self._signals.urgent)
 
 
-def _check(config: TrainerConfig) -> None:
-    check_counts(config)
-    check_system(config)
+def _check(config: TrainerConfig) -> type[Collector]:
+    """Refuses settings that cannot be; returns the system that they name."""
+    check_ranges(config)
+    system = find_system(config.system)
+    system.check(config)
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
+    return system

@@ -5,14 +5,15 @@ With x_t the observations, mu the policy that acted and pi the one that learns,
     rho_t = min(rho_bar, pi(a_t | x_t) / mu(a_t | x_t)),
     c_t   = lambda min(c_bar, pi(a_t | x_t) / mu(a_t | x_t)),
     delta_t = rho_t (r_t + gamma V(x_{t+1}) - V(x_t)),
-    v_s = V(x_s) + sum_{t >= s} gamma^{t-s} (c_s ... c_{t-1}) delta_t            (equation 1, remark 2)
+    v_s = V(x_s) + sum_{t >= s} gamma^{t-s} (c_s ... c_{t-1}) delta_t        (equation 1, remark 2)
 
 v_s is the value's target. rho_bar says between which policies' values it lies (pi's for an infinite
 one), c_bar how far corrections reach. The policy's advantage is q_s - V(x_s) with
 q_s = r_s + gamma v_{s+1} (section 4.2). For lambda < 1 we take gamma ((1 - lambda) V(x_{s+1}) +
 lambda v_{s+1}) for the future, which is the paper's at lambda = 1 and makes both numbers those of
-generalised advantage estimation where the policies are the same. The paper's gradient multiplies the
-advantage by rho_s; in PPO's surrogate the probability ratio is there already, clipped its own way.
+generalised advantage estimation where the policies are the same. The paper's gradient multiplies
+the advantage by rho_s; in PPO's surrogate the probability ratio is there already, clipped its own
+way.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from atomic_files import write_whole
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.fields import FieldChecker
 from rearrange.episodes.generation import load_layout
@@ -255,20 +255,6 @@ def write_packed(path: Path, text: str) -> None:
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as stream:
         stream.write(text.encode())
     write_whole(path, packed.getvalue())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file atomically, making the folder if needed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def read_packed_json(path: Path) -> Any:

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import imageio_ffmpeg
 import numpy as np
 from numpy.typing import NDArray
+
+from atomic_files import remove_unfinished, replacing
 
 
 class VideoWriter:
@@ -31,19 +33,13 @@ class VideoWriter:
         self.frame_count = 0
         self._shape: tuple[int, int] | None = None
         self._stream: Any = None
+        self._file: AbstractContextManager[Path] = replacing(self.path)
         self._part = Path()
 
     def __enter__(self) -> "VideoWriter":
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        for left in self.path.parent.glob(
-            f".{self.path.stem}-*.mp4"
-        ):  # by a writer that was killed
-            left.unlink(missing_ok=True)
-        handle, name = tempfile.mkstemp(
-            prefix=f".{self.path.stem}-", suffix=".mp4", dir=self.path.parent
-        )
-        os.close(handle)
-        self._part = Path(name)
+        remove_unfinished(self.path.parent, f"{self.path.name}.")
+        self._file = replacing(self.path)
+        self._part = self._file.__enter__()
         return self
 
     def write(self, frame: NDArray[np.uint8]) -> None:
@@ -70,7 +66,7 @@ class VideoWriter:
             pix_fmt_out="yuv420p",
             macro_block_size=2,
             output_params=["-crf", str(self.quality), "-preset", "medium", "-threads", "1",
-                           "-movflags", "+faststart"],
+                           "-movflags", "+faststart", "-f", "mp4"],
             ffmpeg_log_level="error",
         )  # fmt: skip
         self._stream.send(None)
@@ -83,11 +79,9 @@ class VideoWriter:
     ) -> None:
         if self._stream is not None:
             self._stream.close()
-        if kind is None and self.frame_count > 0:
-            os.chmod(self._part, 0o644)
-            os.replace(self._part, self.path)
-        else:
-            self._part.unlink(missing_ok=True)
+        if self.frame_count == 0:
+            self._part.unlink()
+        self._file.__exit__(kind, error, trace)
 
 
 def write_gif(
@@ -109,10 +103,6 @@ def write_gif(
     Raises:
         RuntimeError: ffmpeg cannot read the video.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".gif", dir=path.parent)
-    os.close(handle)
     # One palette for all pictures, and no dither: what stands still then costs nothing.
     graph = (
         f"fps={fps},scale={width}:-1:flags=area,split[a][b];[a]palettegen[p];"
@@ -120,13 +110,9 @@ def write_gif(
     )
     command = [
         imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", "-i", os.fspath(video),
-        "-t", str(seconds), "-filter_complex", graph, "-loop", "0", part,
+        "-t", str(seconds), "-filter_complex", graph, "-loop", "0", "-f", "gif",
     ]  # fmt: skip
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
+    with replacing(Path(path)) as part:
+        done = subprocess.run([*command, os.fspath(part)], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{video}: ffmpeg makes no GIF of it: {done.stderr.strip()}")
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    finally:
-        Path(part).unlink(missing_ok=True)

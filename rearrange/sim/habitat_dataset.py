@@ -21,6 +21,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from atomic_files import write_whole
 from rearrange.episodes import Episode, HandleWay, Scene, SceneFiles, SceneHandle, Target
 from rearrange.errors import UserError
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
@@ -37,7 +38,7 @@ from rearrange.sim.habitat import (
     quaternion_of,
 )
 from rearrange.sim.habitat_process import EngineProcess, check_installed
-from rearrange.sim.habitat_scene import cache_folder, write_bytes
+from rearrange.sim.habitat_scene import cache_folder
 from rearrange.tasks.base import Task
 
 DOWNLOAD = (
@@ -269,7 +270,7 @@ def _surveyed(
             np.savez_compressed(content, **tell(engine))
         finally:
             engine.close()
-        write_bytes(kept, content.getvalue())
+        write_whole(kept, content.getvalue())
     with np.load(kept, allow_pickle=False) as found:
         return dict(found)
 

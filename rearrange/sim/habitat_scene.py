@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from atomic_files import write_whole
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import (
@@ -354,17 +354,8 @@ def _write(name: str, content: bytes) -> str:
     stem, dot, ending = name.partition(".")
     path = cache_folder() / f"{stem}_{hashlib.sha256(content).hexdigest()[:12]}{dot}{ending}"
     if not path.exists():
-        write_bytes(path, content)
+        write_whole(path, content)
     return str(path)
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    os.replace(temporary, path)
 
 
 def physics_settings() -> str:

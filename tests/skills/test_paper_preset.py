@@ -29,7 +29,7 @@ TABLE_A1 = {
 }
 TEXT = {
     "ResNet18, half width, ConvNeXt's changes": ("network.encoder", "resnet18"),
-    "2-layer LSTM": ("network.core", "lstm"),
+    "2-layer LSTM": ("network.memory", "lstm"),
     "layers": ("network.layers", 2),
     "the entropy coefficient is learned": ("ppo.entropy.learned", True),
 }
@@ -37,12 +37,12 @@ TEXT = {
 OURS = {
     "ppo.target_kl": 0.0,
     "ppo.final_log_std": None,
-    "network.switches": [],
+    "network.binary_actions": [],
     "network.initial_mean": [],
     "network.angles": {},
     "network.distances": {},
     "network.vector_features": 0,
-    "network.switch_threshold": 0.5,
+    "network.binary_threshold": 0.5,
 }
 
 

@@ -26,7 +26,7 @@ def test_household_scenarios_share_settings_and_keep_the_reference_rewards_but_s
     settings = load_settings(scenario, ["camera_size=16"])
     assert settings.camera_size == 16
     network = settings.trainer.network
-    assert (network.core, network.layers, network.switches) == ("lstm", 1, [7, 10])
+    assert (network.memory, network.layers, network.binary_actions) == ("lstm", 1, [7, 10])
     assert settings.trainer.collect.num_environments == 32  # of all skills
     default = default_config(scenario)
     assert settings.task == replace(default, action=replace(default.action, repeat=3), slack=0.0)
@@ -47,7 +47,7 @@ def test_a_preset_lies_between_the_skills_settings_and_the_command_line():
     assert settings.camera_size == 128
     network = settings.trainer.network
     assert (network.encoder, network.layers, settings.trainer.device) == ("resnet18", 2, "cuda")
-    assert network.switches == [2]  # the skill's own
+    assert network.binary_actions == [2]  # the skill's own
     assert settings.trainer.ppo.epochs == 7
     assert load_settings("navigate").camera_size == 64
 
@@ -57,7 +57,7 @@ def test_the_recipe_of_bps_is_one_for_navigation():
     settings.agent.check()
     trainer = settings.trainer
     assert (trainer.system, trainer.ppo.optimizer) == ("batched", "lamb")
-    assert (trainer.network.encoder, trainer.network.core) == ("se_resnet9", "lstm")
+    assert (trainer.network.encoder, trainer.network.memory) == ("se_resnet9", "lstm")
     assert trainer.network.distances == {"pointgoal_with_gps_compass": [0]}  # configs/pointnav.yaml
 
 

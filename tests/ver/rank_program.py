@@ -136,7 +136,7 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
         directory / "run",
         after_update=lambda _, r: rows.append(r),
     )
-    first = {"digest": digest(state_of(trainer.ppo)), "resumes": trainer.resumes}
+    first = {"digest": digest(state_of(trainer.ppo)), "resumes": trainer.progress.resumes}
     seed = trainer._environment_seed()
     draw = [float(torch.rand(())), float(trainer.rng.random())]
     trainer.train()
@@ -144,7 +144,7 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
         "first": first,
         "digest": digest(state_of(trainer.ppo)),
         "steps": trainer.steps,
-        "episodes": trainer.episodes,
+        "episodes": trainer.progress.episodes,
         "interrupted": trainer.interrupted,
         "rows": rows,
         "draw": draw,

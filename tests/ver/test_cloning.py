@@ -16,7 +16,7 @@ ACTIONS = spaces.Box(-1.0, 1.0, (3,), np.float32)
 
 def make_policy(core: str, previous: int = 32) -> ActorCritic:
     torch.manual_seed(0)
-    config = NetworkConfig(core=core, hidden_size=32, layers=1, switches=[2])
+    config = NetworkConfig(memory=core, hidden_size=32, layers=1, binary_actions=[2])
     config.previous_action_features = previous
     return ActorCritic(SPACE, ACTIONS, config)
 

@@ -54,7 +54,7 @@ def test_entropy_coefficient_never_leaves_its_bounds(entropies, rate):
 )
 def test_the_spread_of_actions_stays_under_a_bound_that_falls(progress, bound):
     space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
-    network = NetworkConfig(core="none", hidden_size=4, initial_log_std=-0.5)
+    network = NetworkConfig(memory="none", hidden_size=4, initial_log_std=-0.5)
     policy = ActorCritic(space, spaces.Box(-1, 1, (2,), np.float32), network)
     ppo = PPO(policy, PPOConfig(final_log_std=-1.5))
     with torch.no_grad():
@@ -68,7 +68,7 @@ def test_a_target_entropy_that_the_bound_forbids_is_that_of_the_bound(log_std, r
     """Two dimensions at their bound of -3.1 have 2 * (1.419 - 3.1) nats, far under the target of 0."""
     space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
     policy = ActorCritic(
-        space, spaces.Box(-1, 1, (2,), np.float32), NetworkConfig(core="none", hidden_size=4)
+        space, spaces.Box(-1, 1, (2,), np.float32), NetworkConfig(memory="none", hidden_size=4)
     )
     ppo = PPO(policy, PPOConfig(final_log_std=-3.1))
     ppo.set_progress(1.0)
@@ -82,6 +82,6 @@ def test_a_target_entropy_that_the_bound_forbids_is_that_of_the_bound(log_std, r
 
 def test_only_a_free_spread_can_be_bounded():
     space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
-    policy = ActorCritic(space, spaces.Discrete(3), NetworkConfig(core="none", hidden_size=4))
+    policy = ActorCritic(space, spaces.Discrete(3), NetworkConfig(memory="none", hidden_size=4))
     with pytest.raises(UserError, match=r"network.log_std=free; leave it out"):
         PPO(policy, PPOConfig(final_log_std=-1.0))

@@ -80,6 +80,7 @@ class FakeTrainer:
     def __init__(self, member, values, directory, after_update):
         self.member, self.values, self.directory = member, values, directory
         self.after_update, self.interrupted = after_update, False
+        self.progress = self  # it has the means, too
         self.checkpoints = directory / "checkpoints"
         self.checkpoints.mkdir(parents=True, exist_ok=True)
         found = sorted(self.checkpoints.glob("*"))
@@ -199,7 +200,7 @@ def make_trainer(member, values, directory, after_update):
 def test_a_run_adopts_weights_but_not_luck(tmp_path):
     parent = make_trainer(0, {}, tmp_path / "parent", None)
     parent.train()
-    (newest, *_) = sorted(parent.checkpoint_directory.glob("*"), reverse=True)
+    (newest, *_) = sorted(parent.checkpoints.folder.glob("*"), reverse=True)
     child = make_trainer(1, {"total_steps": 192}, tmp_path / "child", None)
     child.train()
     assert child.steps == 192
@@ -212,8 +213,8 @@ def test_a_run_adopts_weights_but_not_luck(tmp_path):
     assert again.steps == 64  # its own, later checkpoints are gone
     again.train()
     assert again.steps == 192
-    assert not math.isnan(again.episode_mean("episode_length"))
-    assert math.isnan(again.episode_mean("nothing"))
+    assert not math.isnan(again.progress.episode_mean("episode_length"))
+    assert math.isnan(again.progress.episode_mean("nothing"))
 
 
 @pytest.mark.slow

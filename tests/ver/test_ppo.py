@@ -9,45 +9,11 @@ from hypothesis import strategies as st
 
 from ver.config import CPCAConfig, EntropyConfig, NetworkConfig, PPOConfig
 from ver.errors import UserError
+from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
 from ver.networks.policy import ActorCritic
-from ver.ppo import PPO, ppo_loss
-from ver.rollout import RolloutBuffer, make_experience
-
-
-def loss_of(config=None, **changes):
-    values = {
-        "log_probs": torch.log(torch.tensor([1.5, 0.5])),
-        "old_log_probs": torch.zeros(2),
-        "values": torch.tensor([1.0, 3.0]),
-        "old_values": torch.zeros(2),
-        "advantages": torch.tensor([2.0, -1.0]),
-        "returns": torch.tensor([2.0, 0.0]),
-        "weights": torch.tensor([1.0, 0.5]),
-        "entropies": torch.tensor([1.0, 3.0]),
-        "entropy_coefficient": 0.1,
-    } | changes
-    return ppo_loss(config or PPOConfig(), **values)
-
-
-def test_loss_worked_by_hand():
-    # surrogates: min(1.5*2, 1.2*2) = 2.4 and min(.5*-1, .8*-1) = -.8, the latter weighted by .5
-    policy = -(2.4 - 0.4) / 2
-    value = 0.5 * (1.0 + 0.5 * 9.0) / 2
-    entropy = (1.0 + 1.5) / 2
-    loss, numbers = loss_of()
-    assert float(loss) == pytest.approx(policy + 0.5 * value - 0.1 * entropy)
-    assert float(numbers["policy_loss"]) == pytest.approx(policy)
-    assert float(numbers["value_loss"]) == pytest.approx(value)
-    assert float(numbers["clip_fraction"]) == 1.0
-
-
-def test_value_clipping_takes_the_larger_error():
-    _, plain = loss_of(weights=torch.ones(2))
-    _, clipped = loss_of(PPOConfig(clip_value=True), weights=torch.ones(2))
-    # 1 is pulled back to 0.2 (error 1.8), 3 stays the larger error
-    assert float(plain["value_loss"]) == pytest.approx(0.5 * (1 + 9) / 2)
-    assert float(clipped["value_loss"]) == pytest.approx(0.5 * (1.8**2 + 9) / 2)
+from ver.ppo import PPO
+from ver.rollout import RolloutBuffer
 
 
 @pytest.mark.parametrize(("target", "learned"), [(50.0, True), (-50.0, True), (50.0, False)])
@@ -81,7 +47,7 @@ def filled(
         boxes["image"] = spaces.Box(0, 1, (36, 36, 1), np.float32)
     observation = spaces.Dict(boxes)
     action = spaces.Box(-2, 4, (2,), np.float32)
-    config = NetworkConfig(core=core, hidden_size=8, layers=layers, visual_features=6, **network)
+    config = NetworkConfig(memory=core, hidden_size=8, layers=layers, visual_features=6, **network)
     policy = ActorCritic(observation, action, config)
     buffer = RolloutBuffer(observation, action, 3, 20, policy.state_size)
     rng = np.random.default_rng(seed)
@@ -239,7 +205,7 @@ def test_an_updates_gradient_equals_a_plain_loops(
     loss = plain_loss(policy, buffer, config, weights, 0.3)
     expected = torch.autograd.grad(loss, list(policy.parameters()))
     before = [parameter.detach().clone() for parameter in policy.parameters()]
-    ppo.update(buffer, experience, ppo.pack(buffer, experience, batch))
+    ppo.update(buffer, experience, ppo.packer.pack(buffer, experience.slots, batch))
     for (name, parameter), old, gradient in zip(
         policy.named_parameters(), before, expected, strict=True
     ):
@@ -263,7 +229,7 @@ def one_update(policy, buffer, config, optimizer=torch.optim.SGD) -> dict[str, t
     rng = np.random.default_rng(0)
     (batch,) = cut_mini_batches(experience.starts, experience.lengths, 1, rng)
     torch.manual_seed(5)
-    ppo.update(buffer, experience, ppo.pack(buffer, experience, batch))
+    ppo.update(buffer, experience, ppo.packer.pack(buffer, experience.slots, batch))
     return {name: before[name] - parameter.detach() for name, parameter in named.items()}
 
 

@@ -8,9 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from played_rollouts import make_player
 
-from ver.collect.ver import VERCollector, probe_spaces
+from ver.collect.environment_worker import probe_spaces
+from ver.collect.systems.ver import VERCollector
 from ver.config import DistributedConfig, TrainerConfig, merge_config
 from ver.distributed import SingleProcess
+from ver.experience import make_experience
 from ver.networks.policy import ActorCritic
 from ver.preemption import (
     FixedFractionPreemption,
@@ -19,7 +21,6 @@ from ver.preemption import (
     best_end,
     make_preemption,
 )
-from ver.rollout import make_experience
 
 
 def test_a_slow_rank_is_not_waited_for():

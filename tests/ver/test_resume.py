@@ -83,7 +83,7 @@ def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
         if trainer.steps >= trainer.config.total_steps:
             break
         trainer.train()
-        assert not any(trainer._fault_counts.values())  # every episode could be taken up
+        assert not any(trainer.progress.faults.values())  # every episode could be taken up
         stops += 1
     assert stops == 4
     check_same(tmp_path, trainer, uninterrupted)
@@ -126,7 +126,7 @@ def test_an_environment_that_cannot_repeat_its_episode_starts_another(tmp_path):
     config = lockstep(f"total_steps={N * 17 * 3}")
     trainer = Trainer(config, Unrepeatable(), tmp_path)
     trainer.train()
-    assert trainer._fault_counts["diverged"] == N
+    assert trainer.progress.faults["diverged"] == N
     assert trainer.steps == N * 17 * 3
 
 
@@ -179,7 +179,7 @@ def test_another_number_of_environments_starts_new_episodes(tmp_path):
     )
     trainer.train()
     assert trainer.steps == N * 17 + 4 * 17
-    assert not any(trainer._fault_counts.values())
+    assert not any(trainer.progress.faults.values())
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "header", "description"])
@@ -281,7 +281,7 @@ def test_an_error_in_learning_leaves_the_checkpoint_before_it(tmp_path, monkeypa
     assert again.steps == saved
     again.train()
     assert again.steps == config.total_steps
-    assert again._fault_counts["diverged"] == 0
+    assert again.progress.faults["diverged"] == 0
 
 
 def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
@@ -294,7 +294,7 @@ def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
     for name, value in trainer.policy.state_dict().items():
         assert torch.equal(value, weights[name]), name
     spread = "network.initial_log_std=-1.25"
-    anew = Trainer(lockstep(source, spread, "reset_spread=true"), Trails(), tmp_path / "anew")
+    anew = Trainer(lockstep(source, spread, "reset_log_std=true"), Trails(), tmp_path / "anew")
     assert "head.log_std" in weights
     for name, value in anew.policy.state_dict().items():
         is_spread = name == "head.log_std"

@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_rollouts import make_player
 
-from ver.collect.carried import newest_steps, put_newest_steps
+from ver.collect.in_flight import newest_steps, put_newest_steps
 from ver.config import PPOConfig
+from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
 from ver.ppo import PPO
-from ver.rollout import make_experience
 
 
 def change(policy) -> None:

@@ -14,9 +14,8 @@ import torch
 import toy_environments
 
 from ver.checkpoint import load_policy
-from ver.collect.environment_worker import to_environment_action
-from ver.collect.systems import make_collector
-from ver.collect.ver import probe_spaces
+from ver.collect.environment_worker import probe_spaces, to_environment_action
+from ver.collect.systems import find_system
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -93,7 +92,7 @@ def test_learns_to_aim_and_press_at_once_and_the_exported_policy_does_too(tmp_pa
         "checkpoint_interval_s=1e9",
         "ppo.schedule=constant",
         "ppo.gamma=0.0",
-        "network.core=none",
+        "network.memory=none",
         "network.hidden_size=32",
         "network.initial_log_std=-1.0",
     )
@@ -159,7 +158,7 @@ def test_collected_experience_is_what_the_environments_did(system, inference_wor
     config = settings(*overrides)
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
-    collector = make_collector(config, toy_environments.make_reach, policy, 0)
+    collector = find_system(config.system)(config, toy_environments.make_reach, policy, 0)
     try:
         for version in range(4):
             assert collector.collect(version)
@@ -234,7 +233,7 @@ def test_resume_restores_everything(tmp_path, optimizer):
     for name, value in again.policy.state_dict().items():
         assert torch.equal(value, expected[name])
     assert again.steps == trainer.steps == 128
-    assert again.episodes == trainer.episodes > 0
+    assert again.progress.episodes == trainer.progress.episodes > 0
     assert again.ppo.updates == trainer.ppo.updates == 12
     assert again.ppo.entropy.value == trainer.ppo.entropy.value != 1e-3
     for old, new in (
@@ -288,7 +287,7 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
         "system=dreams",
         "collect.num_environments=0",
         "device=cuda",
-        "network.core=gru",
+        "network.memory=gru",
         "network.mixed_precision=int4",
         "ppo.mini_batches=0",
         "ppo.optimizer=sgd",

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
-from ver.rollout import RolloutBuffer, make_experience
+from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 
 GAMMA, LAMBDA = 0.9, 0.8

@@ -104,12 +104,12 @@ class EnvironmentProcesses:
 
     @property
     def connections(self) -> dict[Connection, _Worker]:
-        """Where reports come from."""
+        """Connections on which reports come."""
         return {worker.reports: worker for worker in self._workers if worker.reports is not None}
 
     @property
     def not_ready(self) -> int:
-        """How many workers have not yet reset all of their environments."""
+        """Number of workers that have not yet reset all of their environments."""
         return sum(not worker.ready for worker in self._workers)
 
     def started(self) -> None:
@@ -237,7 +237,6 @@ class EnvironmentProcesses:
             reports=sender,
             worker=worker.number,
             flush_s=self.config.worker_flush_ms * 1e-3,
-            nice=self.config.worker_nice,
             parent=os.getpid(),
             continuations={
                 index: continuations[index]

@@ -19,6 +19,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from ver.action_space import to_environment_action
 from ver.collect.mailboxes import Mailboxes
@@ -26,6 +27,15 @@ from ver.collect.processes import describe_error, enter_worker
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 
 MakeEnv = Callable[[int, int], gymnasium.Env]
+
+
+def probe_spaces(make_env: MakeEnv, seed: int) -> tuple[spaces.Dict, spaces.Space]:
+    """Reads the spaces off an environment that is made and closed again."""
+    env = make_env(0, seed)
+    try:
+        return env.observation_space, env.action_space  # pyright: ignore[reportReturnType]
+    finally:
+        env.close()
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,6 @@ class EnvironmentWorkerSpec:
         reports: Where episodes' metrics, errors and "ready" go.
         worker: Its number, which selects its doorbell.
         flush_s: Finished rows are reported at least this often.
-        nice: Niceness of the process.
         parent: The trainer's process id.
         continuations: Episodes to take up, by environment; the others start with a new one.
     """
@@ -72,14 +81,13 @@ class EnvironmentWorkerSpec:
     reports: Connection
     worker: int
     flush_s: float
-    nice: int
     parent: int
     continuations: dict[int, Continuation] = field(default_factory=dict)
 
 
 def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
     """The worker process's main function."""
-    enter_worker(spec.parent, spec.nice)
+    enter_worker(spec.parent)
     try:
         _Worker(spec).run()
     except BaseException as error:
@@ -123,8 +131,8 @@ class _Worker:
         self.spec.reports.send(("ready", None, None))
         stop = self.rows["stop"]
         while not stop[0]:
-            # What each wake-up computes is kept small: in lockstep, with a process for each environment, it
-            # is paid for as often as there are environments.
+            # A wake-up computes little: in lockstep, with a process for each environment, it is
+            # paid for as often as there are environments.
             waiting = [local for local, flag in enumerate(ready.tobytes()) if flag]
             if waiting:
                 self._step_all(waiting, ready)
@@ -228,7 +236,7 @@ class _Worker:
         self.steps[local] = self.rows["step"][index] = 0
 
     def _start(self, local: int, episode: int) -> dict[str, Any]:
-        """Resets an environment for an episode, all of which follows from the run's seed and its number.
+        """Resets an environment for an episode, which follows from the run's seed and its number.
 
         The environment is told the number: it may use what is costly to make, a home, for several.
         """

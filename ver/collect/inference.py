@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ver.collect.mailboxes import Mailboxes
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
-from ver.shared.arrays import SharedArrays
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TRUNCATED
 
 _NOBODY = np.zeros(0, dtype=np.int64)
@@ -38,8 +37,8 @@ class BatchLimits:
         minimum: Requests worth waiting for.
         maximum: Most requests in a batch.
         max_wait_s: A smaller batch goes ahead after at most this long.
-        wake_first: Wake workers before the batch's experience is written. For lockstep, in which all
-            wait for inference and no other process takes their next requests.
+        wake_first: Wake workers before the batch's experience is written. For lockstep, in which
+            all wait for inference and no other process takes their next requests.
     """
 
     minimum: int
@@ -64,8 +63,8 @@ class InferenceEngine:
             their share of it; the next policy decides on the same observation anew.
         observations: {key: [N, ...]} where observations are copied from: the shared rows, unless
             others are put in their place.
-        seconds: Time spent in "inference", in "overhead", which is what this thread computes besides,
-            and in "wait": for requests, or for a core that the kernel gave to a worker.
+        seconds: Time spent in "inference", in "overhead", which is what this thread computes
+            besides, and in "wait": for requests, or for a core that the kernel gave to a worker.
     """
 
     def __init__(
@@ -130,7 +129,7 @@ class InferenceEngine:
 
     def replay(self) -> None:
         """Decides anew where the last rollout ended without sending an action."""
-        # One that asks again although nothing was sent to it has been restarted.
+        # A pending request without an action means that its worker was restarted.
         environments = np.flatnonzero(self.held_back & (self._rows["request_ready"] == 0))
         self.held_back[:] = 0
         if not len(environments):
@@ -222,7 +221,7 @@ class InferenceEngine:
         if self.policy.state_size:
             state = large["current_state"][self._to_device(environments)]
             large["state"][rows] = state * self._to_device(~first)[:, None]
-        # Whose rollout goes on; its last action would be decided by an outdated policy.
+        # A rollout's last action is held back: the next policy should choose it.
         send = buffer.quota[environments] > 0
         if buffer.holds_back(slots):
             send[:] = False
@@ -231,7 +230,7 @@ class InferenceEngine:
         return environments[send]
 
     def _begin_anew(self, environments: np.ndarray) -> np.ndarray:
-        """Puts new episodes' first steps where the lost actions' steps were; returns who was sent one."""
+        """Puts new episodes' first steps in the place of lost ones; returns who was sent one."""
         buffer = self.buffer
         with buffer.lock:
             buffer.cut_episodes(environments)
@@ -371,43 +370,3 @@ def _as_slice(slots: np.ndarray) -> slice | np.ndarray:
     """Consecutive slots as a slice, through which rows are read and written without a copy."""
     begin, end = int(slots[0]), int(slots[0]) + len(slots)
     return slice(begin, end) if slots.tolist() == list(range(begin, end)) else slots
-
-
-class SharedWeights:
-    """Keeps a policy's parameters and buffers in shared memory: all processes see updates.
-
-    On a GPU they stay where they are: torch sends a CUDA tensor to a new process as a handle to the
-    same memory. (Not yet run: it was written on a machine without a GPU.)
-
-    Args:
-        policy: Gives names, shapes and, once, values.
-    """
-
-    def __init__(self, policy: nn.Module):
-        state = policy.state_dict()
-        self.tensors: dict[str, Tensor] = {}
-        if any(tensor.device.type != "cpu" for tensor in state.values()):
-            self.tensors = dict(state)
-            return
-        self.arrays = SharedArrays(
-            {
-                name: (tuple(_storage_order(tensor).shape), str(tensor.numpy().dtype))
-                for name, tensor in state.items()
-            }
-        )
-        for name, tensor in state.items():
-            self.arrays[name][...] = _storage_order(tensor).numpy()
-
-    def bind(self, policy: nn.Module) -> None:
-        """Makes `policy`'s parameters and buffers views of the shared memory."""
-        for name, tensor in policy.state_dict(keep_vars=True).items():
-            if self.tensors:
-                tensor.data = self.tensors[name]
-                continue
-            shared = torch.from_numpy(self.arrays[name])
-            tensor.data = shared.permute(0, 3, 1, 2) if shared.ndim == 4 else shared
-
-
-def _storage_order(tensor: Tensor) -> Tensor:
-    """Convolution kernels keep their channels-last layout."""
-    return tensor.permute(0, 2, 3, 1) if tensor.ndim == 4 else tensor

@@ -1,7 +1,7 @@
 """The inference worker processes: starting and ending them.
 
-One that fails or hangs ends the run, with a checkpoint: it may leave claimed requests and half-written
-slots behind. The same command goes on from there.
+One that fails or hangs ends the run, with a checkpoint: it may leave claimed requests and
+half-written slots behind. The same command goes on from there.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from multiprocessing.process import BaseProcess
 
 import torch
 
-from ver.collect.inference import BatchLimits, SharedWeights
+from ver.collect.inference import BatchLimits
 from ver.collect.inference_worker import InferenceWorkerSpec, run_inference_worker
 from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import start_process, stop_process
+from ver.collect.shared_weights import SharedWeights
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
@@ -30,7 +31,7 @@ _LONGEST_LOOK_S = 1.0
 
 @dataclass
 class _Watch:
-    """How long a helper has not turned, as far as the main process has watched it."""
+    """Time in which a worker has not turned, as far as the main process has watched it."""
 
     number: int
     process: BaseProcess
@@ -43,7 +44,7 @@ class InferenceProcesses:
 
     Args:
         count: How many.
-        policy: Acts; its weights move to memory shared with the helpers.
+        policy: Acts; its weights move to memory shared with the workers.
         buffers: The rollouts; `control["active"]` says which is being collected.
         mailboxes: Requests and actions.
         control: Flags, see `InferenceWorkerSpec`.
@@ -99,12 +100,12 @@ class InferenceProcesses:
             self._watches.append(_Watch(number, process))
 
     def wake(self) -> None:
-        """Tells the helpers that `control` has changed."""
+        """Tells the workers that `control` has changed."""
         for bell in self._wakes:
             bell.ring()
 
     def read(self, connection: Connection) -> None:
-        """Reads one helper's reports.
+        """Reads one worker's reports.
 
         Raises:
             WorkerCrashError: If it failed or died.
@@ -124,7 +125,7 @@ class InferenceProcesses:
             ) from None
 
     def check(self, startup_timeout_s: float, step_timeout_s: float) -> None:
-        """Ends a helper that hangs, and the run with it.
+        """Ends a worker that hangs, and the run with it.
 
         Only time in which the main process looks counts: it may have been suspended itself.
 
@@ -157,7 +158,7 @@ class InferenceProcesses:
                 )
 
     def close(self, grace_s: float = 3.0) -> None:
-        """Ends all helpers."""
+        """Ends all workers."""
         self._control["stop"][0] = 1
         self.wake()
         deadline = time.monotonic() + grace_s
@@ -167,8 +168,8 @@ class InferenceProcesses:
         self.connections.clear()
 
 
-def make_control(num_environments: int, helpers: int) -> SharedArrays:
-    """Allocates the flags that the main process and its helpers share."""
+def make_control(num_environments: int, workers: int) -> SharedArrays:
+    """Allocates the flags that the main process and the inference workers share."""
     return SharedArrays(
         {
             "version": ((1,), "int64"),
@@ -176,6 +177,6 @@ def make_control(num_environments: int, helpers: int) -> SharedArrays:
             "collecting": ((1,), "uint8"),
             "stop": ((1,), "uint8"),
             "held_back": ((num_environments,), "uint8"),
-            "turns": ((helpers,), "int64"),
+            "turns": ((workers,), "int64"),
         }
     )

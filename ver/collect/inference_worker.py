@@ -9,9 +9,10 @@ from multiprocessing.connection import Connection
 import torch
 from gymnasium import spaces
 
-from ver.collect.inference import BatchLimits, InferenceEngine, SharedWeights
+from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
+from ver.collect.shared_weights import SharedWeights
 from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
@@ -32,7 +33,8 @@ class InferenceWorkerSpec:
         weights: The learner's parameters.
         buffers: The rollouts, of which `control["active"]` is being collected.
         mailboxes: Requests and actions.
-        control: `version`, `active`, `collecting` and `stop` [1], `held_back` [N], `turns` [workers].
+        control: `version`, `active`, `collecting` and `stop` [1], `held_back` [N], and `turns`
+            [workers].
         limits: Bounds of the batches.
         wake: Rings when a rollout begins, and at the end.
         reports: Where errors go.

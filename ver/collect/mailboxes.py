@@ -51,8 +51,8 @@ class Mailboxes:
         ready = self.arrays["request_ready"]
         for environment in environments:
             ready[environment] = 1
-        # Of two workers that are the last at the same moment each might miss the other's flag, where
-        # processors delay stores; then inference finds out by itself when its patience ends.
+        # Of two workers that are the last at the same moment each might miss the other's flag,
+        # where processors delay stores; then inference finds out by itself when its patience ends.
         if ready.tobytes().count(1) >= self.arrays["wanted"][0]:
             self.request_bell.ring()
 

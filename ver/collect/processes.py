@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -35,7 +35,7 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def enter_worker(parent: int, nice: int = 0) -> None:
+def enter_worker(parent: int) -> None:
     """Prepares a fresh worker process: dies with its parent, to which it leaves all signals.
 
     A terminal and SLURM signal the whole process group; the trainer ends its workers itself.
@@ -43,9 +43,6 @@ def enter_worker(parent: int, nice: int = 0) -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if nice:
-        with suppress(OSError):
-            os.nice(nice)
 
 
 def describe_error(error: BaseException) -> tuple[str, str]:

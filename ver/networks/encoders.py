@@ -3,7 +3,8 @@
 `SmallCNN` is three strided convolutions, made for two CPU cores and 64x64 depth. `ResNet18` is the
 VER paper's skill encoder: half width, GroupNorm, and four changes borrowed from ConvNeXt (a
 patchify stem, down-sampling stages of their own, layer scale, and dilation in place of larger
-kernels). `SEResNet9` is the encoder of Large Batch Simulation (BPS): shallow, without normalisation.
+kernels). `SEResNet9` is the encoder of Large Batch Simulation (BPS): shallow, without
+normalisation.
 
 Encoders initialise themselves, as Fixup's rules are part of the network.
 """

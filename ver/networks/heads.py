@@ -72,46 +72,46 @@ class Gaussian:
 
 
 @dataclass
-class Switched:
-    """A Gaussian of which some dimensions are on or off: they take an end of the Box, nothing between.
+class PartlyBinary:
+    """A Gaussian of which some dimensions are binary: they take an end of the Box, nothing between.
 
     A Gaussian whose mean cannot leave the Box errs for ever: with a deviation of 0.4 a stop that is
     never meant still comes once in a hundred steps. Sums mix densities and probabilities, as
     Composite's do.
 
     Attributes:
-        gaussian: Of all dimensions; those that are switches are ignored.
+        gaussian: Of all dimensions; those that are binary are ignored.
         logits: [N, D] of the upper end.
-        switches: [D] bool.
+        binary: [D] bool.
         threshold: Probability of the upper end from which on `mode` takes it.
     """
 
     gaussian: Gaussian
     logits: Tensor
-    switches: Tensor
+    binary: Tensor
     threshold: float = 0.5
 
     def sample(self) -> Tensor:
-        """Draws actions [N, D] in the Box's units; what is no switch is not clipped."""
+        """Draws actions [N, D] in the Box's units; other dimensions are not clipped."""
         upper = torch.rand_like(self.logits) < self.logits.sigmoid()
-        return torch.where(self.switches, self._ends(upper), self.gaussian.sample())
+        return torch.where(self.binary, self._ends(upper), self.gaussian.sample())
 
     def mode(self) -> Tensor:
-        """Returns the mean actions [N, D]; switches go to the upper end from the threshold on."""
+        """Returns the mean actions [N, D]; binary ones are on from the threshold on."""
         upper = self.logits > math.log(self.threshold / (1.0 - self.threshold))
-        return torch.where(self.switches, self._ends(upper), self.gaussian.mode())
+        return torch.where(self.binary, self._ends(upper), self.gaussian.mode())
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """Returns the log-densities [N] of actions [N, D]."""
         signs = torch.where(actions > self.gaussian.centre, 1.0, -1.0)
         chosen = functional.logsigmoid(signs * self.logits)
-        return torch.where(self.switches, chosen, self.gaussian.log_probs(actions)).sum(-1)
+        return torch.where(self.binary, chosen, self.gaussian.log_probs(actions)).sum(-1)
 
     def entropy(self) -> Tensor:
         """Returns the entropies [N] in nats."""
         upper, logits = self.logits.sigmoid(), self.logits
         entropies = functional.softplus(-logits) + (1.0 - upper) * logits
-        return torch.where(self.switches, entropies, self.gaussian.entropies()).sum(-1)
+        return torch.where(self.binary, entropies, self.gaussian.entropies()).sum(-1)
 
     def _ends(self, upper: Tensor) -> Tensor:
         signs = torch.where(upper, 1.0, -1.0)
@@ -161,7 +161,7 @@ class Composite:
         widths: How many numbers of the action row each of them owns.
     """
 
-    parts: list[Gaussian | Switched | Categorical]
+    parts: list[Gaussian | PartlyBinary | Categorical]
     widths: list[int]
 
     def sample(self) -> Tensor:
@@ -183,13 +183,14 @@ class Composite:
         return torch.stack([part.entropy() for part in self.parts]).sum(0)
 
 
-Distribution = Gaussian | Switched | Categorical | Composite
+Distribution = Gaussian | PartlyBinary | Categorical | Composite
 
 
 class GaussianHead(nn.Module):
-    """A tanh mean, and a spread that is free or depends on the state.
+    """A tanh mean, and a log standard deviation that is free or depends on the state.
 
-    The dimensions in `network.switches` take an end of the Box; their tanh mean is the expectation of that.
+    The dimensions in `network.binary_actions` take an end of the Box; their tanh mean is the
+    expectation of that.
 
     Args:
         inputs: Width of the core's output.
@@ -208,34 +209,37 @@ class GaussianHead(nn.Module):
         high = torch.as_tensor(space.high.reshape(-1), dtype=torch.float32)
         self.register_buffer("centre", (high + low) / 2)
         self.register_buffer("half_range", (high - low) / 2)
-        if not 0.0 < config.switch_threshold < 1.0:
-            raise UserError("network.switch_threshold must lie between 0 and 1.")
-        self.register_buffer("switches", _switches(config.switches, size), persistent=False)
+        if not 0.0 < config.binary_threshold < 1.0:
+            raise UserError("network.binary_threshold must lie between 0 and 1.")
+        binary = _binary(config.binary_actions, size)
+        self.register_buffer("binary", binary, persistent=False)
         self.mean = nn.Linear(inputs, size)
         nn.init.orthogonal_(self.mean.weight, 0.01)
         with torch.no_grad():
             self.mean.bias.copy_(torch.atanh(_initial_mean(config.initial_mean, size)))
         self.log_std_head: nn.Linear | None = None
         if config.log_std == "state":
-            spread = nn.Linear(inputs, size)
-            nn.init.orthogonal_(spread.weight, 0.01)
-            nn.init.constant_(spread.bias, config.initial_log_std)
-            self.log_std_head = spread
+            head = nn.Linear(inputs, size)
+            nn.init.orthogonal_(head.weight, 0.01)
+            nn.init.constant_(head.bias, config.initial_log_std)
+            self.log_std_head = head
         elif config.log_std == "free":
             self.log_std = nn.Parameter(torch.full((size,), config.initial_log_std))
         else:
             raise UserError(f"Unknown network.log_std '{config.log_std}'; valid: free, state.")
 
-    def forward(self, x: Tensor) -> Gaussian | Switched:
+    def forward(self, x: Tensor) -> Gaussian | PartlyBinary:
         """Maps core outputs [N, inputs] to a distribution."""
         log_std = self.log_std if self.log_std_head is None else self.log_std_head(x)
         log_std = log_std.clamp(*LOG_STD_BOUNDS)
         raw = self.mean(x)
-        gaussian = Gaussian(torch.tanh(raw), log_std, self.centre, self.half_range)  # pyright: ignore
-        if not self.config.switches:
+        mean = torch.tanh(raw)
+        gaussian = Gaussian(mean, log_std, self.centre, self.half_range)  # pyright: ignore
+        if not self.config.binary_actions:
             return gaussian
         # sigmoid(2 raw) of the upper end and the rest of the lower one have the mean tanh(raw)
-        return Switched(gaussian, 2.0 * raw, self.switches, self.config.switch_threshold)  # pyright: ignore
+        threshold = self.config.binary_threshold
+        return PartlyBinary(gaussian, 2.0 * raw, self.binary, threshold)  # pyright: ignore
 
 
 def _initial_mean(values: list[float], size: int) -> Tensor:
@@ -250,15 +254,16 @@ def _initial_mean(values: list[float], size: int) -> Tensor:
     return torch.tensor(values or [0.0] * size)
 
 
-def _switches(indices: list[int], size: int) -> Tensor:
-    """Which dimensions of a Box [D] are switches, bool."""
+def _binary(indices: list[int], size: int) -> Tensor:
+    """Returns which dimensions of a Box [D] are binary, bool."""
     if len(set(indices)) < len(indices) or not all(0 <= index < size for index in indices):
         raise UserError(
-            f"network.switches must be different numbers from 0 to {size - 1}, found {indices}."
+            f"network.binary_actions must be different numbers from 0 to {size - 1}, found "
+            f"{indices}."
         )
-    switches = torch.zeros(size, dtype=torch.bool)
-    switches[indices] = True
-    return switches
+    binary = torch.zeros(size, dtype=torch.bool)
+    binary[indices] = True
+    return binary
 
 
 class CategoricalHead(nn.Module):

@@ -140,10 +140,10 @@ Core = LSTMCore | FeedForwardCore | ResidualCore
 
 
 def make_core(name: str, inputs: int, hidden: int, layers: int) -> Core:
-    """Builds the core called `name`.
+    """Builds the core with that memory.
 
     Raises:
-        UserError: If there is no such core.
+        UserError: If there is no such one.
     """
     if name == "lstm":
         return LSTMCore(inputs, hidden, layers)
@@ -151,4 +151,4 @@ def make_core(name: str, inputs: int, hidden: int, layers: int) -> Core:
         return FeedForwardCore(inputs, hidden, layers)
     if name == "residual":
         return ResidualCore(inputs, hidden, layers)
-    raise UserError(f"Unknown core '{name}'; valid: lstm, none, residual.")
+    raise UserError(f"Unknown network.memory '{name}'; valid: lstm, none, residual.")

@@ -53,7 +53,7 @@ def test_frames_of_another_size_or_kind_are_refused(tmp_path):
 
 
 def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path):
-    left, other = tmp_path / ".run-abc.mp4", tmp_path / ".walk-abc.mp4"
+    left, other = tmp_path / ".run.mp4.abc.tmp", tmp_path / ".walk.mp4.abc.tmp"
     left.touch()
     other.touch()
     with VideoWriter(tmp_path / "run.mp4") as writer:

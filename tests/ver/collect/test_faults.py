@@ -12,30 +12,22 @@ import numpy as np
 import pytest
 import torch
 import toy_environments
+from faulty_trails import KIND_OF, check_trails
 
-from benchmarks.faulty_environments import KINDS, Trails, plan, trail_length, trail_reward
+from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
 from ver.collect import environment_worker
+from ver.collect.collector import Collector
 from ver.collect.environment_processes import EnvironmentProcesses
-from ver.collect.environment_worker import episode_seed
+from ver.collect.environment_worker import episode_seed, probe_spaces
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
 from ver.collect.mailboxes import make_mailboxes
-from ver.collect.systems import Collector, make_collector
-from ver.collect.ver import probe_spaces
+from ver.collect.systems import find_system
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
-
-KIND_OF = {
-    "raise": "raised",
-    "raise_in_reset": "raised",
-    "hang": "hung",
-    "die": "died",
-    "nan_reward": "not_finite",
-    "nan_observation": "not_finite",
-}
 
 
 def start(make_env, *overrides: str, **arguments) -> Collector:
@@ -53,7 +45,7 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
     )
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return make_collector(config, make_env, policy, 5, **arguments)
+    return find_system(config.system)(config, make_env, policy, 5, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +81,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
     assert counts["hung"] == counts["died"] == 1
     # One for each environment that failed in a step, and its neighbour where the worker went too.
     assert 5 <= counts["steps_lost"] <= 7
-    _check_trails(trail, counts["steps_lost"], len(seen) + 2)
+    check_trails(trail, counts["steps_lost"], len(seen) + 2)
     # Episodes that a fault ended are no episodes.
     assert episodes
     for episode in episodes:
@@ -123,26 +115,6 @@ def _follow(buffer, trail) -> None:
             steps.append((life, t, int(buffer.outcomes[now])))
 
 
-def _check_trails(trail, lost: int, cuts: int) -> None:
-    """Over all rollouts: no step twice, none missing but lost ones, and few episodes cut short."""
-    short = 0
-    for steps in trail.values():
-        assert len(set(steps)) == len(steps)
-        lives: dict[float, list[tuple[int, int]]] = {}
-        for life, t, outcome in steps:
-            lives.setdefault(life, []).append((t, outcome))
-        for life, parts in list(lives.items())[:-1]:
-            assert [t for t, _ in parts] == list(range(len(parts)))
-            whole = len(parts) == trail_length(life)
-            short += not whole
-            if whole:
-                assert parts[-1][1] == (TERMINATED if life > 0 else TRUNCATED)
-            else:
-                # A cut right where a rollout ended was bootstrapped there, and CONTINUES.
-                assert parts[-1][1] in (TRUNCATED, CONTINUES)
-    assert short <= min(cuts, lost + 2)
-
-
 def test_more_faults_than_allowed_end_the_run():
     told: list[Fault] = []
     counter = FaultCounter(2, told.append)
@@ -166,7 +138,7 @@ def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
 
 def stopped_with_a_batch(collector) -> bool:
     """Suspends the inference worker if it holds requests just now, and no lock."""
-    (helper,) = collector._helpers.connections.values()
+    (helper,) = collector._inference_workers.connections.values()
     os.kill(helper.pid, signal.SIGSTOP)
     time.sleep(0.005)
     lock = collector.buffer.lock._descriptor

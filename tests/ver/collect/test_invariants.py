@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from true_steps import Step, check_rollout
 
-from ver.collect.carried import newest_steps, put_newest_steps
+from ver.collect.in_flight import newest_steps, put_newest_steps
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.config import NetworkConfig
@@ -72,7 +72,7 @@ def lose_some_held_back(world, engine, rng, rate: float) -> None:
 
 def make(n: int, length: int, rollouts: int, system: str = "ver"):
     torch.manual_seed(0)
-    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, core="lstm"))
+    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, memory="lstm"))
     fixed = system != "ver"
     buffers = [
         RolloutBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size, fixed_length=fixed)

@@ -10,7 +10,8 @@ import torch
 import toy_environments
 
 from benchmarks.faulty_environments import Trails, plan
-from ver.collect.ver import VERCollector, batch_limits, probe_spaces
+from ver.collect.environment_worker import probe_spaces
+from ver.collect.systems.ver import VERCollector, batch_limits
 from ver.config import TrainerConfig, merge_config
 from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from benchmarks.faulty_environments import Trails
-from ver.collect.ver import VERCollector, probe_spaces
+from ver.collect.environment_worker import probe_spaces
+from ver.collect.systems.ver import VERCollector
 from ver.config import TrainerConfig, merge_config
 from ver.networks.policy import ActorCritic
 

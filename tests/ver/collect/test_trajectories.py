@@ -11,8 +11,8 @@ from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.trajectories import TrajectoryBuffer
 from ver.config import NetworkConfig
+from ver.experience import make_experience
 from ver.networks.policy import ActorCritic
-from ver.rollout import make_experience
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 NOBODY_CLAIMED = np.zeros(9, np.uint8)
@@ -20,7 +20,7 @@ NOBODY_CLAIMED = np.zeros(9, np.uint8)
 
 def make(n: int, length: int, batch: int):
     torch.manual_seed(0)
-    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, core="lstm"))
+    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, memory="lstm"))
     buffer = TrajectoryBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size, batch)
     mailboxes = make_mailboxes(OBSERVATIONS, ACTIONS, n, n)
     world = World(n, mailboxes, [0] * n)

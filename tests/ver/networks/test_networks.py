@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,7 @@ from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
 from ver.networks.heads import Gaussian
-from ver.networks.policy import ActorCritic, RunningNormaliser
+from ver.networks.policy import ActorCritic
 from ver.networks.recurrent import LSTMCore
 
 VECTOR = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
@@ -67,17 +65,17 @@ def test_spread_starts_where_it_is_told_and_keeps_its_bounds(log_std):
     assert policy.head(torch.zeros(1, 8)).log_std.max() == -5.0
 
 
-@pytest.mark.parametrize(("threshold", "thrown"), [(0.5, False), (0.3, False), (0.2, True)])
-def test_the_mode_throws_a_switch_from_its_threshold_on(threshold, thrown):
+@pytest.mark.parametrize(("threshold", "on"), [(0.5, False), (0.3, False), (0.2, True)])
+def test_the_mode_turns_a_binary_action_on_from_its_threshold_on(threshold, on):
     """A mean of -0.5 in scaled units is the upper end with a probability of a quarter."""
     box = spaces.Box(np.float32([-1, -1]), np.float32([1, 1]))
-    settings = {"initial_mean": [-0.5, -0.5], "switches": [1], "switch_threshold": threshold}
+    settings = {"initial_mean": [-0.5, -0.5], "binary_actions": [1], "binary_threshold": threshold}
     distribution = ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, **settings)).head(
         torch.zeros(1, 8)
     )
-    torch.testing.assert_close(distribution.mode(), torch.tensor([[-0.5, 1.0 if thrown else -1.0]]))
-    with pytest.raises(UserError, match="switch_threshold must lie between 0 and 1"):
-        ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, switch_threshold=1.0))
+    torch.testing.assert_close(distribution.mode(), torch.tensor([[-0.5, 1.0 if on else -1.0]]))
+    with pytest.raises(UserError, match="binary_threshold must lie between 0 and 1"):
+        ActorCritic(VECTOR, box, NetworkConfig(hidden_size=8, binary_threshold=1.0))
 
 
 def test_means_start_where_they_are_told():
@@ -98,25 +96,25 @@ def test_impossible_initial_means_are_refused(values, complaint):
         ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, initial_mean=values))
 
 
-def make_switched_box():
-    """A policy over Box dimensions in [-2, 2], [0, 1] (a switch) and [-1, 1], and its distribution."""
+def make_partly_binary():
+    """A policy over Box dimensions in [-2, 2], [0, 1] (binary) and [-1, 1], and its distribution."""
     torch.manual_seed(0)
     box = spaces.Box(np.float32([-2, 0, -1]), np.float32([2, 1, 1]))
-    config = NetworkConfig(hidden_size=8, initial_mean=[0.0, 0.6, 0.0], switches=[1])
+    config = NetworkConfig(hidden_size=8, initial_mean=[0.0, 0.6, 0.0], binary_actions=[1])
     policy = ActorCritic(VECTOR, box, config)
     with torch.no_grad():
         return policy, policy.head(torch.zeros(20_000, 8))
 
 
-def test_a_switch_takes_either_end_as_often_as_its_mean_says():
-    actions = make_switched_box()[1].sample()
+def test_a_binary_action_takes_either_end_as_often_as_its_mean_says():
+    actions = make_partly_binary()[1].sample()
     assert set(actions[:, 1].tolist()) == {0.0, 1.0}
     assert actions[:, 1].mean() == pytest.approx(0.8, abs=0.01)  # 0.6 between -1 and 1
     assert len(set(actions[:, 0].tolist())) > 10_000  # the others stay Gaussian
 
 
-def test_a_switch_has_the_probabilities_of_a_bernoulli():
-    distribution = make_switched_box()[1]
+def test_a_binary_action_has_the_probabilities_of_a_bernoulli():
+    distribution = make_partly_binary()[1]
     bernoulli = torch.distributions.Bernoulli(torch.tensor(0.8))
     normal = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
     for upper in (0.0, 1.0):
@@ -129,8 +127,8 @@ def test_a_switch_has_the_probabilities_of_a_bernoulli():
     torch.testing.assert_close(distribution.mode()[0], torch.tensor([0.0, 1.0, 0.0]))
 
 
-def test_a_policy_with_switches_evaluates_as_it_acted():
-    policy, _ = make_switched_box()
+def test_a_policy_with_binary_actions_evaluates_as_it_acted():
+    policy, _ = make_partly_binary()
     x = {"x": torch.randn(6, 3)}
     state, previous = policy.initial_state(6), policy.initial_actions(6)
     acted = policy.act(x, state, previous, torch.zeros(6))
@@ -143,9 +141,9 @@ def test_a_policy_with_switches_evaluates_as_it_acted():
 
 
 @pytest.mark.parametrize("indices", [[2], [-1], [0, 0]])
-def test_impossible_switches_are_refused(indices):
+def test_impossible_binary_actions_are_refused(indices):
     with pytest.raises(UserError, match="different numbers from 0 to 1"):
-        ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, switches=indices))
+        ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, binary_actions=indices))
 
 
 def test_discrete_policy_acts_and_evaluates_alike():
@@ -269,26 +267,6 @@ def test_mixed_precision_is_close_to_full_precision_and_named():
         ActorCritic(space, BOX, NetworkConfig(mixed_precision="float8"))
 
 
-def test_images_are_scaled_and_stacked():
-    space = spaces.Dict(
-        {
-            "rgb": spaces.Box(0, 255, (64, 64, 3), np.uint8),
-            "depth": spaces.Box(0, 10, (64, 64, 1), np.float16),
-        }
-    )
-    policy = ActorCritic(space, BOX, NetworkConfig(hidden_size=8))
-    seen = []
-    policy.encoder.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
-    images = {
-        "rgb": torch.full((1, 64, 64, 3), 255, dtype=torch.uint8),
-        "depth": torch.full((1, 64, 64, 1), 5.0).half(),
-    }
-    policy.act(images, policy.initial_state(1), policy.initial_actions(1), torch.ones(1))
-    assert seen[0].shape == (1, 4, 64, 64)
-    # A Dict space sorts its keys: depth comes first.
-    torch.testing.assert_close(seen[0][0, :, 0, 0], torch.tensor([0.5, 1.0, 1.0, 1.0]))
-
-
 @pytest.mark.parametrize(
     "space",
     [
@@ -300,81 +278,3 @@ def test_images_are_scaled_and_stacked():
 def test_other_observation_spaces_are_user_errors(space):
     with pytest.raises(UserError, match="must be"):
         ActorCritic(space, BOX, NetworkConfig())
-
-
-def test_running_normaliser_agrees_with_all_data_at_once():
-    normaliser = RunningNormaliser(2)
-    data = torch.randn(100, 2) * 3 + 5
-    for part in data.split(30):
-        normaliser.update(part)
-    torch.testing.assert_close(normaliser.mean, data.mean(0))
-    torch.testing.assert_close(normaliser.variance, data.var(0, unbiased=False))
-    scaled = normaliser(data)
-    assert scaled.mean().abs() < 1e-4
-    assert (scaled.std() - 1).abs() < 0.02
-
-
-POLAR = spaces.Dict(
-    {
-        "a": spaces.Box(-1, 1, (2,), np.float32),
-        "goal": spaces.Box(-9, 9, (3,), np.float32),
-    }
-)
-
-
-def test_angles_reach_the_network_as_cosines_and_sines():
-    torch.manual_seed(0)
-    config = NetworkConfig(core="none", hidden_size=8, angles={"goal": [1, 2]})
-    policy = ActorCritic(POLAR, BOX, config)
-    seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[2.0, math.pi / 2, math.pi]])}
-    cosines, sines = [0.0, -1.0, -1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    expected = torch.tensor([[0.5, -0.5, 2.0, *cosines, *sines]])
-    torch.testing.assert_close(policy.join_vectors(seen), expected, atol=1e-6, rtol=0)
-    turned = seen | {"goal": seen["goal"] + torch.tensor([0.0, 2 * math.pi, -2 * math.pi])}
-    state, previous, mask = policy.initial_state(1), policy.initial_actions(1), torch.ones(1)
-    torch.testing.assert_close(
-        policy.value(turned, state, previous, mask), policy.value(seen, state, previous, mask)
-    )
-
-
-def test_distances_reach_the_network_with_their_logarithms_behind_the_angles():
-    seen = {"a": torch.tensor([[0.5, -0.5]]), "goal": torch.tensor([[0.9, 0.0, 2.0]])}
-    config = NetworkConfig(core="none", hidden_size=8, distances={"goal": [2, 0]})
-    policy = ActorCritic(POLAR, BOX, config)
-    expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 3.0445224, 2.3025851]])  # log 21, log 10
-    torch.testing.assert_close(policy.join_vectors(seen), expected)
-    config = NetworkConfig(core="none", distances={"a": [0, 1]}, distance_scale=0.5)
-    expected = torch.tensor([[0.5, -0.5, 0.9, 0.0, 2.0, 0.6931472, -0.6931472]])  # log 2
-    torch.testing.assert_close(ActorCritic(POLAR, BOX, config).join_vectors(seen), expected)
-    config = NetworkConfig(core="none", angles={"goal": [1]}, distances={"goal": [0]})
-    policy = ActorCritic(POLAR, BOX, config)
-    expected = torch.tensor([[0.5, -0.5, 0.9, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 2.3025851]])
-    torch.testing.assert_close(policy.join_vectors(seen), expected)
-    assert policy.value(
-        seen, policy.initial_state(1), policy.initial_actions(1), torch.ones(1)
-    ).isfinite()
-
-
-@pytest.mark.parametrize("setting", ["angles", "distances"])
-@pytest.mark.parametrize(
-    ("named", "message"),
-    [({"gaol": [0]}, "'gaol'; there are a, goal"), ({"a": [2]}, "'a' has no element 2")],
-)
-def test_columns_that_are_not_there_are_told(setting, named, message):
-    with pytest.raises(UserError, match=f"network.{setting}: .*{message}"):
-        ActorCritic(POLAR, BOX, NetworkConfig(**{setting: named}))
-
-
-def test_a_distance_scale_that_is_not_positive_is_refused():
-    with pytest.raises(UserError, match=r"network\.distance_scale must be positive, found 0"):
-        ActorCritic(POLAR, BOX, NetworkConfig(distance_scale=0.0))
-
-
-def test_vectors_are_embedded_if_asked():
-    policy = ActorCritic(POLAR, BOX, NetworkConfig(hidden_size=8, vector_features=6))
-    seen = {"a": torch.ones(4, 2), "goal": torch.ones(4, 3)}
-    width = policy.network_config.previous_action_features
-    features = policy.features(seen, policy.initial_actions(4), torch.ones(4))
-    assert features.shape == (4, 6 + width)
-    assert (features[:, :6] >= 0).all()
-    assert (features[:, :6] > 0).any()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from true_steps import Step, check_rollout
 
 from benchmarks.faulty_environments import Trails
-from ver.collect.batched import BatchedCollector, make_worlds
+from ver.collect.systems.batched import BatchedCollector, make_worlds
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -306,7 +306,7 @@ def test_a_resumed_run_starts_new_episodes_and_goes_on_with_all_else(tmp_path, b
     assert again._environment_seed() != trainer._seed
     again.train()
     assert again.steps == 192
-    assert not any(again._fault_counts.values())
+    assert not any(again.progress.faults.values())
     assert [row["steps"] for row in curve(tmp_path)] == [48, 96, 144, 192]
 
 

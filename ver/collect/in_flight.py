@@ -1,8 +1,8 @@
-"""What is under way between two rollouts: the newest steps, and the episodes they belong to.
+"""Steps in flight between two rollouts: the newest ones, and the episodes they belong to.
 
 An environment's inner state cannot be saved, but it can be had again: its episode is known by its
 seed, and the actions taken since. So a checkpoint holds those, and a resumed run goes on in the
-middle of every episode. Nothing that was carried is lost, and none of it is learned from twice.
+middle of every episode. No step in flight is lost, and none is learned from twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ver.collect.environment_worker import Continuation
 from ver.collect.mailboxes import Mailboxes
 from ver.rollout import COLUMNS, RolloutBuffer
 
-Carried = dict[str, Tensor]
+InFlight = dict[str, Tensor]
+PREFIX = "carried/"  # of their names in training checkpoints
 
 
 class EpisodeActions:
@@ -42,7 +43,7 @@ class EpisodeActions:
             # The newest step's action may yet be decided anew.
             self._actions[environment].append(actions[slots[:-1]])
 
-    def capture(self) -> Carried:
+    def capture(self) -> InFlight:
         """Returns all actions laid end to end, and how many are whose."""
         for environment, pieces in enumerate(self._actions):
             self._actions[environment] = [np.concatenate(pieces)]
@@ -53,49 +54,49 @@ class EpisodeActions:
             "lengths": torch.from_numpy(lengths),
         }
 
-    def restore(self, carried: Carried) -> None:
+    def restore(self, in_flight: InFlight) -> None:
         """Puts `capture`'s answer back."""
-        ends = np.cumsum(carried["lengths"].numpy())
-        parts = np.split(carried["actions"].numpy(), ends[:-1])
+        ends = np.cumsum(in_flight["lengths"].numpy())
+        parts = np.split(in_flight["actions"].numpy(), ends[:-1])
         self._actions = [[part] for part in parts]
 
     def __getitem__(self, environment: int) -> np.ndarray:
         return np.concatenate(self._actions[environment])
 
 
-def newest_steps(buffer: RolloutBuffer) -> Carried:
+def newest_steps(buffer: RolloutBuffer) -> InFlight:
     """Copies the newest step of every environment, in their order."""
-    carried = {name: column.clone() for name, column in _front(buffer, buffer.newest).items()}
-    carried["current_state"] = buffer.current_state.clone()
-    carried["counters"] = torch.tensor([int(buffer.handed_out[0]), int(buffer.rollout[0])])
-    return carried
+    in_flight = {name: column.clone() for name, column in _front(buffer, buffer.newest).items()}
+    in_flight["current_state"] = buffer.current_state.clone()
+    in_flight["counters"] = torch.tensor([int(buffer.handed_out[0]), int(buffer.rollout[0])])
+    return in_flight
 
 
-def put_newest_steps(buffer: RolloutBuffer, carried: Carried) -> None:
+def put_newest_steps(buffer: RolloutBuffer, in_flight: InFlight) -> None:
     """Makes `newest_steps`'s answer the newest steps of another buffer."""
     n = buffer.num_environments
     for name, column in _columns(buffer).items():
-        column[:n] = carried[name].to(column.device)
-    buffer.current_state.copy_(carried["current_state"])
+        column[:n] = in_flight[name].to(column.device)
+    buffer.current_state.copy_(in_flight["current_state"])
     # Time goes on: later slots are numbered from there, and belong to later rollouts.
-    buffer.handed_out[0], buffer.rollout[0] = carried["counters"].tolist()
+    buffer.handed_out[0], buffer.rollout[0] = in_flight["counters"].tolist()
     buffer.newest[:] = np.arange(n)
 
 
-def fits(buffer: RolloutBuffer, carried: Carried) -> bool:
-    """Whether carried steps are of this buffer's environments: as many, of the same shapes."""
+def fits(buffer: RolloutBuffer, in_flight: InFlight) -> bool:
+    """Tells if steps are of this buffer's environments: as many, of the same shapes."""
     n = buffer.num_environments
     expected = _columns(buffer) | {"current_state": buffer.current_state}
-    return "counters" in carried and all(
-        name in carried
-        and carried[name].dtype == column.dtype
-        and carried[name].shape == (n, *column.shape[1:])
+    return "counters" in in_flight and all(
+        name in in_flight
+        and in_flight[name].dtype == column.dtype
+        and in_flight[name].shape == (n, *column.shape[1:])
         for name, column in expected.items()
     )
 
 
 def continuations(
-    carried: Carried,
+    in_flight: InFlight,
     buffer: RolloutBuffer,
     held_back: np.ndarray,
     mailboxes: Mailboxes,
@@ -104,15 +105,15 @@ def continuations(
     """Restores buffer, flags, rows and action lists; returns what the workers need.
 
     Args:
-        carried: The answers of `newest_steps` and `EpisodeActions.capture`, and "held_back" [N].
+        in_flight: The answers of `newest_steps` and `EpisodeActions.capture`, and "held_back" [N].
         buffer: An unused buffer that `fits`.
         held_back: [N] flags, see `InferenceEngine`.
         mailboxes: Receives the observations to be reached, and the next actions.
         actions: Receives the actions taken so far.
     """
-    put_newest_steps(buffer, carried)
-    actions.restore(carried)
-    held_back[:] = carried["held_back"].numpy()
+    put_newest_steps(buffer, in_flight)
+    actions.restore(in_flight)
+    held_back[:] = in_flight["held_back"].numpy()
     rows = mailboxes.arrays
     n = buffer.num_environments
     rows["action"][:] = buffer.actions[:n].cpu().numpy()

@@ -9,19 +9,19 @@ from multiprocessing.connection import wait
 
 import numpy as np
 import torch
-from gymnasium import spaces
 
-from ver.collect.carried import (
-    Carried,
+from ver.collect.collector import Collector
+from ver.collect.environment_processes import EnvironmentProcesses
+from ver.collect.environment_worker import MakeEnv
+from ver.collect.faults import Fault, FaultCounter
+from ver.collect.in_flight import (
     EpisodeActions,
+    InFlight,
     continuations,
     fits,
     newest_steps,
     put_newest_steps,
 )
-from ver.collect.environment_processes import EnvironmentProcesses
-from ver.collect.environment_worker import MakeEnv
-from ver.collect.faults import Fault, FaultCounter
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.mailboxes import make_mailboxes
@@ -35,7 +35,7 @@ _REPORT_INTERVAL_S = 0.05
 _PREEMPTION_INTERVAL_S = 0.005  # longest wait for requests while the rollout may have to end
 
 
-class VERCollector:
+class VERCollector(Collector):
     """Collects (T + 1) x N slots of experience, however many from each environment.
 
     With `collect.overlap` there are two rollouts and two sets of weights: `collect` fills one
@@ -47,7 +47,7 @@ class VERCollector:
         make_env: `(environment_index, seed) -> gymnasium.Env`, picklable.
         policy: Acts, and is shared with the learner unless collection overlaps with learning.
         seed: Seeds the environments.
-        carried: `capture`'s answer from a stopped run, to go on with its episodes.
+        in_flight: `capture`'s answer from a stopped run, to go on with its episodes.
         on_fault: Told of each fault that the run survived.
         keep_going: Asked now and then while workers start.
 
@@ -56,7 +56,7 @@ class VERCollector:
         environment_steps: Steps collected in all.
         overlaps: Whether collection overlaps with learning.
         busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
-        went_on: Whether `carried` was taken up.
+        went_on: Whether `in_flight` was taken up.
     """
 
     # What systems that collect in much the same way set.
@@ -69,7 +69,7 @@ class VERCollector:
         make_env: MakeEnv,
         policy: ActorCritic,
         seed: int,
-        carried: Carried | None = None,
+        in_flight: InFlight | None = None,
         on_fault: Callable[[Fault], None] = lambda fault: None,
         keep_going: Callable[[], bool] = lambda: True,
     ):
@@ -100,21 +100,11 @@ class VERCollector:
         self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
         self._reported_at = 0.0
         self.environment_steps = 0
-        self.went_on = carried is not None and fits(self.buffer, carried)
-        episodes = {}
-        if carried is not None and self.went_on:
-            episodes = continuations(
-                carried, self.buffer, self._held_back, mailboxes, self._actions
-            )
-        self._environments = EnvironmentProcesses(
-            collect, make_env, mailboxes, self._held_back, seed, self.faults, episodes
-        )
-        self._environments.attach(self.buffer)
-        if carried is not None and self.went_on:
-            self._environments.episodes_reported[:] = carried["episodes_reported"].numpy()
-        self._helpers: InferenceProcesses | None = None
+        self.went_on = in_flight is not None and fits(self.buffer, in_flight)
+        self._environments = self._start_environments(make_env, seed, in_flight)
+        self._inference_workers: InferenceProcesses | None = None
         try:
-            self._helpers = InferenceProcesses(
+            self._inference_workers = InferenceProcesses(
                 collect.num_inference_workers - 1,
                 self._acting,
                 self._buffers,
@@ -127,6 +117,23 @@ class VERCollector:
         except BaseException:
             self.close()
             raise
+
+    def _start_environments(
+        self, make_env: MakeEnv, seed: int, in_flight: InFlight | None
+    ) -> EnvironmentProcesses:
+        """Starts the environment workers, with the episodes in flight if they fit."""
+        collect, mailboxes, held_back = self.config.collect, self._mailboxes, self._held_back
+        if in_flight is None or not self.went_on:
+            episodes = {}
+        else:
+            episodes = continuations(in_flight, self.buffer, held_back, mailboxes, self._actions)
+        environments = EnvironmentProcesses(
+            collect, make_env, mailboxes, held_back, seed, self.faults, episodes
+        )
+        environments.attach(self.buffer)
+        if in_flight is not None and self.went_on:
+            environments.episodes_reported[:] = in_flight["episodes_reported"].numpy()
+        return environments
 
     def _make_buffers(self) -> list[RolloutBuffer]:
         collect, policy = self.config.collect, self._policy
@@ -202,7 +209,7 @@ class VERCollector:
         if preemption is not None:
             preemption.begin()
         self._control["collecting"][0] = 1
-        self._wake_helpers()
+        self._wake_inference_workers()
         early = False
         while not buffer.full:
             self._engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
@@ -244,10 +251,7 @@ class VERCollector:
         for name, tensor in self._acting.state_dict(keep_vars=True).items():
             tensor.data.copy_(learned[name])
 
-    def publish(self, version: int) -> None:
-        """Has nothing to do: who acts is renewed between rollouts."""
-
-    def capture(self) -> Carried:
+    def capture(self) -> InFlight:
         """Copies what is under way after a full rollout; a checkpoint keeps it."""
         return {
             **newest_steps(self.buffer),
@@ -263,26 +267,26 @@ class VERCollector:
 
     def close(self) -> None:
         """Ends all worker processes."""
-        if self._helpers is not None:
-            self._helpers.close()
+        if self._inference_workers is not None:
+            self._inference_workers.close()
         self._environments.close()
 
-    def _wake_helpers(self) -> None:
-        if self._helpers is not None and self._helpers.connections:
+    def _wake_inference_workers(self) -> None:
+        if self._inference_workers is not None and self._inference_workers.connections:
             if self.buffer.device.type == "cuda":
-                torch.cuda.synchronize()  # helpers must not see half of the new weights
-            self._helpers.wake()
+                torch.cuda.synchronize()  # they must not see half of the new weights
+            self._inference_workers.wake()
 
     def _check_workers(self) -> None:
-        """Replaces environment workers that hang or died; an inference worker that hangs ends the run."""
+        """Replaces environment workers that hang; an inference worker that hangs ends the run."""
         self._environments.check()
-        if self._helpers is not None:
+        if self._inference_workers is not None:
             collect = self.config.collect
-            self._helpers.check(collect.startup_timeout_s, collect.step_timeout_s)
+            self._inference_workers.check(collect.startup_timeout_s, collect.step_timeout_s)
 
     def _await_ready(self, keep_going: Callable[[], bool]) -> None:
-        assert self._helpers is not None
-        while self._environments.not_ready or self._helpers.not_ready:
+        assert self._inference_workers is not None
+        while self._environments.not_ready or self._inference_workers.not_ready:
             self._read_reports(0.1)
             self._check_workers()
             if not keep_going():
@@ -291,12 +295,13 @@ class VERCollector:
 
     def _read_reports(self, timeout_s: float = 0.0) -> None:
         environments = self._environments.connections
-        helpers = self._helpers.connections if self._helpers is not None else {}
-        for connection in wait([*environments, *helpers], timeout_s):
+        workers = self._inference_workers
+        inference = {} if workers is None else workers.connections
+        for connection in wait([*environments, *inference], timeout_s):
             if connection in environments:
                 self._environments.read(connection)  # pyright: ignore
-            elif self._helpers is not None:
-                self._helpers.read(connection)  # pyright: ignore
+            elif workers is not None:
+                workers.read(connection)  # pyright: ignore
         self._reported_at = time.perf_counter()
 
 
@@ -319,10 +324,4 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
     return BatchLimits(minimum, max(maximum, minimum), collect.max_wait_ms * 1e-3)
 
 
-def probe_spaces(make_env: MakeEnv, seed: int) -> tuple[spaces.Dict, spaces.Space]:
-    """Reads the spaces off an environment that is made and closed again."""
-    env = make_env(0, seed)
-    try:
-        return env.observation_space, env.action_space  # pyright: ignore[reportReturnType]
-    finally:
-        env.close()
+SYSTEM = VERCollector

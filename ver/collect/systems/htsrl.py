@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ver.collect.nover import NoVERCollector
+from ver.collect.systems.nover import NoVERCollector
 
 
 class HTSRLCollector(NoVERCollector):
@@ -13,3 +13,6 @@ class HTSRLCollector(NoVERCollector):
     """
 
     always_overlaps = True
+
+
+SYSTEM = HTSRLCollector

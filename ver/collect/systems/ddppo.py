@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ver.collect.inference import BatchLimits
-from ver.collect.ver import VERCollector
+from ver.collect.systems.ver import VERCollector
 from ver.config import TrainerConfig
 from ver.errors import UserError
 
@@ -48,3 +48,6 @@ class DDPPOCollector(VERCollector):
         """Batches hold all environments."""
         n = config.collect.num_environments
         return BatchLimits(n, n, config.collect.max_wait_ms * 1e-3, wake_first=True)
+
+
+SYSTEM = DDPPOCollector

@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from ver.collect.carried import Carried
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault
+from ver.collect.in_flight import InFlight
+from ver.collect.systems.ver import VERCollector
 from ver.collect.trajectories import TrajectoryBuffer
-from ver.collect.ver import VERCollector
-from ver.config import TrainerConfig
+from ver.config import APPOConfig, TrainerConfig
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
@@ -44,7 +44,7 @@ class APPOCollector(VERCollector):
     help them, as they are old because their environment is slow. `faults/steps_too_old` counts the
     steps; they are not learned from, nor in `total_steps`.
 
-    Helper processes of inference share the acting weights' memory. A batch that they are computing
+    Inference workers share the acting weights' memory. A batch that they are computing
     during the copying may see some old and some new weights; the probabilities stored are still
     those of the actions' true distribution, and the version may be named one too new.
 
@@ -56,7 +56,7 @@ class APPOCollector(VERCollector):
         make_env: As in `VERCollector`.
         policy: The learner's; a copy acts.
         seed: As in `VERCollector`.
-        carried: Not taken up.
+        in_flight: Not taken up.
         on_fault: Told of faults by the trainer's thread, in `collect`.
         keep_going: As in `VERCollector`.
     """
@@ -71,11 +71,11 @@ class APPOCollector(VERCollector):
         make_env: MakeEnv,
         policy: ActorCritic,
         seed: int,
-        carried: Carried | None = None,
+        in_flight: InFlight | None = None,
         on_fault: Callable[[Fault], None] = lambda fault: None,
         keep_going: Callable[[], bool] = lambda: True,
     ):
-        del carried
+        del in_flight
         self._on_fault = on_fault
         self._untold: SimpleQueue[Fault] = SimpleQueue()
         self._orders: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
@@ -124,6 +124,17 @@ class APPOCollector(VERCollector):
                 f"V-trace needs appo.rho_bar >= appo.c_bar > 0, found {appo.rho_bar:g} and "
                 f"{appo.c_bar:g}."
             )
+
+    @classmethod
+    def batch_steps(cls, config: TrainerConfig) -> int:
+        """Returns how many steps of one process are learned from together."""
+        batch = config.appo.batch_trajectories or config.collect.num_environments
+        return batch * config.collect.rollout_length
+
+    @classmethod
+    def vtrace(cls, config: TrainerConfig) -> APPOConfig | None:
+        """Returns the bounds of V-trace, None where it is turned off."""
+        return config.appo if config.appo.vtrace else None
 
     @property
     def busy_seconds(self) -> dict[str, float]:
@@ -178,7 +189,7 @@ class APPOCollector(VERCollector):
         """
         self._ask(lambda: self._renew(version))
 
-    def capture(self) -> Carried:
+    def capture(self) -> InFlight:
         """Returns nothing: a resumed run starts new episodes."""
         return {}
 
@@ -197,7 +208,7 @@ class APPOCollector(VERCollector):
     def _start(self, version: int) -> None:
         self._renew(version)
         self._control["collecting"][0] = 1
-        self._wake_helpers()
+        self._wake_inference_workers()
         self._thread = threading.Thread(target=self._run, name="collector", daemon=True)
         self._thread.start()
 
@@ -247,14 +258,14 @@ class APPOCollector(VERCollector):
         taken = buffer.take(self._wanted, self.config.appo.max_policy_lag, claimed)
         if buffer.dropped > dropped:
             self.faults.counts["steps_too_old"] += (buffer.dropped - dropped) * buffer.length
-            self._wake_helpers()  # there are free slots again
+            self._wake_inference_workers()  # there are free slots again
         if taken:
             self._wanted = None
             self._taken.set()
 
     def _want(self, version: int) -> None:
         self.buffer.give_back()
-        self._wake_helpers()
+        self._wake_inference_workers()
         self._renew(version)  # also the normaliser, which learning's end has updated
         self._wanted = version
 
@@ -264,3 +275,6 @@ class APPOCollector(VERCollector):
     def _renew(self, version: int) -> None:
         self.copy_weights()
         self._control["version"][0] = version
+
+
+SYSTEM = APPOCollector

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 import toy_environments
-from test_faults import KIND_OF, _check_trails
+from faulty_trails import KIND_OF, check_trails
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
+from ver.collect.environment_worker import probe_spaces
 from ver.collect.faults import Fault
-from ver.collect.systems import make_collector
-from ver.collect.ver import probe_spaces
-from ver.config import TrainerConfig, batch_steps, merge_config
+from ver.collect.systems import find_system
+from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, TRUNCATED
@@ -43,7 +43,7 @@ def start(make_env, *overrides: str, **arguments):
     config = settings(*overrides)
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return make_collector(config, make_env, policy, 5, **arguments), policy
+    return find_system(config.system)(config, make_env, policy, 5, **arguments), policy
 
 
 def wait_for(condition) -> None:
@@ -121,7 +121,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
     assert counts["raised"] == counts["not_finite"] == 2
     assert counts["hung"] == counts["died"] == 1
     assert 5 <= counts["steps_lost"] <= 7
-    _check_trails(trail, counts["steps_lost"], len(seen) + 2)
+    check_trails(trail, counts["steps_lost"], len(seen) + 2)
     assert episodes
     for episode in episodes:
         assert episode["episode_length"] >= 5
@@ -165,7 +165,7 @@ def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
     collector, _ = start(toy_environments.make_reach, "collect.num_inference_workers=2")
     try:
         assert collector.collect(0)
-        for process in collector._helpers.connections.values():
+        for process in collector._inference_workers.connections.values():
             process.kill()
         wait_for(lambda: not collector._thread.is_alive())
         collector.publish(1)  # learning is finished
@@ -191,7 +191,7 @@ def test_too_many_faults_end_the_run_after_a_checkpoint(tmp_path, capsys):
 def test_a_run_is_logged_bounds_its_lag_and_is_resumed(tmp_path):
     config = settings("total_steps=250", "appo.max_policy_lag=0", "appo.batch_trajectories=2")
     trainer = Trainer(config, toy_environments.make_cue, tmp_path)
-    assert batch_steps(config) == 2 * 16
+    assert trainer.rollout_steps == 2 * 16
     trainer.train()
     rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [row["steps"] for row in rows] == [32.0 * (1 + i) for i in range(8)]

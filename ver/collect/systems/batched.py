@@ -22,9 +22,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from ver.action_space import to_environment_action
-from ver.collect.carried import Carried
+from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
 from ver.collect.faults import Fault, FaultCounter
+from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error
@@ -38,7 +39,7 @@ from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATE
 _REPORT_INTERVAL_S = 0.05
 
 
-class BatchedCollector:
+class BatchedCollector(Collector):
     """Collects T x N steps in lockstep, in this process.
 
     Args:
@@ -46,7 +47,7 @@ class BatchedCollector:
         make_env: See `make_worlds`.
         policy: Acts, and is shared with the learner.
         seed: Seeds the worlds.
-        carried: Ignored: episodes cannot be taken up.
+        in_flight: Ignored: episodes cannot be taken up.
         on_fault: Told of each fault that the run survived.
         keep_going: Not asked here: nothing is waited for.
 
@@ -55,7 +56,7 @@ class BatchedCollector:
         environment_steps: Steps collected in all.
         faults: Counts what went wrong.
         overlaps: False: learning and collection take turns.
-        went_on: False, as `carried` is never taken up.
+        went_on: False, as `in_flight` is never taken up.
     """
 
     overlaps = False
@@ -67,7 +68,7 @@ class BatchedCollector:
         make_env: MakeEnv,
         policy: ActorCritic,
         seed: int,
-        carried: Carried | None = None,
+        in_flight: InFlight | None = None,
         on_fault: Callable[[Fault], None] = lambda fault: None,
         keep_going: Callable[[], bool] = lambda: True,
     ):
@@ -99,11 +100,7 @@ class BatchedCollector:
 
     @classmethod
     def check(cls, config: TrainerConfig) -> None:
-        """Refuses settings that make no sense in one process and in lockstep.
-
-        Raises:
-            UserError: In one line that names the mend.
-        """
+        """Refuses settings that make no sense in one process and in lockstep."""
         collect = config.collect
         wanted = {
             "collect.overlap": (collect.overlap, False),
@@ -128,19 +125,7 @@ class BatchedCollector:
         keep_going: Callable[[], bool] = lambda: True,
         preemption: Preemption | None = None,
     ) -> bool:
-        """Fills the buffer.
-
-        Args:
-            version: Number of learner updates behind the policy, stored with each step.
-            keep_going: Asked now and then; collection stops once it says no.
-            preemption: None; `check` refuses it.
-
-        Returns:
-            Whether the buffer is full.
-
-        Raises:
-            WorkerCrashError: If the environment failed too often.
-        """
+        """Fills the buffer; `check` refuses preemption."""
         del preemption
         self._version[0] = version
         self.buffer.begin(may_end_early=False)
@@ -156,16 +141,6 @@ class BatchedCollector:
                 asked_at = time.perf_counter()
         self.environment_steps += int(self.buffer.written[0])
         return True
-
-    def copy_weights(self) -> None:
-        """Has nothing to do: the policy that acts is the one that learns."""
-
-    def publish(self, version: int) -> None:
-        """Has nothing to do: nobody acts meanwhile."""
-
-    def capture(self) -> Carried:
-        """Returns nothing: a resumed run starts new episodes."""
-        return {}
 
     def drain_episodes(self) -> list[dict[str, float]]:
         """Returns the metrics of the episodes that ended since the last call."""
@@ -203,9 +178,9 @@ class BatchedCollector:
         rows["outcome"][:] = outcomes
         rows["step"][:] += 1
         self._returns += rewards
-        for index, told in zip(ended.tolist(), metrics, strict=True):
+        for index, own in zip(ended.tolist(), metrics, strict=True):
             length, total = float(rows["step"][index]), float(self._returns[index])
-            self._episodes.append({"episode_return": total, "episode_length": length} | told)
+            self._episodes.append({"episode_return": total, "episode_length": length} | own)
         rows["episode"][ended] += 1
         rows["step"][ended] = 0
         self._returns[ended] = 0.0
@@ -306,16 +281,19 @@ def _episode_metrics(infos: dict[str, Any], index: int) -> dict[str, float]:
 
     Gymnasium turns the worlds' dicts into one of arrays [N], each with a mask beside it.
     """
-    told = infos.get("final_info", {}).get("metrics", {})
-    if not isinstance(told, dict):
-        return {name: float(value) for name, value in (told[index] or {}).items()}
+    metrics = infos.get("final_info", {}).get("metrics", {})
+    if not isinstance(metrics, dict):
+        return {name: float(value) for name, value in (metrics[index] or {}).items()}
     return {
         name: float(values[index])
-        for name, values in told.items()
-        if f"_{name}" in told and told[f"_{name}"][index]
+        for name, values in metrics.items()
+        if f"_{name}" in metrics and metrics[f"_{name}"][index]
     }
 
 
 def _check_finite(key: str, value: np.ndarray) -> None:
     if value.dtype.kind == "f" and not np.isfinite(value).all():
         raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+
+
+SYSTEM = BatchedCollector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ver.collect.ver import VERCollector
+from ver.collect.systems.ver import VERCollector
 
 
 class NoVERCollector(VERCollector):
@@ -14,3 +14,6 @@ class NoVERCollector(VERCollector):
     """
 
     fixed_length = True
+
+
+SYSTEM = NoVERCollector

@@ -1,0 +1,76 @@
+"""The systems: what is common to all of them."""
+
+import inspect
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from ver.collect import systems
+from ver.collect.collector import Collector
+from ver.collect.systems import find_system, system_names
+from ver.collect.systems.batched import BatchedCollector
+from ver.config import TrainerConfig, merge_config
+from ver.errors import UserError
+
+
+def check_system(*overrides: str) -> None:
+    config = merge_config(TrainerConfig, [], overrides)
+    find_system(config.system).check(config)
+
+
+@pytest.mark.parametrize("system", system_names())
+def test_a_collector_takes_what_the_trainer_gives_and_has_what_it_needs(system):
+    kind = find_system(system)
+    assert issubclass(kind, Collector)
+    assert not inspect.isabstract(kind)
+    methods = [name for name, value in vars(Collector).items() if inspect.isfunction(value)]
+    assert "collect" in methods
+    for name in methods:
+        expected = inspect.signature(getattr(Collector, name)).parameters
+        assert list(inspect.signature(getattr(kind, name)).parameters) == list(expected)
+
+
+def test_an_unknown_system_is_refused_with_the_names_of_those_that_there_are():
+    assert {"ver", "batched", "appo"} <= set(system_names())
+    with pytest.raises(
+        UserError, match=f"Unknown system 'vre'; valid: {', '.join(system_names())}"
+    ):
+        check_system("system=vre")
+
+
+def test_another_package_brings_a_system_without_an_edit(monkeypatch):
+    module = f"{BatchedCollector.__module__}:"
+    points = [
+        EntryPoint("theirs", module + "BatchedCollector", systems.GROUP),
+        EntryPoint("broken", module + "Nothing", systems.GROUP),
+        EntryPoint("ver", module + "BatchedCollector", systems.GROUP),
+    ]
+    asked = []
+    monkeypatch.setattr(systems, "entry_points", lambda group: asked.append(group) or points)
+    system_names.cache_clear()
+    try:
+        assert find_system("theirs") is BatchedCollector
+        assert system_names()[-2:] == ("theirs", "broken")
+        assert find_system("ver") is not BatchedCollector  # ours stay ours
+        with pytest.raises(UserError, match=r"'broken' cannot be loaded from .*Nothing"):
+            find_system("broken")
+    finally:
+        system_names.cache_clear()
+    assert set(asked) == {"ver.systems"}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "mend"),
+    [
+        (["system=ddppo", "collect.overlap=true"], r"collect\.overlap=false, or system=htsrl"),
+        (["system=ddppo", "collect.num_inference_workers=2"], r"num_inference_workers=1, found 2"),
+        (["system=ddppo", "collect.min_requests=3"], r"collect\.min_requests=0, found 3"),
+        (["system=ddppo", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
+        (["system=htsrl", "distributed.preemption=fixed"], r"preemption=none, found fixed"),
+        (["system=nover", "collect.overlap=true", "distributed.preemption=fixed"], "set one of"),
+    ],
+)
+def test_settings_that_contradict_the_system_are_refused(overrides, mend):
+    with pytest.raises(UserError, match=mend) as error:
+        check_system(*overrides)
+    assert "\n" not in str(error.value)

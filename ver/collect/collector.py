@@ -1,0 +1,121 @@
+"""Base class of the systems: a way to collect experience that says when learning may start."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from ver.collect.environment_worker import MakeEnv
+from ver.collect.faults import Fault, FaultCounter
+from ver.collect.in_flight import InFlight
+from ver.config import APPOConfig, TrainerConfig
+from ver.networks.policy import ActorCritic
+from ver.preemption import Preemption
+from ver.rollout import RolloutBuffer
+
+
+class Collector(ABC):
+    """Collects the experience of one training run.
+
+    What is not abstract here suits a system that acts with the learner's own weights and learns
+    from rollouts of T x N steps.
+
+    Attributes:
+        buffer: The rollout to learn from after `collect`.
+        faults: The faults that were survived.
+        environment_steps: Steps collected in all.
+        overlaps: True if the next rollout is collected while the learner learns from this one.
+        went_on: True if the episodes that were carried over were taken up.
+    """
+
+    buffer: RolloutBuffer
+    faults: FaultCounter
+    environment_steps: int
+    overlaps: bool
+    went_on: bool
+
+    @abstractmethod
+    def __init__(
+        self,
+        config: TrainerConfig,
+        make_env: MakeEnv,
+        policy: ActorCritic,
+        seed: int,
+        in_flight: InFlight | None = None,
+        on_fault: Callable[[Fault], None] = lambda fault: None,
+        keep_going: Callable[[], bool] = lambda: True,
+    ):
+        """Starts the collector.
+
+        Args:
+            config: The run's settings.
+            make_env: `(environment_index, seed) -> gymnasium.Env`, picklable.
+            policy: The learner's.
+            seed: Seeds the environments.
+            in_flight: `capture`'s answer from a stopped run, to go on with its episodes.
+            on_fault: Told of each fault that the run survived.
+            keep_going: Asked now and then while workers start.
+        """
+
+    @classmethod
+    def check(cls, config: TrainerConfig) -> None:
+        """Refuses settings that contradict the system, before anything is started.
+
+        Raises:
+            UserError: In one line that names the mend.
+        """
+        del config  # nothing contradicts
+
+    @classmethod
+    def batch_steps(cls, config: TrainerConfig) -> int:
+        """Returns how many steps of one process are learned from together."""
+        return config.collect.num_environments * config.collect.rollout_length
+
+    @classmethod
+    def vtrace(cls, config: TrainerConfig) -> APPOConfig | None:
+        """Returns the bounds of V-trace where it takes the place of GAE, None where it does not."""
+        return None
+
+    @property
+    @abstractmethod
+    def busy_seconds(self) -> dict[str, float]:
+        """Seconds so far in "wait", "inference" and "overhead" of the main process."""
+
+    @abstractmethod
+    def collect(
+        self,
+        version: int,
+        keep_going: Callable[[], bool] = lambda: True,
+        preemption: Preemption | None = None,
+    ) -> bool:
+        """Fills a rollout.
+
+        Args:
+            version: Number of learner updates behind the acting policy, stored with each step.
+            keep_going: Asked now and then; collection stops once it says no.
+            preemption: Says when to end early and fill up with stale steps.
+
+        Returns:
+            True if the rollout is full.
+
+        Raises:
+            WorkerCrashError: If an inference worker failed, or environments did too often.
+        """
+
+    def copy_weights(self) -> None:  # noqa: B027
+        """Hands the learner's weights to the acting policy, where that is another one."""
+
+    def publish(self, version: int) -> None:  # noqa: B027
+        """Takes note of a gradient step, the `version`th, while others may still act."""
+
+    def capture(self) -> InFlight:
+        """Copies what is under way after a full rollout; a checkpoint keeps it."""
+        return {}
+
+    @abstractmethod
+    def drain_episodes(self) -> list[dict[str, float]]:
+        """Returns the metrics of the episodes that ended since the last call."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends all worker processes."""

@@ -1,0 +1,59 @@
+"""Image observations: scaled to [0, 1] and stacked along channels."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor
+
+from ver.errors import UserError
+
+
+class ImageStack:
+    """Stacks the images among observations, which share one size.
+
+    Args:
+        space: Of all observations.
+        keys: Those of the images, Boxes [H, W, C]; there may be none.
+
+    Attributes:
+        keys: As given.
+        shape: Channels, height and width of the stack.
+
+    Raises:
+        UserError: If images differ in size.
+    """
+
+    def __init__(self, space: spaces.Dict, keys: list[str]):
+        self.keys = keys
+        shapes: list[tuple[int, ...]] = [space[key].shape or () for key in keys]
+        sizes = {shape[:2] for shape in shapes}
+        if len(sizes) > 1:
+            raise UserError(f"Images must share one size to be stacked, found {sorted(sizes)}.")
+        height, width = sizes.pop() if sizes else (0, 0)
+        self.shape = sum(shape[2] for shape in shapes), height, width
+        self._scales = [_image_scale(space[key]) for key in keys]
+
+    def join(self, observations: dict[str, Tensor], rows: slice) -> Tensor:
+        """Returns the images of some rows [N, C, H, W], in [0, 1] and channels last in memory."""
+        planes = [
+            _scaled(observations[key][rows].permute(0, 3, 1, 2), *scale)
+            for key, scale in zip(self.keys, self._scales, strict=True)
+        ]
+        images = planes[0] if len(planes) == 1 else torch.cat(planes, 1)
+        return images.contiguous(memory_format=torch.channels_last)
+
+
+def _scaled(images: Tensor, scale: float, shift: float) -> Tensor:
+    """Returns scale * images + shift; images that are in [0, 1] already are not copied."""
+    images = images.float()
+    return images if (scale, shift) == (1.0, 0.0) else images * scale + shift
+
+
+def _image_scale(box: spaces.Space) -> tuple[float, float]:
+    """Returns scale and shift that take a bounded image to [0, 1], or leave an unbounded one."""
+    low, high = float(np.min(box.low)), float(np.max(box.high))  # pyright: ignore
+    if not (np.isfinite(low) and np.isfinite(high) and high > low):
+        return 1.0, 0.0
+    return 1.0 / (high - low), -low / (high - low)

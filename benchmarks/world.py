@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.calibration import fixed_work
-from rearrange.env import RearrangeEnv, RearrangeVectorEnv, to_physical
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
 from rearrange.episodes.generation import check_split, load_layout
 from rearrange.errors import UserError
@@ -34,6 +34,7 @@ from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
 from rearrange.tasks.base import STOP, Task
+from rearrange.worlds import to_physical
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nav.registration import register
+
 if TYPE_CHECKING:
     from nav.agent import AgentConfig
     from nav.buildings import building_names, load_building
@@ -41,3 +43,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'nav' has no attribute '{name}'")
     return getattr(import_module(_HOME_OF[name]), name)
+
+
+register()

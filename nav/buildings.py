@@ -74,7 +74,7 @@ def load_building(name: str) -> Building:
     """
     match = _NAME.fullmatch(name)
     if match is None or not find_building(name):
-        raise UserError(f"unknown building '{name}': layout5000_variation00 is one, for example")
+        raise UserError(f"unknown building '{name}': layout1000_variation00 is one, for example")
     apartment = generate_apartment(int(match[1]), int(match[2]))
     closed = (
         _closed("fridge", apartment.fridge, FRIDGE_SIZE, apartment.colors["fridge"]),

@@ -102,7 +102,7 @@ class _Runs:
 
 
 class NavEnv(gymnasium.Env[Observation, int]):
-    """One agent. `info["metrics"]` of the last step sums up the episode."""
+    """One agent. `info["metrics"]` of the last step sums up the episode, `info["is_success"]` its success."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
@@ -172,6 +172,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         info: dict[str, Any] = {}
         if terminated[0] or truncated[0]:
             info["metrics"] = self._runs.metrics(0, bool(terminated[0]))
+            info["is_success"] = bool(info["metrics"].get("success", False))
         flags = bool(terminated[0]), bool(truncated[0])
         return self.observe(), float(rewards[0]), *flags, info
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from planner.chase import ChaseCamera, Cutaway
 from planner.interactions import OBJECT_AT_DISTANCE, held_slot
 from planner.labels import REARM, WAIT, label_of
 from planner.panels import (
@@ -40,15 +39,13 @@ from planner.panels import (
 from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
 from rearrange.render import (
-    Camera,
-    RgbOptions,
     VideoWriter,
     View,
     draw_box,
     draw_ghost_box,
     draw_ghost_sphere,
-    render_rgb,
 )
+from rearrange.render.chase import SCENE, ChaseView
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import MujocoSimulator
@@ -56,13 +53,11 @@ from skills.registry import effect_of
 
 FPS = 30
 STRIDE = 3  # every third step of a plan is drawn: three times real time
-SCENE = Camera(height=540, width=680, horizontal_fov=62.0)
 PANEL_WIDTH = 280
 MARGIN = 10
 DEPTH_SIZE = 176
 MAP_HEIGHT = 168
 # The sky's soft shadows cost more than all the rest; a chase view does not miss them.
-LIGHT = RgbOptions(samples=1, shadow_size=1024, sky_lamps=0, outline=0.2)
 GHOST = (120, 220, 140)
 SPHERE = (165, 168, 176)
 HANDLE_BOX = (0.07, 0.07, 0.07)  # half sizes [m]; turned handles fit too
@@ -100,8 +95,7 @@ class EpisodeVideo:
         self._speed = f"{stride * fps / FPS:g}x speed"
         apartment = world.simulator.worlds[0]
         self._writer = VideoWriter(path, fps, quality=26)
-        self._chase = ChaseCamera()
-        self._cutaway = Cutaway(apartment.model)
+        self._chase = ChaseView(apartment.model)
         self._map = MapPanel(apartment.grid, PANEL_WIDTH - 2 * MARGIN, MAP_HEIGHT)
         self._last: tuple[RearrangeEnv, Moment] | None = None
 
@@ -148,14 +142,8 @@ class EpisodeVideo:
         data = simulator.data[0]
         assert data is not None
         x, y, yaw = (float(v) for v in world.state.base_pose[0])
-        self._chase.follow((x, y, yaw))
-        eye, rotation = self._chase.position, self._chase.rotation
-        table = self._cutaway.table(data, eye, (x, y, yaw))
-        depth = np.empty((SCENE.height, SCENE.width), np.float32)
-        picture = render_rgb(
-            table, data.geom_xpos, data.geom_xmat, SCENE, eye, rotation, LIGHT, depth
-        )
-        self._mark(picture, View(SCENE, eye, rotation, depth), world, moment)
+        picture, view = self._chase.draw(data, (x, y, yaw))
+        self._mark(picture, view, world, moment)
         return picture
 
     def _mark(self, picture: Picture, view: View, world: RearrangeEnv, moment: Moment) -> None:

@@ -1,12 +1,15 @@
 """The world: scenes, robot, sensors, tasks and episodes of home rearrangement, as Gymnasium environments.
 
-Names are loaded on first use, so that `rearrange.errors` stays cheap for command lines.
+Names are loaded on first use, so that `rearrange.errors` stays cheap for command lines. `gymnasium.make` knows
+the tasks once this is imported: rearrange/Pick-v0 and so on.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from rearrange.registration import register
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
@@ -49,3 +52,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+register()

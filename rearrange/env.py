@@ -2,259 +2,45 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
-from rearrange.episodes.generation import at_home, source_of
 from rearrange.errors import UserError
-from rearrange.late import LateObservations
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, Apartment
-from rearrange.sim.base import SimState, Simulator
+from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
+from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
-from rearrange.tasks import make_task
-from rearrange.tasks.base import DEPTH_RANGE, STOP, Outcome, Task
-from rearrange.tasks.fitness import draw
+from rearrange.tasks.base import STOP
+from rearrange.worlds import (
+    FULL_ACTION_SIZE,
+    PHYSICAL_ACTION_SIZE,
+    EpisodeSource,
+    Worlds,
+    checked_action,
+    to_physical,
+)
 
-FULL_ACTION_SIZE = 11
-PHYSICAL_ACTION_SIZE = 10
-# Of a world that is trained in: making a generated apartment takes as long as many steps
-EPISODES_PER_HOME = 16
-START_ATTEMPTS = 200
-DEPTH_KEY = "head_depth"
-
-
-def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """What a caller gave as an action, as an array.
-
-    Raises:
-        ValueError: It is no array of real numbers of that shape.
-    """
-    values = np.asarray(action)
-    if values.dtype == np.float32 and values.shape == shape:  # what policies give
-        return values
-    if values.shape != shape or values.dtype.kind not in "fiub":
-        raise ValueError(
-            f"expected an action of shape {shape}, found {type(action).__name__} "
-            f"of shape {values.shape} and type {values.dtype}"
-        )
-    return values
-
-
-def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Actions in [-1, 1] [N, >= 10] in the simulator's units, rad, grip, m, rad [N, 10].
-
-    Args:
-        scale: `ActionConfig.scale()` of the task [10].
-        action: What the policy wants; clipped to [-1, 1].
-        out: Where to write, or None for a new array.
-
-    Raises:
-        ValueError: An action is NaN or infinite.
-    """
-    physical = np.empty((len(action), PHYSICAL_ACTION_SIZE)) if out is None else out
-    if not _scale_actions(scale, action, physical):
-        raise ValueError(f"actions must be finite, found {action}")
-    return physical
-
-
-@cached_njit(nogil=True)
-def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) -> bool:
-    """Kernel of `to_physical`; False where an action is not finite."""
-    for i in range(len(action)):
-        for k in range(action.shape[1]):
-            if not np.isfinite(action[i, k]):
-                return False
-        for k in range(len(scale)):
-            physical[i, k] = min(max(action[i, k], -1.0), 1.0) * scale[k]
-    return True
-
-
-@cached_njit(nogil=True)
-def _tally(
-    terms: Any, success: Any, terminated: Any, max_steps: Any,
-    sums: Any, steps: Any, success_once: Any, rewards: Any, truncated: Any,
-) -> None:  # fmt: skip
-    """Count a step of N worlds.
-
-    Args:
-        terms: Reward terms of this step [N, T].
-        success: In this step [N].
-        terminated: By the task [N].
-        max_steps: Where the time is out.
-        sums: Of the terms over the episode, added to [N, T].
-        steps: Of the episode, added to [N].
-        success_once: Success in any step so far, updated [N].
-        rewards: Written: of this step [N].
-        truncated: Written: the time is out, and the task has not ended the episode itself [N].
-    """
-    for i in range(len(steps)):
-        rewards[i] = 0.0
-        for k in range(terms.shape[1]):
-            rewards[i] += terms[i, k]
-            sums[i, k] += terms[i, k]
-        steps[i] += 1
-        success_once[i] |= success[i]
-        truncated[i] = steps[i] >= max_steps and not terminated[i]
-
-
-def seen_depth(simulator: Simulator, size: int | None = None) -> np.ndarray:
-    """Depth images as the policies see them: DEPTH_RANGE, the farthest, is 1 [N, H, W, 1]."""
-    return simulator.render_depth(size, unit=DEPTH_RANGE)[..., None]
-
-
-class EpisodeSource(Protocol):
-    """Where start states of a task come from instead of our apartments."""
-
-    def sample(self, task: Task, rng: np.random.Generator) -> Episode:
-        """A start state; where it is not fit, the env asks again."""
-        ...
-
-
-class _Worlds:
-    """N worlds of one task: resets, steps, rewards and what is told about an episode."""
-
-    def __init__(
-        self,
-        task: str,
-        config: Any,
-        split: str,
-        simulator: SimulatorConfig | Simulator | None,
-        world_count: int,
-        starts: RecordedStarts | None,
-        source: EpisodeSource | None = None,
-        homes: str = DEFAULT_HOMES,
-    ) -> None:
-        self.split, self.apartments = split, source_of(split, homes)
-        self.endless = homes != CLASSIC  # apartments are too many to keep them all
-        self.source = source
-        self.task = make_task(task, config, world_count)
-        self.starts = starts or RecordedStarts()
-        self.starts.check(task, split)
-        self.action_scale = self.task.action.scale()
-        self.repeat = int(self.task.action.repeat)
-        if self.repeat < 1:
-            raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
-        self.late = LateObservations(self.task.action.delay, self._look)
-        if not isinstance(simulator, Simulator):
-            simulator = MujocoSimulator(world_count, simulator)
-        if simulator.world_count != world_count:
-            raise UserError(f"the simulator has {simulator.world_count} worlds, not {world_count}")
-        self.simulator = simulator
-        self.state: SimState = simulator.state
-        self.episodes: list[Episode | None] = [None] * world_count
-        self.steps = np.zeros(world_count, np.int64)
-        self.full_action = np.zeros((world_count, FULL_ACTION_SIZE))
-        self.physical_action = np.empty((world_count, PHYSICAL_ACTION_SIZE))
-        self.success_once = np.zeros(world_count, bool)
-        self.reward_sums = np.zeros((world_count, len(self.task.REWARDS)))
-        size = self.task.action_size
-        self.action_space = spaces.Box(-1.0, 1.0, (size,), np.float32)
-        depth_shape = (*simulator.render_depth().shape[1:], 1)
-        self.observation_space = spaces.Dict(
-            {
-                DEPTH_KEY: spaces.Box(0.0, 1.0, depth_shape, np.float32),
-                **self.task.observation_spaces(),
-            }
-        )
-
-    def reset(self, i: int, rng: np.random.Generator, home_seed: Sequence[int] = ()) -> None:
-        """Put world i into a new episode that is fit to be played, or into a recorded one, as it was.
-
-        The generator and the seed alone decide which: nothing that happened in this process before.
-
-        Args:
-            i: World.
-            rng: What is random in the episode.
-            home_seed: Decides which generated apartment it takes place in; none: the generator does.
-        """
-        recorded = self.starts.draw(self.task.name, self.split, rng)
-        if recorded is not None:
-            self.simulator.reset([i], [recorded])
-            return self.begin(i, recorded)
-        home = bool(home_seed) and self.endless
-        apartments = at_home(self.apartments, home_seed) if home else self.apartments
-        sample = partial(self._sample, apartments, rng)
-        episode = draw(sample, self.simulator, i, START_ATTEMPTS, rejected := Counter())
-        if episode is not None:
-            return self.begin(i, episode)
-        reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
-        told = f"{self.task.name}: none of {START_ATTEMPTS} start states was fit: {reasons}"
-        raise RuntimeError(told) if self.source is None else UserError(told)
-
-    def _sample(self, apartments: str, rng: np.random.Generator) -> Episode:
-        """A start state, fit or not."""
-        if self.source is None:
-            return self.task.sample_episode(apartments, rng)
-        return self.source.sample(self.task, rng)
-
-    def begin(self, i: int, episode: Episode) -> None:
-        """Start counting in world i, which the simulator has just reset."""
-        self.episodes[i] = episode
-        self.task.start([i], [episode], self.state)
-        self.steps[i] = 0
-        self.success_once[i] = False
-        self.reward_sums[i] = 0.0
-        self.late.begin(i)
-
-    def step(
-        self, physical: np.ndarray, full_action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, Outcome]:
-        """Advance all worlds; returns rewards and truncated [N], and what else the step meant."""
-        self.late.before_step()
-        self.simulator.step(self.task.mask(self.state, physical))
-        outcome = self.task.evaluate(self.state, full_action)
-        self.late.after_step()
-        rewards, truncated = np.empty(len(self.steps)), np.empty(len(self.steps), bool)
-        _tally(
-            outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
-            self.reward_sums, self.steps, self.success_once, rewards, truncated,
-        )  # fmt: skip
-        return rewards, truncated, outcome
-
-    def observe(self) -> dict[str, np.ndarray]:
-        """What policies see now, late if the task says so [N, ...]; fresh arrays."""
-        return self.late.observe()
-
-    def _look(self) -> dict[str, np.ndarray]:
-        """Observations of the present state [N, ...]; fresh arrays."""
-        observation = {DEPTH_KEY: seen_depth(self.simulator)}
-        return observation | self.task.observe(self.state)
-
-    def metrics(self, i: int, outcome: Outcome) -> dict[str, float]:
-        """What is told about an episode when it ends, all numbers."""
-        sums, success = self.reward_sums[i], bool(outcome.success[i])
-        told = {
-            "success": float(success),
-            "success_once": float(self.success_once[i]),
-            "length": float(self.steps[i]),
-            "return": float(sums.sum()),
-        }
-        told |= {f"reward/{name}": float(x) for name, x in zip(outcome.rewards, sums, strict=True)}
-        reasons = {name: bool(flags[i]) for name, flags in outcome.failures.items()}
-        reasons["timeout"] = not success and not any(reasons.values())
-        return told | {f"failure/{name}": float(x) for name, x in reasons.items()}
+if TYPE_CHECKING:
+    from rearrange.render.chase import ChaseView
 
 
 class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
-    """One world. Actions are in [-1, 1]; `info["metrics"]` of the last step sums up the episode.
+    """One world. Actions are in [-1, 1].
+
+    `info["metrics"]` of the last step sums up the episode, `info["is_success"]` tells whether it was a success.
 
     Attributes:
         after_step: Called after every 1/30 s, also within a repeated action.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render_fps": 30}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
 
     def __init__(
         self,
@@ -266,6 +52,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
+        render_mode: str | None = None,
     ) -> None:
         """Build the environment.
 
@@ -278,11 +65,17 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             starts: Recorded start states that are mixed into those that the task samples.
             source: Where episodes come from, if not from our apartments.
             homes: "classic", eleven plans drawn by hand, or "generated", plans without end.
+            render_mode: "rgb_array", or None if `render` is not called.
 
         Raises:
-            UserError: Unknown task, split or homes, or recorded starts that cannot be read.
+            UserError: Unknown task, split, homes or render mode, or recorded starts that cannot be read.
         """
-        self._worlds = _Worlds(task, config, split, simulator, 1, starts, source, homes)
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise UserError(f"render_mode must be rgb_array or None, found '{render_mode}'")
+        self.render_mode = render_mode
+        self._view: ChaseView | None = None  # of the running episode
+        self._ended = False
+        self._worlds = Worlds(task, config, split, simulator, 1, starts, source, homes)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
         self.state = self._worlds.state
@@ -318,7 +111,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         """Start an episode: `options={"episode": Episode}` takes that one, else one is sampled.
 
         With `options={"episode_number": n}`, as a trainer's workers tell it, an environment that was made with
-        a seed stays in a generated apartment for EPISODES_PER_HOME episodes.
+        a seed stays in a generated apartment for some episodes; see Worlds.reset.
         """
         super().reset(seed=seed)
         given = (options or {}).get("episode")
@@ -328,10 +121,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             self._worlds.begin(0, given)
         else:
             number = (options or {}).get("episode_number")
-            home_seed: tuple[int, ...] = ()
-            if number is not None and self._seed is not None:
-                home_seed = (self._seed, number // EPISODES_PER_HOME)
-            self._worlds.reset(0, self.np_random, home_seed)
+            self._worlds.reset(0, self.np_random, self._seed, number)
+        self._view, self._ended = None, False
         return self.observe(), {}
 
     def step(
@@ -347,6 +138,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         Returns:
             What Gymnasium asks for; the reward is the sum over the steps of 1/30 s.
         """
+        if self._ended:
+            raise RuntimeError("the episode is over: call reset() before step()")
         full, total = self._worlds.full_action, 0.0
         full[0, self.task.action_slice] = checked_action(action, (self.task.action_size,))
         for _ in range(self._worlds.repeat):
@@ -355,6 +148,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             full[0, STOP] = -1.0
             total += reward
             if terminated or truncated:
+                self._ended = True
                 break
         return self.observe(), total, terminated, truncated, info  # pyright: ignore[reportPossiblyUnboundVariable]
 
@@ -377,6 +171,23 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         """What the policy sees now: the present state, or an earlier one (`action.delay`)."""
         return {key: value[0] for key, value in self._worlds.observe().items()}
 
+    def render(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Draw the robot from behind [540, 680, 3] uint8; None without `render_mode`."""
+        if self.render_mode is None:
+            return None
+        if not isinstance(self.simulator, MujocoSimulator):
+            raise UserError("pictures are drawn from the MuJoCo simulator alone")
+        assert self.episode is not None  # raises before the first
+        world, data = self.simulator.worlds[0], self.simulator.data[0]
+        assert world is not None
+        assert data is not None
+        if self._view is None:
+            from rearrange.render.chase import ChaseView  # compiles for some seconds
+
+            self._view = ChaseView(world.model)
+        x, y, yaw = (float(value) for value in self.state.base_pose[0])
+        return self._view.draw(data, (x, y, yaw))[0]
+
     def close(self) -> None:
         """Free the simulator."""
         self.simulator.close()
@@ -392,6 +203,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         info: dict[str, Any] = {}
         if terminated or truncated:
             info["metrics"] = worlds.metrics(0, outcome)
+            info["is_success"] = bool(outcome.success[0])
         if self.after_step is not None:
             self.after_step(self)
         return float(rewards[0]), terminated, truncated, info
@@ -419,7 +231,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv."""
         self.num_envs = num_envs
-        self._worlds = _Worlds(task, config, split, simulator, num_envs, starts, source, homes)
+        self._worlds = Worlds(task, config, split, simulator, num_envs, starts, source, homes)
         if self._worlds.repeat > 1:
             raise UserError(
                 "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "
@@ -439,7 +251,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Start an episode in every world; world i is seeded as RearrangeEnv with seed + i.
 
-        A world stays in a generated apartment for EPISODES_PER_HOME episodes.
+        A world stays in a generated apartment for some episodes; see Worlds.reset.
 
         Raises:
             UserError: An episode is given: here all are sampled.
@@ -456,9 +268,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
         return self._worlds.observe(), {}
 
     def _begin(self, i: int) -> None:
-        """Start an episode in world i, which stays in a generated apartment for EPISODES_PER_HOME."""
-        home_seed = (self._seeds[i], self._begun[i] // EPISODES_PER_HOME)
-        self._worlds.reset(i, self._generators[i], home_seed)
+        self._worlds.reset(i, self._generators[i], self._seeds[i], self._begun[i])
         self._begun[i] += 1
 
     def step(
@@ -481,12 +291,14 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
             final = worlds.observe()
             infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
             metrics = np.full(self.num_envs, None, dtype=object)
+            success = outcome.success.copy()
             for i in ended.tolist():
                 infos["final_obs"][i] = {key: value[i] for key, value in final.items()}
                 metrics[i] = worlds.metrics(i, outcome)
                 self._begin(i)
             infos["_final_obs"] = terminated | truncated
             infos["final_info"] = {"metrics": metrics, "_metrics": infos["_final_obs"]}
+            infos["final_info"] |= {"is_success": success, "_is_success": infos["_final_obs"]}
         return worlds.observe(), rewards, terminated, truncated, infos
 
     def close_extras(self) -> None:

@@ -8,9 +8,13 @@ docs/hab.md lists both.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import difflib
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from rearrange.errors import UserError
 
 _KEY = "rearrange"
 
@@ -26,6 +30,8 @@ class Setting:
         note: What is to be said of HAB's value, or nothing.
         kept: Why HAB's rules keep our value although HAB has another, or nothing.
         hides: What failure our value hides or makes rarer, or nothing.
+        low: Its least value, where it is a number.
+        high: Its largest; infinite values make sense where this is infinite and the default or HAB's is.
     """
 
     about: str
@@ -34,6 +40,8 @@ class Setting:
     note: str = ""
     kept: str = ""
     hides: str = ""
+    low: float = 0.0
+    high: float = math.inf
 
 
 def setting(default: Any, *, hab: Any, about: str, **more: Any) -> Any:
@@ -65,6 +73,27 @@ def setting_of(config_field: dataclasses.Field[Any], hab: dict[str, Any] | None 
     return known
 
 
+def check_ranges(config: Any, name: str) -> None:
+    """Raise a UserError that names the first number out of its range, by a dotted key.
+
+    Args:
+        config: A dataclass; fields that `setting` and `group` did not make are passed over.
+        name: Where it stands, such as "task"; nowhere in particular if empty.
+    """
+    for each in dataclasses.fields(config):
+        known, value = each.metadata.get(_KEY), getattr(config, each.name)
+        key = f"{name}.{each.name}" if name else each.name
+        if isinstance(known, dict):
+            check_ranges(value, key)
+        elif isinstance(known, Setting) and type(value) in (int, float):
+            endless = math.inf in (each.default, known.hab)
+            within = known.low <= value <= known.high and (math.isfinite(value) or endless)
+            if not within:  # NaN, too
+                bounded = math.isfinite(known.high)
+                most = f" and at most {known.high:g}" if bounded else " and finite" * (not endless)
+                raise UserError(f"{key} must be at least {known.low:g}{most}, found {value:g}")
+
+
 def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:
     """HAB's own values of a field that is a config itself; see `group`.
 
@@ -75,3 +104,36 @@ def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:
     if not isinstance(known, dict):
         raise TypeError(f"{config_field.name}: make the field with rearrange.settings.group")
     return known
+
+
+def sort_settings(
+    what: str, settings: dict[str, Any], parts: Sequence[Any], own: Sequence[str]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Sort keywords by what they set.
+
+    Args:
+        what: Is set, for errors.
+        settings: The keywords.
+        parts: Dataclasses that have some of them as fields.
+        own: Keywords that no part has.
+
+    Returns:
+        The parts with their new values, and the keywords that are in `own`.
+
+    Raises:
+        UserError: A keyword is neither.
+    """
+    groups = [[each.name for each in dataclasses.fields(part)] for part in parts]
+    known = [*own, *(name for names in groups for name in names)]
+    for name in settings:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = (
+                f": did you mean {near[0]}?" if near else f"; there are {', '.join(sorted(known))}"
+            )
+            raise UserError(f"unknown setting '{name}' of {what}{hint}")
+    changed = [
+        dataclasses.replace(part, **{k: v for k, v in settings.items() if k in names})
+        for part, names in zip(parts, groups, strict=True)
+    ]
+    return changed, {k: v for k, v in settings.items() if k in own}

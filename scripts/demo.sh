@@ -6,6 +6,6 @@ arguments=("$@")
 set --
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-"$root/.venv/bin/python" -m planner.eval tidy_house --episodes 3 --split val --skills mixed --replan \
-    --video --output "$root/runs/demo" --json "$root/runs/demo/result.json" \
+"$root/.venv/bin/python" -m console demo \
+    --output "$root/runs/demo" --json "$root/runs/demo/result.json" \
     --page "$root/runs/demo/report.html" "${arguments[@]}"

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from rearrange.env import PHYSICAL_ACTION_SIZE, RearrangeEnv
+from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.rules import without_stop_masks
 from rearrange.tasks.base import STOP
+from rearrange.worlds import PHYSICAL_ACTION_SIZE
 from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
 from skills.settings import SkillEnvironments

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv, to_physical
+from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.late import LateObservations
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
+from rearrange.worlds import FULL_ACTION_SIZE, to_physical
 from skills.base import SkillArgument, as_episode
 from skills.endings import Ending, Stops
 from skills.knowledge import Body, PolicySenses

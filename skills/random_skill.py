@@ -6,7 +6,8 @@ import zlib
 
 import numpy as np
 
-from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv, to_physical
+from rearrange.env import RearrangeEnv
+from rearrange.worlds import FULL_ACTION_SIZE, to_physical
 from skills.base import SkillArgument
 from skills.registry import find
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from rearrange.env import EpisodeSource, RearrangeEnv, RearrangeVectorEnv
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.rules import (
@@ -24,6 +24,7 @@ from rearrange.rules import (
     task_config,
 )
 from rearrange.scenes.apartment import DEFAULT_HOMES, layouts_of
+from rearrange.settings import check_ranges
 from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
@@ -31,6 +32,7 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.habitat_dataset import DatasetEpisodes
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import HOUSEHOLD_NAMES, TASKS, default_config
+from rearrange.worlds import EpisodeSource
 from skills.habitat_lab import (
     PREFIX,
     HabitatLabEnvironments,
@@ -177,7 +179,9 @@ class SkillEnvironments:
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
-        starts.check(settings.skill, split or settings.split)
+        starts.check(settings.skill, split or settings.split, settings.homes)
+        check_ranges(settings.task, "task")
+        SimulatorConfig(camera_size=settings.camera_size)  # checks it
         if check_simulator_name(settings.sim) != "mujoco":
             make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
         return cls(

@@ -39,6 +39,7 @@ from skills.settings import (
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.checkpoint import write_atomically
 from ver.distributed import SingleProcess, join_group
+from ver.ranges import check_ranges
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 POLICY = "policy.safetensors"
@@ -99,6 +100,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         raise UserError(
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
         )
+    check_ranges(settings.trainer)
     settings.skill = skill
     return settings
 

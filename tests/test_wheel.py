@@ -68,6 +68,7 @@ def test_an_installed_wheel_plans_trains_and_evaluates_elsewhere(wheel, tmp_path
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
+    run("console", "doctor", "--seconds", "0")
     run("planner.eval", "tidy_house", "--episodes", "1", "--json", "result.json")
     tiny = ["trainer.total_steps=64", "trainer.collect.num_environments=2"]
     tiny += ["trainer.collect.environments_per_worker=1", "trainer.collect.rollout_length=32"]

@@ -212,19 +212,6 @@ class CloningConfig:
                 raise UserError(f"cloning.{name} must be positive, found {getattr(self, name):g}")
 
 
-def check_counts(config: TrainerConfig) -> None:
-    """Raises a UserError that names the first number of which there must be more."""
-    collect, ppo = config.collect, config.ppo
-    for name in ("num_environments", "environments_per_worker", "rollout_length"):
-        if getattr(collect, name) < 1:
-            raise UserError(f"collect.{name} must be at least 1, found {getattr(collect, name)}.")
-    for name in ("epochs", "mini_batches", "base_batch_size"):
-        if getattr(ppo, name) < 1:
-            raise UserError(f"ppo.{name} must be at least 1, found {getattr(ppo, name)}.")
-    if collect.num_inference_workers < 1:
-        raise UserError("collect.num_inference_workers counts the main process; give at least 1.")
-
-
 def merge_config(
     schema: type[T] | T, yaml_paths: Sequence[str | Path] = (), overrides: Sequence[str] = ()
 ) -> T:

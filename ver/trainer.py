@@ -20,7 +20,7 @@ from ver.collect.faults import Fault
 from ver.collect.in_flight import PREFIX
 from ver.collect.processes import cores
 from ver.collect.systems import find_system
-from ver.config import TrainerConfig, check_counts, config_to_dict
+from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import UserError, WorkerCrashError, WriteError
 from ver.logs import Logs, NoLogs
@@ -34,6 +34,7 @@ from ver.random_state import (
     restore_generators,
     seed_everything,
 )
+from ver.ranges import check_ranges
 from ver.rollout import RolloutBuffer
 from ver.rollout_timer import RolloutTimer
 from ver.run_checkpoints import RunCheckpoints
@@ -391,7 +392,7 @@ class Trainer:
 
 def _check(config: TrainerConfig) -> type[Collector]:
     """Refuses settings that cannot be; returns the system that they name."""
-    check_counts(config)
+    check_ranges(config)
     system = find_system(config.system)
     system.check(config)
     if config.device != "cpu" and not torch.cuda.is_available():

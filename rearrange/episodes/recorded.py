@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,13 +24,13 @@ class RecordedStarts:
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
 
-    def check(self, task: str, split: str) -> None:
-        """Raise UserError where a file is missing, wrong or empty, or the share is none."""
+    def check(self, task: str, split: str, homes: str) -> None:
+        """Raise UserError where a file is missing, wrong, empty or of other homes, or the share is none."""
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
         for path in self.files(task, split):
             try:
-                count = len(EpisodeSet.load(path, task, split))
+                count = len(EpisodeSet.load(path, task, split, homes))
             except UserError as error:
                 raise UserError(f"{error} (starts.paths=[] takes no recorded starts)") from None
             if not count:
@@ -43,17 +44,31 @@ class RecordedStarts:
         """
         return [file for path in self.paths for file in _files(_located(path), task, split)]
 
-    def draw(self, task: str, split: str, rng: np.random.Generator) -> Episode | None:
-        """A recorded episode with a seed of its own, all equally likely; None: one is to be sampled."""
+    def draw(
+        self, task: str, split: str, rng: np.random.Generator, home_seed: Sequence[int] = ()
+    ) -> Episode | None:
+        """A recorded episode with a seed of its own, all equally likely; None: one is to be sampled.
+
+        Args:
+            task: Of the episode.
+            split: Of its apartment.
+            rng: Decides all else.
+            home_seed: Decides in which apartment, so that a world need not make a new one for each episode;
+                none: the generator does.
+        """
         if not self.paths or rng.random() >= self.share:
             return None
         sets = [EpisodeSet.load(path, task, split) for path in self.files(task, split)]
-        index = int(rng.integers(sum(map(len, sets))))
-        for episodes in sets:
-            if index < len(episodes):
-                return replace(episodes.episode(index), seed=int(rng.integers(2**31)))
-            index -= len(episodes)
-        raise AssertionError("an index within the sum of lengths lies in one of the sets")
+        all_of_them = [(among, k) for among in sets for k in range(len(among))]
+        if home_seed:
+            there = all_of_them[int(np.random.default_rng(home_seed).integers(len(all_of_them)))]
+            all_of_them = [each for each in all_of_them if _home(*each) == _home(*there)]
+        among, k = all_of_them[int(rng.integers(len(all_of_them)))]
+        return replace(among.episode(k), seed=int(rng.integers(2**31)))
+
+
+def _home(among: EpisodeSet, k: int) -> tuple[int, int]:
+    return among.episodes[k].layout, among.episodes[k].variation
 
 
 @lru_cache

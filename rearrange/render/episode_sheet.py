@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from PIL import Image
 
-from rearrange.env import FULL_ACTION_SIZE, RearrangeEnv
+from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import (
     distance_field,
@@ -43,6 +43,7 @@ from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import HOUSEHOLD_NAMES
 from rearrange.tasks.base import STOP
+from rearrange.worlds import FULL_ACTION_SIZE
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)
 RED, BLUE, NAVY = (214, 60, 40), (35, 105, 215), (20, 40, 90)  # as on the map

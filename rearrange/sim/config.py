@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rearrange.settings import group, setting
+from rearrange.settings import check_ranges, group, setting
 from rearrange.sim.randomisation import Randomisation
 
 
@@ -16,6 +16,8 @@ class SimulatorConfig:
     camera_size: int = setting(
         128,
         hab=128,
+        low=1,
+        high=1024,
         note="the VER paper; 256 in v0.3.4",
         about="height and width of the depth image [pixels]",
     )
@@ -61,3 +63,7 @@ class SimulatorConfig:
         ),
     )
     randomise: Randomisation = group(Randomisation)
+
+    def __post_init__(self) -> None:
+        """Raise a UserError for a number out of its range."""
+        check_ranges(self, "")

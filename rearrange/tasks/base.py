@@ -21,7 +21,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.generation import Scene
 from rearrange.errors import UserError
-from rearrange.settings import setting
+from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import SimState
 
 GRIP, BASE, STOP = 7, slice(8, 10), 10  # places in a full action
@@ -43,7 +43,10 @@ class ActionConfig:
     forward_step: float = setting(0.0833, hab=0.0833, about="base motion per step [m]")
     turn_step: float = setting(0.0833, hab=0.0833, about="base rotation per step [rad]")
     repeat: int = setting(
-        1, hab=1, about="steps of 1/30 s that a policy's action lasts, and between its images"
+        1,
+        low=1,
+        hab=1,
+        about="steps of 1/30 s that a policy's action lasts, and between its images",
     )
     delay: int = setting(
         0,
@@ -64,10 +67,10 @@ class ForceConfig:
     penalty: float = setting(1e-4, hab=0.0001, about="per newton of added force")
     largest_penalty: float = setting(0.01, hab=0.01, about="per step")
     accumulated_limit: float = setting(
-        10_000.0, hab=10_000.0, about="episode ends beyond; below 0: off [N]"
+        10_000.0, low=-1.0, hab=10_000.0, about="episode ends beyond; below 0: off [N]"
     )
     instant_limit: float = setting(
-        10_000.0, hab=10_000.0, about="episode ends beyond; below 0: off [N]"
+        10_000.0, low=-1.0, hab=10_000.0, about="episode ends beyond; below 0: off [N]"
     )
     end_penalty: float = setting(1.0, hab=1.0, about="when a limit ends the episode")
     noise_floor: float = setting(20.0, hab=20.0, about="smaller increases are not added up [N]")
@@ -154,6 +157,7 @@ class Task:
     def __init__(self, config: Any = None, world_count: int = 1) -> None:
         """Allocate what has to be remembered between steps; `config=None` takes the defaults."""
         self.config = config or self.config_type()
+        check_ranges(self.config, "task")
         self.action: ActionConfig = self.config.action
         self.max_steps: int = self.config.max_steps
         self.settings = as_record(self.config)

@@ -58,7 +58,7 @@ class HouseholdConfig:
         accumulated_limit=100_000.0,
         end_penalty=None,
     )
-    max_steps: int = setting(3000, hab=3000, about="then the episode is truncated")
+    max_steps: int = setting(3000, low=1, hab=3000, about="then the episode is truncated")
     progress_scale: float = setting(
         1.0, hab=1.0, about="per metre: hand to object, then object to goal"
     )

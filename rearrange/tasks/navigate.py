@@ -69,7 +69,7 @@ class NavigateConfig:
     # v0.3.4 configures these numbers, Pick's, but its reward overwrites what they give; the VER paper adds the
     # penalty to Navigate's training
     force: ForceConfig = group(ForceConfig)
-    max_steps: int = setting(400, hab=400, about="then the episode is truncated")
+    max_steps: int = setting(400, low=1, hab=400, about="then the episode is truncated")
     distance_scale: float = setting(1.0, hab=1.0, about="per metre closer to the goal")
     geodesic: bool = setting(
         False,
@@ -152,6 +152,7 @@ class NavigateConfig:
     start_distance: float = setting(3.0, hab=3.0, about="base to goal at the start, more than [m]")
     near_share: float = setting(
         0.0,
+        high=1.0,
         hab=0.0,
         about=(
             "of the episodes start within that distance instead: there a skill learns "
@@ -159,10 +160,10 @@ class NavigateConfig:
         ),
     )
     holding_share: float = setting(
-        0.167, hab=0.167, about="of the episodes start with target 0 in the hand"
+        0.167, high=1.0, hab=0.167, about="of the episodes start with target 0 in the hand"
     )
     closed_share: float = setting(
-        0.2, hab=None, about="of the goals are in the drawer or fridge (open if holding)"
+        0.2, high=1.0, hab=None, about="of the goals are in the drawer or fridge (open if holding)"
     )
     goals_open: bool = setting(
         False,

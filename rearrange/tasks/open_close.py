@@ -59,7 +59,7 @@ class OpenCabConfig:
         accumulated_limit=-1.0,
         end_penalty=10.0,
     )
-    max_steps: int = setting(200, hab=200, about="then the episode is truncated")
+    max_steps: int = setting(200, low=1, hab=200, about="then the episode is truncated")
     joint_scale: float = setting(
         10.0, hab=10.0, about="per metre or radian of the joint, until it is there once"
     )
@@ -91,6 +91,15 @@ class OpenCabConfig:
             "0 ignores none"
         ),
     )
+    wrong_stop_ends: bool = setting(
+        True,
+        hab=True,
+        about=(
+            "False, for training only: a wrong stop just costs, so that every step teaches when to "
+            "stop; one that ends the episode teaches once. A policy is judged by the former"
+        ),
+    )
+    wrong_stop_penalty: float = setting(0.0, hab=0.0, about="on a stop where success is not")
     start_joint_low: float = setting(0.0, hab=0.0, about="of the joint at the start [m or rad]")
     start_joint_high: float = setting(0.0, hab=0.0, about="likewise, at most")
     start_x_low: float = setting(
@@ -230,12 +239,14 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.hold = -config.hold_penalty * world.hold_violated
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
+        rewards.stop = -config.wrong_stop_penalty * (stop and not success)
         rewards.slack = -config.slack
         failures.stopped_early = stop and not success
         failures.wrong_handle, failures.wrong_object = wrong_handle, carries
         failures.hold_violated, failures.force_limit = world.hold_violated, exceeded
         outcome.success = success
-        outcome.terminated = stop or wrong or world.hold_violated or exceeded
+        ends = stop and (success or config.wrong_stop_ends)
+        outcome.terminated = ends or wrong or world.hold_violated or exceeded
         memory.grasped = memory.grasped or first_grasp
         memory.reached = memory.reached or there
         memory.previous_left, memory.previous_to_handle = left, to_handle
@@ -276,7 +287,7 @@ class OpenClose(Task):
     }
     REWARDS = (
         "joint", "handle", "rest", "grasp", "state", "wrong_grasp", "hold", "force", "success",
-        "slack",
+        "stop", "slack",
     )  # fmt: skip
     FAILURES = ("stopped_early", "wrong_handle", "wrong_object", "hold_violated", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [

@@ -57,7 +57,7 @@ class PickConfig:
 
     action: ActionConfig = group(ActionConfig)
     force: ForceConfig = group(ForceConfig)
-    max_steps: int = setting(300, hab=300, about="then the episode is truncated")
+    max_steps: int = setting(300, low=1, hab=300, about="then the episode is truncated")
     distance_scale: float = setting(10.0, hab=2.0, about="per metre closer; not varied here")
     way_scale: float = setting(
         0.0,
@@ -90,7 +90,7 @@ class PickConfig:
     start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
     open_share: float = setting(
-        0.1, hab=None, about="of the objects are in the open fridge or drawer"
+        0.1, high=1.0, hab=None, about="of the objects are in the open fridge or drawer"
     )
     base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 

@@ -52,7 +52,7 @@ class PlaceConfig:
     action: ActionConfig = group(ActionConfig)
     # HAB configures a penalty, but caps it at 0
     force: ForceConfig = group(ForceConfig, largest_penalty=0.0)
-    max_steps: int = setting(300, hab=300, about="then the episode is truncated")
+    max_steps: int = setting(300, low=1, hab=300, about="then the episode is truncated")
     distance_scale: float = setting(10.0, hab=2.0, about="per metre closer; as in Pick")
     way_scale: float = setting(
         0.0,
@@ -142,9 +142,12 @@ class PlaceConfig:
     start_distance: float = setting(2.0, hab=2.0, about="base to goal, horizontal, at most [m]")
     start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
-    fridge_share: float = setting(0.1, hab=None, about="of the goals are in the open fridge")
+    fridge_share: float = setting(
+        0.1, high=1.0, hab=None, about="of the goals are in the open fridge"
+    )
     detour_share: float = setting(
         0.0,
+        high=1.0,
         hab=0.0,
         about=(
             "of the episodes begin, for training only, where the way along the floor to "

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rearrange.env import DEPTH_KEY, RearrangeEnv, seen_depth
+from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.tasks.base import Task
+from rearrange.worlds import DEPTH_KEY, seen_depth
 
 
 class PolicySenses:

@@ -11,6 +11,7 @@ from planner.hand_offs import HandOffRecorder, grasp_of, save_starts, snapshot
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, RecordedStarts, recorded
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.sim.base import NOTHING
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.base import SkillArgument
@@ -97,7 +98,7 @@ def test_paths_of_configs_are_found_from_anywhere(met, tmp_path, monkeypatch):
     save_starts(starts, tmp_path / "data", "tidy_house", "val", 0, "python -m planner.eval")
     monkeypatch.setattr(recorded, "DIRECTORY", tmp_path / "data" / "episodes")
     shipped = RecordedStarts(["data/place/tidy_house_val.json.gz"], share=1.0)
-    shipped.check("place", "val")
+    shipped.check("place", "val", DEFAULT_HOMES)
     assert shipped.draw("place", "val", np.random.default_rng(0)) is not None
 
 
@@ -114,7 +115,7 @@ def test_a_folder_stands_for_the_files_of_the_skill_and_split_in_it(met, tmp_pat
     assert mixed.files("place", "val") == names
     assert mixed.draw("place", "val", np.random.default_rng(0)) is not None
     with pytest.raises(UserError, match=r"has no pick/\*_val\.json\.gz: leave it out"):
-        mixed.check("pick", "val")
+        mixed.check("pick", "val", DEFAULT_HOMES)
 
 
 def test_the_share_says_how_often(met, tmp_path):

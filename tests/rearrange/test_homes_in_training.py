@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from rearrange.env import EPISODES_PER_HOME, RearrangeEnv, RearrangeVectorEnv
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import empty_scene
 from rearrange.episodes.generation import AWAY_SHARE, at_home, source_of
 from rearrange.scenes.apartment import CLASSIC, GENERATED, split_of_layout
+from rearrange.worlds import EPISODES_PER_HOME
 
 
 def place(env: RearrangeEnv) -> tuple[int, int]:
@@ -54,7 +55,7 @@ def test_classic_apartments_are_drawn_as_ever():
 
 
 def test_worlds_side_by_side_share_apartments_too(monkeypatch):
-    monkeypatch.setattr("rearrange.env.EPISODES_PER_HOME", 2)
+    monkeypatch.setattr("rearrange.worlds.EPISODES_PER_HOME", 2)
     env = RearrangeVectorEnv(2, "open_fridge", homes=GENERATED)
     env.reset(seed=[3, 4])
     places = []

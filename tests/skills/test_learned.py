@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from rearrange.env import RearrangeEnv, to_physical
+from rearrange.env import RearrangeEnv
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.base import STOP
+from rearrange.worlds import to_physical
 from skills import skill_names
 from skills.base import SkillArgument
 from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner, as_episode

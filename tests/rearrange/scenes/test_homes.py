@@ -9,7 +9,6 @@ from apartment_checks import check_no_overlap
 from test_apartment_properties import block, faults
 from test_generator import check_surfaces
 
-from rearrange.env import START_ATTEMPTS
 from rearrange.episodes import empty_scene, generation, load_layout
 from rearrange.episodes.generation import source_of
 from rearrange.errors import UserError
@@ -34,6 +33,7 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import TASKS, fitness, make_task
 from rearrange.tasks.fitness import can_stand_near, draw
+from rearrange.worlds import START_ATTEMPTS
 
 BLOCK = 100  # homes per slow test
 

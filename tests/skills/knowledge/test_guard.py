@@ -94,7 +94,7 @@ def test_a_planted_read_is_found(plant):
     "planted",
     [
         "from rearrange.sim.base import SimState",
-        "from rearrange.env import RearrangeEnv, seen_depth",
+        "from rearrange.worlds import RearrangeEnv, seen_depth",
     ],
 )
 def test_a_planted_import_is_found(planted):

@@ -1,4 +1,4 @@
-"""The camera of the videos: follows the robot smoothly, and what stands in its way is left out."""
+"""Pictures of a robot at work: a camera follows it smoothly, and what stands in the way is left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from rearrange.render import GeomTable, look_at
+from rearrange.render.camera import Camera, look_at
+from rearrange.render.caster import GeomTable
+from rearrange.render.overlay import View
+from rearrange.render.picture import RgbOptions, render_rgb
 
 Array = NDArray[np.float64]
 
@@ -25,6 +28,8 @@ SURROUNDINGS = np.array(
      for a in np.linspace(0.0, 2.0 * math.pi, 8, endpoint=False)]
 )  # fmt: skip
 FLAT = 0.06  # what is lower than this hides nothing: floors, rugs [m]
+SCENE = Camera(height=540, width=680, horizontal_fov=62.0)
+LIGHT = RgbOptions(samples=1, shadow_size=1024, sky_lamps=0, outline=0.2)
 
 
 @dataclass
@@ -117,3 +122,30 @@ class Cutaway:
         hit = (enter < leave) & (leave > 0.0) & (enter < 0.93)
         top = center[:, 2] + np.abs(axes[:, 2] * half).sum(axis=-1)
         return hit.any(axis=-1) & (top > FLAT)
+
+
+class ChaseView:
+    """Draws one episode, picture after picture."""
+
+    def __init__(self, model: mujoco.MjModel, camera: Camera = SCENE) -> None:
+        """Begin in an apartment; the camera is behind the robot at the first picture."""
+        self.camera = camera
+        self._chase, self._cutaway = ChaseCamera(), Cutaway(model)
+
+    def draw(
+        self, data: mujoco.MjData, base_pose: tuple[float, float, float]
+    ) -> tuple[NDArray[np.uint8], View]:
+        """The next picture [H, W, 3], and where it was taken from.
+
+        Args:
+            data: State of the apartment.
+            base_pose: x, y [m], yaw [rad] of the robot.
+        """
+        self._chase.follow(base_pose)
+        eye, rotation = self._chase.position, self._chase.rotation
+        table = self._cutaway.table(data, eye, base_pose)
+        depth = np.empty((self.camera.height, self.camera.width), np.float32)
+        picture = render_rgb(
+            table, data.geom_xpos, data.geom_xmat, self.camera, eye, rotation, LIGHT, depth
+        )
+        return picture, View(self.camera, eye, rotation, depth)

@@ -1,0 +1,85 @@
+"""`rearrange COMMAND ...`: every command of the project under one name.
+
+A command is a module that is run as `python -m MODULE` with the same arguments. It is imported only then,
+so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import runpy
+import sys
+from typing import NamedTuple, NoReturn
+
+
+class Command(NamedTuple):
+    """A word of `rearrange`.
+
+    Attributes:
+        module: What is run.
+        about: What it does, in a few words.
+        arguments: What comes before the user's own.
+    """
+
+    module: str
+    about: str
+    arguments: tuple[str, ...] = ()
+
+
+_DEMO = (
+    *(
+        "tidy_house",
+        "--episodes",
+        "3",
+        "--split",
+        "val",
+        "--skills",
+        "mixed",
+        "--replan",
+        "--video",
+    ),
+    *("--output", "runs/demo", "--json", "runs/demo/result.json"),
+    *("--page", "runs/demo/report.html"),
+)
+COMMANDS = {
+    "demo": Command("planner.eval", "film a robot in three unseen homes: runs/demo/", _DEMO),
+    "train": Command("skills.train", "train a skill: rearrange train pick"),
+    "household": Command("planner.household", "train all skills, from nothing to judged chores"),
+    "eval": Command("skills.eval", "judge a skill: rearrange eval pick"),
+    "plan": Command("planner.eval", "plan and do a chore: rearrange plan tidy_house"),
+    "film": Command("planner.film", "film successes and failures"),
+    "view": Command("rearrange.view", "draw an episode, or homes from above"),
+    "episodes": Command("rearrange.episodes", "make and check episode files"),
+    "plot": Command("skills.plot", "draw the curves of trainings"),
+    "bench": Command("benchmarks.world", "measure the simulator on this machine"),
+    "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
+}
+
+
+def help_text() -> str:
+    """All commands, a line each."""
+    width = max(map(len, COMMANDS))
+    lines = ["usage: rearrange COMMAND ...      rearrange COMMAND --help", ""]
+    lines += [f"  {name:{width}}  {command.about}" for name, command in COMMANDS.items()]
+    return "\n".join(lines)
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments name; exit code 2 where there is no such command."""
+    words = sys.argv[1:]
+    if words[:1] in (["--help"], ["-h"], ["help"]):
+        print(help_text())
+        raise SystemExit(0)
+    if not words:
+        print(help_text(), file=sys.stderr)
+        raise SystemExit(2)
+    name, *rest = words
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        print(f"rearrange: no command '{name}'{hint}: rearrange --help lists them", file=sys.stderr)
+        raise SystemExit(2)
+    command = COMMANDS[name]
+    sys.argv[1:] = [*command.arguments, *rest]
+    runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    raise SystemExit(0)

@@ -1,0 +1,81 @@
+"""Ids for `gymnasium.make` and `gymnasium.make_vec`: rearrange/Pick-v0 and the like.
+
+Imports nothing but Gymnasium: the environments are loaded when one is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+if TYPE_CHECKING:
+    from rearrange.env import RearrangeEnv, RearrangeVectorEnv
+    from rearrange.sim.config import SimulatorConfig
+
+NAMES = (
+    *("navigate", "pick", "place", "open_cab", "close_cab", "open_fridge", "close_fridge"),
+    *("tidy_house", "prepare_groceries", "set_table"),
+)
+CAMERA_SIZE = 64  # what the shipped policies see [pixels]
+
+
+def id_of(task: str) -> str:
+    """The id of a task: rearrange/OpenFridge-v0 for open_fridge."""
+    return f"rearrange/{task.title().replace('_', '')}-v0"
+
+
+def register() -> None:
+    """Make the ids known, unless they are."""
+    for task in NAMES:
+        if id_of(task) not in gymnasium.registry:
+            gymnasium.register(
+                id_of(task),
+                entry_point="rearrange.registration:make",
+                vector_entry_point="rearrange.registration:make_vector",
+                kwargs={"task": task},
+            )
+
+
+def make(
+    task: str, split: str = "train", render_mode: str | None = None, **settings: Any
+) -> RearrangeEnv:
+    """One world of a task.
+
+    Args:
+        task: Name of the task.
+        split: "train", "val" or "test": which homes.
+        render_mode: As RearrangeEnv takes it.
+        settings: Arguments of RearrangeEnv (homes, seed, starts), or any setting of the simulator
+            (camera_size, slide) or of the task (max_steps, distance_scale).
+
+    Raises:
+        UserError: There is no such setting, or a value is out of its range.
+    """
+    from rearrange.env import RearrangeEnv
+
+    config, simulator, own = _sorted(task, settings, ("homes", "seed", "starts"))
+    return RearrangeEnv(task, config, split, simulator, render_mode=render_mode, **own)
+
+
+def make_vector(
+    num_envs: int, task: str, split: str = "train", **settings: Any
+) -> RearrangeVectorEnv:
+    """Worlds of a task in one process; arguments as for `make`."""
+    from rearrange.env import RearrangeVectorEnv
+
+    config, simulator, own = _sorted(task, settings, ("homes", "starts"))
+    return RearrangeVectorEnv(num_envs, task, config, split, simulator, **own)
+
+
+def _sorted(
+    task: str, settings: dict[str, Any], own: tuple[str, ...]
+) -> tuple[Any, SimulatorConfig, dict[str, Any]]:
+    """The task's config, the simulator's and what else there is; UserError for an unknown setting."""
+    from rearrange.settings import sort_settings
+    from rearrange.sim.config import SimulatorConfig
+    from rearrange.tasks import default_config
+
+    parts = [default_config(task), SimulatorConfig(camera_size=CAMERA_SIZE)]
+    (config, simulator), rest = sort_settings(id_of(task), settings, parts, own)
+    return config, simulator, rest

@@ -1,0 +1,55 @@
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+from console.commands import COMMANDS, help_text, main
+
+
+def called(monkeypatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["rearrange", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return left.value.code
+
+
+def test_every_command_is_a_module_and_stands_in_the_help():
+    for name, command in COMMANDS.items():
+        assert importlib.util.find_spec(command.module) is not None
+        assert f"  {name} " in help_text()
+    assert max(map(len, help_text().splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"]])
+def test_help_is_no_error(monkeypatch, capsys, words):
+    assert called(monkeypatch, *words) == 0
+    assert "usage: rearrange" in capsys.readouterr().out
+
+
+def test_nothing_asked_and_unknown_words_end_with_2(monkeypatch, capsys):
+    assert called(monkeypatch) == 2
+    assert "usage: rearrange" in capsys.readouterr().err
+    assert called(monkeypatch, "trian") == 2
+    assert capsys.readouterr().err == (
+        "rearrange: no command 'trian' (did you mean train?): rearrange --help lists them\n"
+    )
+
+
+def test_a_command_gets_its_arguments_and_gives_its_exit_code(monkeypatch, capsys):
+    assert called(monkeypatch, "train", "jump") == 2
+    assert "unknown skill 'jump'" in capsys.readouterr().err
+    assert called(monkeypatch, "plan", "--help") == 0
+    assert "usage: planner.eval" in capsys.readouterr().out
+
+
+def test_what_comes_first_can_be_said_otherwise(monkeypatch, capsys):
+    assert called(monkeypatch, "demo", "--episodes", "0") == 2
+    assert "--episodes" in capsys.readouterr().err
+
+
+def test_help_loads_no_library():
+    code = (
+        "import sys, console.commands; sys.exit('numpy' in sys.modules or 'torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,35 @@
+import gymnasium
+import numpy as np
+import pytest
+
+import nav
+from nav.registration import IDS
+from rearrange.errors import UserError
+
+
+def test_every_task_has_an_id_and_can_be_made():
+    assert set(IDS) == set(nav.TASKS)
+    for task, name in IDS.items():
+        env = gymnasium.make(
+            name, split="val", camera_size=40, max_steps=1, disable_env_checker=True
+        )
+        env.reset(seed=0)
+        *_, truncated, info = env.step(1)
+        assert truncated, task
+        assert info["is_success"] is False
+        env.close()
+
+
+def test_agents_side_by_side_are_made_by_it_too():
+    envs = gymnasium.make_vec(IDS["pointnav"], 2, "vector_entry_point", split="val", camera_size=40)
+    observations, _ = envs.reset(seed=0)
+    assert observations["depth"].shape == (2, 40, 40, 1)
+    envs.step(np.ones(2, np.int64))
+    envs.close()
+
+
+def test_unknown_settings_are_refused_in_one_line():
+    with pytest.raises(UserError, match=r"unknown setting 'camera' of rearrange/PointNav-v0.*"):
+        gymnasium.make(IDS["pointnav"], camera=3)
+    with pytest.raises(UserError, match="render_mode must be None"):
+        gymnasium.make(IDS["pointnav"], render_mode="human")

@@ -1,0 +1,55 @@
+import gymnasium
+import numpy as np
+import pytest
+
+import rearrange
+from rearrange.registration import NAMES, id_of
+
+
+def test_every_task_has_an_id():
+    assert set(NAMES) <= set(rearrange.TASKS)
+    assert id_of("open_fridge") == "rearrange/OpenFridge-v0"
+    for name in NAMES:
+        assert gymnasium.spec(id_of(name)).kwargs == {"task": name}
+
+
+def test_an_environment_is_made_by_its_id_and_seen_by_policies_as_shipped():
+    env = gymnasium.make("rearrange/OpenFridge-v0", split="val", max_steps=2)
+    observation, _ = env.reset(seed=0)
+    assert observation["head_depth"].shape == (64, 64, 1)
+    stay = np.zeros(env.action_space.shape, np.float32)
+    stay[10] = -1.0  # no stop
+    assert env.step(stay)[2:4] == (False, False)
+    *_, truncated, info = env.step(stay)
+    assert truncated
+    assert info["is_success"] is False
+    with pytest.raises(RuntimeError, match=r"the episode is over: call reset\(\)"):
+        env.step(stay)
+    env.reset()
+    env.step(stay)
+    env.close()
+
+
+def test_worlds_side_by_side_are_made_by_it_too():
+    envs = gymnasium.make_vec(
+        "rearrange/OpenFridge-v0", 2, "vector_entry_point",
+        split="val", camera_size=8, max_steps=1,
+    )  # fmt: skip
+    observations, _ = envs.reset(seed=0)
+    assert observations["head_depth"].shape == (2, 8, 8, 1)
+    infos = envs.step(np.zeros(envs.action_space.shape, np.float32))[4]
+    assert infos["final_info"]["is_success"].tolist() == [False, False]
+    envs.close()
+
+
+def test_unknown_settings_and_bad_values_are_refused_in_one_line():
+    with pytest.raises(
+        rearrange.UserError, match=r"unknown setting 'max_step' .*did you mean max_steps"
+    ):
+        gymnasium.make("rearrange/Pick-v0", max_step=3)
+    with pytest.raises(rearrange.UserError, match=r"task\.max_steps must be at least 1"):
+        gymnasium.make("rearrange/Pick-v0", max_steps=0)
+    with pytest.raises(rearrange.UserError, match="camera_size must be at least 1"):
+        gymnasium.make("rearrange/Pick-v0", camera_size=0)
+    with pytest.raises(rearrange.UserError, match="split"):
+        gymnasium.make("rearrange/Pick-v0", split="night")

@@ -1,0 +1,126 @@
+"""What every setting of a training may be, checked before anything starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, NamedTuple
+
+from ver.errors import UserError
+
+
+class Range(NamedTuple):
+    """Numbers from `low` to `high`; `above`: `low` itself is too little."""
+
+    low: float
+    high: float = math.inf
+    above: bool = False
+
+    def __contains__(self, value: object) -> bool:
+        """Whether a number lies within, and is finite."""
+        assert isinstance(value, (int, float))
+        enough = value > self.low if self.above else value >= self.low
+        return enough and value <= self.high and math.isfinite(value)
+
+    def __str__(self) -> str:
+        """In words."""
+        least = f"above {self.low:g}" if self.above else f"at least {self.low:g}"
+        return least if self.high == math.inf else f"{least} and at most {self.high:g}"
+
+
+COUNT, COUNT_OR_NONE = Range(1), Range(0)
+POSITIVE, NOT_NEGATIVE = Range(0, above=True), Range(0)
+SHARE = Range(0, 1)
+SPREAD = Range(-10, 2)  # log standard deviations
+
+NUMBERS: dict[str, Range] = {
+    "network.visual_features": COUNT,
+    "network.hidden_size": COUNT,
+    "network.layers": COUNT,
+    "network.previous_action_features": COUNT_OR_NONE,
+    "network.initial_log_std": SPREAD,
+    "network.binary_threshold": Range(0, 1, above=True),
+    "network.distance_scale": POSITIVE,
+    "network.vector_features": COUNT_OR_NONE,
+    "ppo.learning_rate": POSITIVE,
+    "ppo.base_batch_size": COUNT,
+    "ppo.lamb_weight_decay": NOT_NEGATIVE,
+    "ppo.lamb_rho": Range(0, 1, above=True),
+    "ppo.epochs": COUNT,
+    "ppo.mini_batches": COUNT,
+    "ppo.clip": POSITIVE,
+    "ppo.target_kl": NOT_NEGATIVE,
+    "ppo.value_coefficient": NOT_NEGATIVE,
+    "ppo.gamma": SHARE,
+    "ppo.gae_lambda": SHARE,
+    "ppo.max_gradient_norm": NOT_NEGATIVE,
+    "ppo.adam_epsilon": POSITIVE,
+    "ppo.final_log_std": SPREAD,
+    "ppo.max_importance_weight": POSITIVE,
+    "ppo.max_sequence_length": COUNT_OR_NONE,
+    "ppo.entropy.initial": NOT_NEGATIVE,
+    "ppo.entropy.minimum": NOT_NEGATIVE,
+    "ppo.entropy.maximum": NOT_NEGATIVE,
+    "ppo.entropy.target": Range(-1000),
+    "ppo.entropy.learning_rate": NOT_NEGATIVE,
+    "ppo.cpca.scale": NOT_NEGATIVE,
+    "ppo.cpca.steps": COUNT,
+    "ppo.cpca.starts": COUNT_OR_NONE,
+    "ppo.cpca.horizons": COUNT_OR_NONE,
+    "ppo.cpca.negatives": COUNT,
+    "ppo.cpca.hidden_size": COUNT,
+    "ppo.cpca.action_features": COUNT,
+    "ppo.cpca.max_gradient_norm": NOT_NEGATIVE,
+    "collect.num_environments": COUNT,
+    "collect.environments_per_worker": COUNT,
+    "collect.rollout_length": COUNT,
+    "collect.num_inference_workers": COUNT,
+    "collect.min_requests": COUNT_OR_NONE,
+    "collect.max_requests": COUNT_OR_NONE,
+    "collect.max_wait_ms": NOT_NEGATIVE,
+    "collect.worker_flush_ms": NOT_NEGATIVE,
+    "collect.startup_timeout_s": POSITIVE,
+    "collect.step_timeout_s": NOT_NEGATIVE,
+    "collect.max_faults_per_hour": COUNT_OR_NONE,
+    "appo.batch_trajectories": COUNT_OR_NONE,
+    "appo.max_policy_lag": COUNT_OR_NONE,
+    "appo.rho_bar": POSITIVE,
+    "appo.c_bar": POSITIVE,
+    "distributed.sync_fraction": Range(0, 1, above=True),
+    "distributed.timeout_s": POSITIVE,
+    "total_steps": COUNT,
+    "seed": Range(0, 2**31 - 1),
+    "learner_threads": COUNT_OR_NONE,
+    "inference_threads": COUNT,
+    "checkpoint_interval_s": NOT_NEGATIVE,
+    "keep_checkpoints": COUNT,
+    "log_interval_s": NOT_NEGATIVE,
+    "episode_window": COUNT,
+}
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "network.memory": ("lstm", "none", "residual"),
+    "network.log_std": ("free", "state"),
+    "network.mixed_precision": ("none", "bfloat16"),
+    "ppo.optimizer": ("adam", "lamb"),
+    "ppo.schedule": ("cosine", "constant", "to_base"),
+    "distributed.preemption": ("none", "optimal", "fixed"),
+    "device": ("cpu", "cuda"),
+}
+
+
+def check_ranges(config: Any, prefix: str = "") -> None:
+    """Raise a UserError that names the first setting that cannot be, its value and what is allowed.
+
+    Args:
+        config: A TrainerConfig, or a part of one.
+        prefix: Dotted key of that part, with a dot at its end; it is told, too.
+    """
+    for each in dataclasses.fields(config):
+        key, value = prefix + each.name, getattr(config, each.name)
+        if dataclasses.is_dataclass(value):
+            check_ranges(value, f"{key}.")
+        elif key in NUMBERS and value is not None and value not in NUMBERS[key]:
+            raise UserError(f"{key} must be {NUMBERS[key]}, found {value:g}")
+        elif key in CHOICES and value not in CHOICES[key]:
+            raise UserError(f"{key} must be one of {', '.join(CHOICES[key])}, found '{value}'")

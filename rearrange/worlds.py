@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -178,8 +179,9 @@ class Worlds:
             seed: Of the world.
             number: Of the episode among those of the world.
         """
-        told = self.endless and seed is not None and number is not None
-        home_seed = (seed, number // EPISODES_PER_HOME) if told else ()
+        home_seed: Sequence[int] = ()
+        if self.endless and seed is not None and number is not None:
+            home_seed = (seed, number // EPISODES_PER_HOME)
         recorded = self.starts.draw(self.task.name, self.split, rng, home_seed)
         if recorded is not None:
             self.simulator.reset([i], [recorded])

@@ -74,7 +74,6 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             raise UserError(f"render_mode must be rgb_array or None, found '{render_mode}'")
         self.render_mode = render_mode
         self._view: ChaseView | None = None  # of the running episode
-        self._ended = False
         self._worlds = Worlds(task, config, split, simulator, 1, starts, source, homes)
         self.task = self._worlds.task
         self.simulator = self._worlds.simulator
@@ -122,7 +121,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         else:
             number = (options or {}).get("episode_number")
             self._worlds.reset(0, self.np_random, self._seed, number)
-        self._view, self._ended = None, False
+        self._view = None
         return self.observe(), {}
 
     def step(
@@ -138,8 +137,6 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         Returns:
             What Gymnasium asks for; the reward is the sum over the steps of 1/30 s.
         """
-        if self._ended:
-            raise RuntimeError("the episode is over: call reset() before step()")
         full, total = self._worlds.full_action, 0.0
         full[0, self.task.action_slice] = checked_action(action, (self.task.action_size,))
         for _ in range(self._worlds.repeat):
@@ -148,7 +145,6 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             full[0, STOP] = -1.0
             total += reward
             if terminated or truncated:
-                self._ended = True
                 break
         return self.observe(), total, terminated, truncated, info  # pyright: ignore[reportPossiblyUnboundVariable]
 

@@ -89,9 +89,10 @@ def check_ranges(config: Any, name: str) -> None:
             endless = math.inf in (each.default, known.hab)
             within = known.low <= value <= known.high and (math.isfinite(value) or endless)
             if not within:  # NaN, too
-                bounded = math.isfinite(known.high)
-                most = f" and at most {known.high:g}" if bounded else " and finite" * (not endless)
-                raise UserError(f"{key} must be at least {known.low:g}{most}, found {value:g}")
+                allowed = f"at least {known.low:g}" + ("" if endless else " and finite")
+                if math.isfinite(known.high):
+                    allowed = f"from {known.low:g} to {known.high:g}"
+                raise UserError(f"{key} must be {allowed}, found {value:g}")
 
 
 def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:

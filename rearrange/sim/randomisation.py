@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot import fetch
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.settings import setting
+from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 
 # Streams of random numbers of an episode; the order is part of what a seed means.
@@ -33,29 +32,43 @@ class Randomisation:
     object_shift: float = setting(
         0.0,
         hab=0.0,
+        high=0.05,
         about=(
             "[0.05] objects stand up to this far off along x and y [m]; what an episode tells of its "
             "targets stays nominal, as a noisy detector's report would"
         ),
     )
     object_turn: float = setting(
-        0.0, hab=0.0, about="[pi] objects are turned by up to this about the vertical [rad]"
+        0.0,
+        hab=0.0,
+        high=math.pi,
+        about="[pi] objects are turned by up to this about the vertical [rad]",
     )
     friction: float = setting(
-        0.0, hab=0.0, about="[0.9] sliding friction of all that touches is up to this share off"
+        0.0,
+        hab=0.0,
+        high=0.9,
+        about="[0.9] sliding friction of all that touches is up to this share off",
     )
     mass: float = setting(
-        0.0, hab=0.0, about="[0.9] the mass of each object is up to this share off"
+        0.0, hab=0.0, high=0.9, about="[0.9] the mass of each object is up to this share off"
     )
     camera_shift: float = setting(
-        0.0, hab=0.0, about="[0.1] the head camera sits up to this far off along each axis [m]"
+        0.0,
+        hab=0.0,
+        high=0.1,
+        about="[0.1] the head camera sits up to this far off along each axis [m]",
     )
     camera_turn: float = setting(
-        0.0, hab=0.0, about="[0.3] and is turned by up to this about each of its axes [rad]"
+        0.0,
+        hab=0.0,
+        high=0.3,
+        about="[0.3] and is turned by up to this about each of its axes [rad]",
     )
     depth_noise: float = setting(
         0.0,
         hab=0.0,
+        high=0.1,
         about=(
             "[0.1] standard deviation of depth at 1 m, growing with its square [m], as of a "
             "structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)"
@@ -64,6 +77,7 @@ class Randomisation:
     short_sight: float = setting(
         0.0,
         hab=0.0,
+        high=1.0,
         about=(
             "[1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that what stands "
             "behind tells nothing of where a thing at hand is"
@@ -72,21 +86,7 @@ class Randomisation:
 
     def check(self) -> None:
         """Raise a UserError where a value makes no sense."""
-        largest = {
-            "object_shift": 0.05,
-            "object_turn": math.pi,
-            "friction": 0.9,
-            "mass": 0.9,
-            "camera_shift": 0.1,
-            "camera_turn": 0.3,
-            "depth_noise": 0.1,
-            "short_sight": 1.0,
-        }
-        for name, most in largest.items():
-            if not 0.0 <= getattr(self, name) <= most:
-                raise UserError(
-                    f"randomise.{name} must be from 0 to {most:g}, found {getattr(self, name)}"
-                )
+        check_ranges(self, "randomise")
 
     def draw(self, seed: int) -> Drawn | None:
         """What an episode with this seed gets; None where everything is off."""

@@ -17,6 +17,7 @@ def written(folder, task: str, row: str, rates: list[float], **more) -> str:
         "task": task,
         "row": row,
         "split": "val",
+        "homes": "generated",
         "episodes": 100,
         "skills": {"navigate": "oracle", "pick": "/somewhere/pick.safetensors", "place": "oracle"},
         "interactions": [
@@ -39,9 +40,7 @@ def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
     places = {"columns": ["index", "layout", "variation"], "rows": rows}
     files = [
         written(tmp_path, "set_table", "TP-SRL", [0.5, 0.25]),
-        written(
-            tmp_path, "tidy_house", "TP-SPA", [0.95, 0.9], homes="generated", per_episode=places
-        ),
+        written(tmp_path, "tidy_house", "TP-SPA", [0.95, 0.9], homes="classic", per_episode=places),
         written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7], split="test"),
     ]
     assert main(files) == 0
@@ -50,7 +49,7 @@ def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
     assert tidy < table  # in the order of the scenarios
     assert "| | n | plans | apartments | `pick_0` | `place_0` | full task |" in page
     assert (
-        "| TP-SPA (generated homes) | 100 | 2 | 3 | 95 | 90 | **90.0 %** (80.0 to 95.0) |"
+        "| TP-SPA (classic homes) | 100 | 2 | 3 | 95 | 90 | **90.0 %** (80.0 to 95.0) |"
         in page[tidy:table]
     )
     assert (

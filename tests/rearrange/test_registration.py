@@ -23,10 +23,6 @@ def test_an_environment_is_made_by_its_id_and_seen_by_policies_as_shipped():
     *_, truncated, info = env.step(stay)
     assert truncated
     assert info["is_success"] is False
-    with pytest.raises(RuntimeError, match=r"the episode is over: call reset\(\)"):
-        env.step(stay)
-    env.reset()
-    env.step(stay)
     env.close()
 
 
@@ -49,7 +45,7 @@ def test_unknown_settings_and_bad_values_are_refused_in_one_line():
         gymnasium.make("rearrange/Pick-v0", max_step=3)
     with pytest.raises(rearrange.UserError, match=r"task\.max_steps must be at least 1"):
         gymnasium.make("rearrange/Pick-v0", max_steps=0)
-    with pytest.raises(rearrange.UserError, match="camera_size must be at least 1"):
+    with pytest.raises(rearrange.UserError, match="camera_size must be from 1 to 1024"):
         gymnasium.make("rearrange/Pick-v0", camera_size=0)
     with pytest.raises(rearrange.UserError, match="split"):
         gymnasium.make("rearrange/Pick-v0", split="night")

@@ -68,7 +68,7 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
         steps=7, rollout_steps=64, group=group, interrupted=interrupted, train=lambda: None
     )
     monkeypatch.setattr(train, "Trainer", lambda *_, **__: trainer)
-    assert train.main(["pick", f"run={tmp_path}"]) == status
+    assert train.main(["open_cab", f"run={tmp_path}"]) == status
     ending = capsys.readouterr().err.splitlines()[-1]
     assert ending.startswith("interrupted" if interrupted else "done")
     assert "step 7" in ending
@@ -76,7 +76,7 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
 
 def test_the_batched_system_trains_pick(tmp_path):
     run = [*TINY, f"run={tmp_path}", "trainer.system=batched", "trainer.total_steps=64"]
-    assert train.main(["pick", *run]) == 0
+    assert train.main(["pick", "stages=[]", *run]) == 0
     rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [row["steps"] for row in rows] == [32, 64]
     last = rows[-1]

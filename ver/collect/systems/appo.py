@@ -116,12 +116,9 @@ class APPOCollector(VERCollector):
             raise UserError(
                 "system=appo collects while it learns anyway; set collect.overlap=false."
             )
-        for name in ("batch_trajectories", "max_policy_lag"):
-            if getattr(appo, name) < 0:
-                raise UserError(f"appo.{name} must not be negative, found {getattr(appo, name)}.")
-        if not appo.rho_bar >= appo.c_bar > 0:
+        if not appo.rho_bar >= appo.c_bar:
             raise UserError(
-                f"V-trace needs appo.rho_bar >= appo.c_bar > 0, found {appo.rho_bar:g} and "
+                f"V-trace needs appo.rho_bar >= appo.c_bar, found {appo.rho_bar:g} and "
                 f"{appo.c_bar:g}."
             )
 

@@ -226,10 +226,10 @@ def test_a_run_of_another_system_is_gone_on_with(tmp_path):
     [
         ("distributed.preemption=optimal", "distributed.preemption=none"),
         ("collect.overlap=true", "collect.overlap=false"),
-        ("appo.batch_trajectories=-1", "appo.batch_trajectories must not be negative"),
-        ("appo.max_policy_lag=-1", "appo.max_policy_lag must not be negative"),
+        ("appo.batch_trajectories=-1", "appo.batch_trajectories must be at least 0"),
+        ("appo.max_policy_lag=-1", "appo.max_policy_lag must be at least 0"),
         ("appo.c_bar=2", "appo.rho_bar >= appo.c_bar"),
-        ("appo.c_bar=0", "appo.c_bar > 0"),
+        ("appo.c_bar=0", "appo.c_bar must be above 0"),
     ],
 )
 def test_settings_that_contradict_it_are_refused_in_one_line(tmp_path, override, words):

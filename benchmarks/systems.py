@@ -9,8 +9,8 @@ else the machine does hits all of them (the VER paper's Table 1):
   Habitat's mean: the paper's implementation collects 16 x 128 steps in about 3 s on one V100, which
   makes 16 x 3 s / 2048 = 23.4 ms for a step with its share of inference. `--no-stragglers` gives
   every step that duration. The policy is tiny: what is compared is waiting.
-- skill: a rearrange skill with its usual settings, but in the 21 apartments of val: they are generated
-  in the first seconds, whereas those of train take minutes. The processor is the limit there.
+- skill: a rearrange skill with its usual settings, but in the 21 hand-drawn apartments of val: they are
+  generated in the first seconds, whereas those of train take minutes. The processor is the limit there.
 
 Mean is over the whole run but for its first rollout, max is the fastest rollout's. The limit is pure
 simulation: N / mean duration (synthetic), or what one environment alone does in this process, with
@@ -75,7 +75,7 @@ TINY = {
 }
 LIMIT_STEPS = 400
 # Generated within seconds, and nothing is kept of what is learned there; recorded starts are of train.
-FEW_APARTMENTS = ("split=val", "starts.paths=[]")
+FEW_APARTMENTS = ("split=val", "homes=classic", "starts.paths=[]")
 RECORDED_EPISODES = 60
 Case = tuple[TrainerConfig, MakeEnv]
 
@@ -146,15 +146,29 @@ def synthetic_case(system: str, seed: int, times: StepTimes) -> Case:
     return config, Stragglers(times, N)
 
 
-def skill_case(system: str, seed: int, skill: str, changes: Sequence[str] = ()) -> Case:
-    """Settings and environments of a skill, with changes (key=value) of the trainer's settings."""
+def skill_case(
+    system: str,
+    seed: int,
+    skill: str,
+    changes: Sequence[str] = (),
+    where: Sequence[str] = FEW_APARTMENTS,
+) -> Case:
+    """Settings and environments of a skill.
+
+    Args:
+        system: Who waits for whom.
+        seed: Of all that is random.
+        skill: Its name.
+        changes: Of the trainer's settings, key=value.
+        where: Settings that say in which homes.
+    """
     settings = COMMON | {
         "collect.environments_per_worker": str(N // 2),
         "system": system,
         "seed": str(seed),
     }
     words = [f"{key}={value}" for key, value in settings.items()]
-    overrides = [*FEW_APARTMENTS, *(f"trainer.{word}" for word in (*words, *changes))]
+    overrides = [*where, *(f"trainer.{word}" for word in (*words, *changes))]
     loaded = load_settings(skill, overrides)
     return loaded.trainer, SkillEnvironments.from_settings(loaded)
 

@@ -25,8 +25,8 @@ from rearrange.tasks.fitness import draw
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10
-# Of a world that is trained in: making a generated apartment takes as long as many steps
-EPISODES_PER_HOME = 16
+# Of a world that is trained in: making a generated apartment takes as long as a trained policy's episode
+EPISODES_PER_HOME = 64
 START_ATTEMPTS = 200
 DEPTH_KEY = "head_depth"
 

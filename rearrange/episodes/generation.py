@@ -31,7 +31,7 @@ from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
 GOAL_GAP = 0.05  # likewise between a goal and objects or other goals [m]
 HEADROOM = 0.03  # free height above an object [m]
-AWAY_SHARE = 1 / 16  # of draws that leave the one apartment that `at_home` names
+AWAY_SHARE = 1 / 128  # of draws that leave the one apartment that `at_home` names
 # Share of a receptacle's width and of its depth in which the centres of objects lie, where it is not
 # all: habitat-lab uses the central half of the fridge's shelf, here half of its area.
 CENTRAL_SHARE = {"fridge_middle": math.sqrt(0.5)}

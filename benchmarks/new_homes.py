@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-import rearrange.worlds
 from benchmarks.systems import skill_case, train
+from rearrange import worlds
+from rearrange.episodes import generation
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -37,7 +38,7 @@ class AtHome:
 
     def __call__(self, index: int, seed: int) -> Any:
         """Make one, in a worker process."""
-        rearrange.worlds.EPISODES_PER_HOME = NEVER
+        worlds.EPISODES_PER_HOME, generation.AWAY_SHARE = NEVER, 0.0
         return self._environments(index, seed)
 
 

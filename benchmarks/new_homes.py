@@ -1,9 +1,9 @@
 """`python -m benchmarks.new_homes`: what it costs a training that its worlds meet new homes.
 
-Trains a skill with 32 environments in generated homes, in turn as always, where a world moves to a new home
-after some episodes, and so that every world stays in its first home. The ratio of their steps per second is what
-homes without end cost. Both go on from the shipped policy: a trained one has short episodes, and so moves often.
-Recorded starts are left out, as they name their homes.
+Trains a skill with 32 environments in generated homes, in turn as always, where a world moves to a new
+home after some episodes, and so that every world stays in its first home. The ratio of their steps per second
+is what homes without end cost. Both go on from the shipped policy: a trained one has short episodes, and so
+moves often. Recorded starts are left out, as they name their homes.
 """
 
 from __future__ import annotations

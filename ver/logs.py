@@ -22,6 +22,7 @@ from ver.collect.processes import cores
 from ver.config import TrainerConfig
 from ver.dashboard import Dashboard
 from ver.errors import WriteError
+from ver.run_lock import RunLock
 
 
 class Logs:
@@ -30,7 +31,17 @@ class Logs:
     def __init__(
         self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
     ):
-        self._directory = directory
+        self._directory, self._lock = directory, RunLock(directory)
+        try:
+            self._open(config, metadata, steps)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
+
+    def _open(self, config: TrainerConfig, metadata: dict[str, Any], steps: int) -> None:
+        """Opens the logs, and writes what describes the run."""
+        directory = self._directory
         text = OmegaConf.to_yaml(OmegaConf.structured(config))
         write_atomically(directory / "config.yaml", text.encode())
         about = describe_run() | {"metadata": metadata}
@@ -43,7 +54,6 @@ class Logs:
                 from torch.utils.tensorboard import SummaryWriter
 
                 self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=steps + 1)
-        self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
 
     def write_slowly(self, row: dict[str, float]) -> None:
         """Writes what is to be charged to this rollout's overhead."""
@@ -79,6 +89,7 @@ class Logs:
             with suppress(OSError):  # a full disk has been reported already
                 if file is not None:
                     file.close()
+        self._lock.release()
 
     @contextmanager
     def _one_line_errors(self) -> Iterator[None]:

@@ -25,7 +25,7 @@ from planner.evaluation import (
     worker_count,
 )
 from planner.executive import ExecutiveSettings
-from planner.hand_offs import save_starts
+from planner.hand_offs import keep_resting, save_starts
 from planner.journal import Journal
 from planner.page import page
 from planner.planning import plan_episodes
@@ -240,7 +240,9 @@ def _evaluate(
         starts = [start for record in records for start in record.starts]
         where = (options.record_hand_offs, settings.task, settings.split, settings.seed)
         for path in save_starts(starts, *where, origin["command"]):
-            console.print(f"start states: {short_path(path)}")
+            toppling = keep_resting(path)
+            left_out = f" ({toppling} left out: something would topple)" if toppling else ""
+            console.print(f"start states: {short_path(path)}{left_out}")
     if journal is not None:
         journal.delete()
     return 0

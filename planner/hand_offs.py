@@ -22,10 +22,14 @@ from rearrange.robot.kinematics import JOINT_LIMITS
 from rearrange.scenes import generate_apartment
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.config import SimulatorConfig
+from rearrange.sim.mujoco import MujocoSimulator
+from rearrange.sim.rest import drift
 from skills.base import SkillArgument, as_episode
 from skills.registry import effect_of
 
 Start = tuple[str, Episode]  # a skill, and the state in which it began
+MOST_DRIFT = 0.01  # of an object in a start that is at rest [m]
 
 
 class HandOffRecorder:
@@ -127,3 +131,23 @@ def save_starts(
         paths.append(directory / skill / f"{task}_{split}.json.gz")
         found.save(paths[-1])
     return paths
+
+
+def keep_resting(path: Path) -> int:
+    """Leave out of a file of starts those in which something topples once it is woken.
+
+    It fell asleep leaning or on an edge. The rounded numbers of the file are judged.
+
+    Args:
+        path: The file.
+
+    Returns:
+        How many were left out.
+    """
+    recorded = EpisodeSet.load(path)
+    simulator = MujocoSimulator(1, SimulatorConfig(camera_size=1))
+    at_rest = tuple(each for each in recorded if drift(simulator, each) < MOST_DRIFT)
+    simulator.close()
+    if len(at_rest) < len(recorded):
+        replace(recorded, episodes=at_rest).save(path)
+    return len(recorded) - len(at_rest)

@@ -7,7 +7,7 @@ import pytest
 
 from planner import hand_offs
 from planner.executive import Executive
-from planner.hand_offs import HandOffRecorder, grasp_of, save_starts, snapshot
+from planner.hand_offs import HandOffRecorder, grasp_of, keep_resting, save_starts, snapshot
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, RecordedStarts, recorded
 from rearrange.errors import UserError
@@ -90,6 +90,21 @@ def test_files_of_starts_are_episode_files_from_which_worlds_begin(met, tmp_path
     compare(env.state, mixed.state, 3e-3)
     seeds = {mixed.reset() and mixed.episode.seed for _ in range(4)}
     assert len(seeds) == 4  # what is random within episodes is not always the same
+
+
+def test_starts_in_which_something_would_topple_are_left_out(met, tmp_path):
+    env, argument = met
+    still = snapshot(env, argument, "val/0/3")
+    slot, pose = next(each for each in still.objects.items() if each[0] != still.held_slot)
+    lifted = (*pose[:2], pose[2] + 0.05, *pose[3:])
+    hangs = dataclasses.replace(
+        still, objects={**still.objects, slot: lifted}, episode_id="val/1/3"
+    )
+    starts = [("place", still), ("place", hangs)]
+    (path,) = save_starts(starts, tmp_path, "tidy_house", "val", 0, "a command")
+    assert keep_resting(path) == 1
+    assert [each.episode_id for each in EpisodeSet.load(path)] == ["val/0/3"]
+    assert keep_resting(path) == 0
 
 
 def test_paths_of_configs_are_found_from_anywhere(met, tmp_path, monkeypatch):

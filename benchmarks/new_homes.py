@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from multiprocessing import parent_process
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,9 @@ class AtHome:
         self._environments = environments
 
     def __call__(self, index: int, seed: int) -> Any:
-        """Make one, in a worker process."""
-        worlds.EPISODES_PER_HOME, generation.AWAY_SHARE = NEVER, 0.0
+        """Make one; in a worker process, and there alone, worlds stay."""
+        if parent_process() is not None:
+            worlds.EPISODES_PER_HOME, generation.AWAY_SHARE = NEVER, 0.0
         return self._environments(index, seed)
 
 

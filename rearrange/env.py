@@ -173,7 +173,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             return None
         if not isinstance(self.simulator, MujocoSimulator):
             raise UserError("pictures are drawn from the MuJoCo simulator alone")
-        assert self.episode is not None  # raises before the first
+        if self._worlds.episodes[0] is None:
+            raise RuntimeError("call reset() before render()")
         world, data = self.simulator.worlds[0], self.simulator.data[0]
         assert world is not None
         assert data is not None

@@ -116,7 +116,7 @@ class EpisodeSet:
                 raise UserError(f"{found}: {name}: expected '{asked}', found '{there}'")
         return loaded
 
-    @property
+    @cached_property
     def homes(self) -> str | None:
         """The collection of homes that its apartments are of; None where it has none."""
         found = {collection_of(layout) for layout, _ in self.apartments}
@@ -157,6 +157,14 @@ class EpisodeSet:
         """Write a file; the same episodes give the same bytes."""
         lines = [dump(encode_episode(episode)) for episode in self.episodes]
         write_file(Path(path), self, lines)
+
+    @cached_property
+    def in_home(self) -> dict[tuple[int, int], list[int]]:
+        """(layout, variation) -> places in the file of the episodes there."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for place, episode in enumerate(self.episodes):
+            found.setdefault((episode.layout, episode.variation), []).append(place)
+        return found
 
     @cached_property
     def _orders(self) -> dict[int, np.ndarray]:

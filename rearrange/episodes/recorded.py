@@ -59,16 +59,22 @@ class RecordedStarts:
         if not self.paths or rng.random() >= self.share:
             return None
         sets = [EpisodeSet.load(path, task, split) for path in self.files(task, split)]
-        all_of_them = [(among, k) for among in sets for k in range(len(among))]
         if home_seed:
-            there = all_of_them[int(np.random.default_rng(home_seed).integers(len(all_of_them)))]
-            all_of_them = [each for each in all_of_them if _home(*each) == _home(*there)]
-        among, k = all_of_them[int(rng.integers(len(all_of_them)))]
+            home = _home(sets, int(np.random.default_rng(home_seed).integers(sum(map(len, sets)))))
+            candidates = [(among, k) for among in sets for k in among.in_home.get(home, ())]
+        else:
+            candidates = [(among, k) for among in sets for k in range(len(among))]
+        among, k = candidates[int(rng.integers(len(candidates)))]
         return replace(among.episode(k), seed=int(rng.integers(2**31)))
 
 
-def _home(among: EpisodeSet, k: int) -> tuple[int, int]:
-    return among.episodes[k].layout, among.episodes[k].variation
+def _home(sets: Sequence[EpisodeSet], k: int) -> tuple[int, int]:
+    """The home of an episode, counted through all sets."""
+    for among in sets:
+        if k < len(among):
+            return among.episodes[k].layout, among.episodes[k].variation
+        k -= len(among)
+    raise IndexError("there are not that many episodes")
 
 
 @lru_cache

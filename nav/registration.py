@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
+from rearrange.gym_ids import register_id
 
 if TYPE_CHECKING:
     from nav.env import NavEnv, NavVectorEnv
@@ -23,13 +23,7 @@ IDS = {
 def register() -> None:
     """Make the ids known, unless they are."""
     for task, name in IDS.items():
-        if name not in gymnasium.registry:
-            gymnasium.register(
-                name,
-                entry_point="nav.registration:make",
-                vector_entry_point="nav.registration:make_vector",
-                kwargs={"task": task},
-            )
+        register_id(name, __name__, task)
 
 
 def make(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
+from rearrange.gym_ids import id_of, register_id
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
@@ -20,21 +20,10 @@ NAMES = (
 CAMERA_SIZE = 64  # what the shipped policies see [pixels]
 
 
-def id_of(task: str) -> str:
-    """The id of a task: rearrange/OpenFridge-v0 for open_fridge."""
-    return f"rearrange/{task.title().replace('_', '')}-v0"
-
-
 def register() -> None:
-    """Make the ids known, unless they are."""
+    """Make the ids of the tasks that are built in known."""
     for task in NAMES:
-        if id_of(task) not in gymnasium.registry:
-            gymnasium.register(
-                id_of(task),
-                entry_point="rearrange.registration:make",
-                vector_entry_point="rearrange.registration:make_vector",
-                kwargs={"task": task},
-            )
+        register_id(id_of(task), __name__, task)
 
 
 def make(

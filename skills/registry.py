@@ -12,7 +12,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from rearrange.errors import UserError
-from rearrange.tasks import TASKS, register_task
+from rearrange.tasks import TASKS, register_task, unregister_task
 from skills import specs as ours
 from skills.spec import Effect, SkillSpec
 
@@ -60,7 +60,7 @@ def register(spec: SkillSpec) -> SkillSpec:
 
 def unregister(name: str) -> None:
     """Take out what `register` has added, its task included."""
-    TASKS.pop(_added.pop(name).name)
+    unregister_task(_added.pop(name).name)
 
 
 def skill_names() -> tuple[str, ...]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
+
 from rearrange.errors import UserError
+from rearrange.gym_ids import id_of, register_id
 from rearrange.tasks.base import ActionConfig, ForceConfig, Outcome, Task
 from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.navigate import Navigate, NavigateConfig
@@ -58,6 +61,7 @@ __all__ = [
     "default_config",
     "make_task",
     "register_task",
+    "unregister_task",
 ]
 
 TASKS: dict[str, tuple[Any, Any]] = {  # name -> the task and its config, both types
@@ -71,7 +75,7 @@ HOUSEHOLD_NAMES = tuple(name for name, (task, _) in TASKS.items() if issubclass(
 
 
 def register_task(task: type[Task]) -> None:
-    """Make a task known by its name, so that environments, episode files and configs can ask for it.
+    """Make a task known by its name: to environments, episode files, configs and `gymnasium.make`.
 
     Raises:
         UserError: Another task has the name.
@@ -82,6 +86,13 @@ def register_task(task: type[Task]) -> None:
             f"task '{task.name}' of {task.__module__}: {known.__module__} has one of that name "
             "already: choose another"
         )
+    register_id(id_of(task.name), "rearrange.registration", task.name)
+
+
+def unregister_task(name: str) -> None:
+    """Take out what `register_task` has added."""
+    del TASKS[name]
+    gymnasium.registry.pop(id_of(name), None)
 
 
 def default_config(name: str) -> Any:

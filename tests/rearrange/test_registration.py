@@ -1,16 +1,35 @@
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
 
 import rearrange
-from rearrange.registration import NAMES, id_of
+from rearrange.gym_ids import id_of
+from rearrange.registration import NAMES
+from rearrange.tasks import register_task, unregister_task
 
 
 def test_every_task_has_an_id():
-    assert set(NAMES) <= set(rearrange.TASKS)
+    built_in = "import rearrange; print(*rearrange.TASKS)"  # other tests add theirs to this process
+    found = subprocess.run(
+        [sys.executable, "-c", built_in], capture_output=True, check=True, text=True
+    )
+    assert found.stdout.split() == list(NAMES)
     assert id_of("open_fridge") == "rearrange/OpenFridge-v0"
     for name in NAMES:
         assert gymnasium.spec(id_of(name)).kwargs == {"task": name}
+
+
+def test_a_task_of_ones_own_has_one_too():
+    own = type("Wait", (rearrange.TASKS["navigate"][0],), {"name": "wait_for_it"})
+    register_task(own)
+    env = gymnasium.make("rearrange/WaitForIt-v0", split="val", camera_size=8)
+    assert isinstance(env.unwrapped, rearrange.RearrangeEnv)
+    env.close()
+    unregister_task("wait_for_it")
+    assert "rearrange/WaitForIt-v0" not in gymnasium.registry
 
 
 def test_an_environment_is_made_by_its_id_and_seen_by_policies_as_shipped():

@@ -51,14 +51,8 @@ class APPOCollector(VERCollector):
     Resuming is approximate: trajectories under way are not in a checkpoint; all environments start
     new episodes.
 
-    Args:
-        config: As in `VERCollector`.
-        make_env: As in `VERCollector`.
-        policy: The learner's; a copy acts.
-        seed: As in `VERCollector`.
-        in_flight: Not taken up.
-        on_fault: Told of faults by the trainer's thread, in `collect`.
-        keep_going: As in `VERCollector`.
+    Arguments as for `Collector`; `in_flight` is not taken up, and faults are told by the trainer's
+    thread, in `collect`.
     """
 
     always_overlaps = True

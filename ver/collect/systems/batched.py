@@ -42,21 +42,8 @@ _REPORT_INTERVAL_S = 0.05
 class BatchedCollector(Collector):
     """Collects T x N steps in lockstep, in this process.
 
-    Args:
-        config: The run's settings.
-        make_env: See `make_worlds`.
-        policy: Acts, and is shared with the learner.
-        seed: Seeds the worlds.
-        in_flight: Ignored: episodes cannot be taken up.
-        on_fault: Told of each fault that the run survived.
-        keep_going: Not asked here: nothing is waited for.
-
-    Attributes:
-        buffer: The rollout to learn from after `collect`.
-        environment_steps: Steps collected in all.
-        faults: Counts what went wrong.
-        overlaps: False: learning and collection take turns.
-        went_on: False, as `in_flight` is never taken up.
+    Arguments and attributes as for `Collector`; `make_env` as for `make_worlds`. Episodes in flight cannot
+    be taken up, and `keep_going` is not asked: nothing is waited for.
     """
 
     overlaps = False

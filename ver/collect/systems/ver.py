@@ -42,21 +42,7 @@ class VERCollector(Collector):
     rollout with the acting weights while the learner, in another thread, learns from the other
     with its own; `copy_weights` between them makes the acting ones new (HTS-RL's scheme).
 
-    Args:
-        config: The run's settings.
-        make_env: `(environment_index, seed) -> gymnasium.Env`, picklable.
-        policy: Acts, and is shared with the learner unless collection overlaps with learning.
-        seed: Seeds the environments.
-        in_flight: `capture`'s answer from a stopped run, to go on with its episodes.
-        on_fault: Told of each fault that the run survived.
-        keep_going: Asked now and then while workers start.
-
-    Attributes:
-        buffer: The rollout to learn from after `collect`.
-        environment_steps: Steps collected in all.
-        overlaps: Whether collection overlaps with learning.
-        busy_seconds: Time in "wait", "inference" and "overhead" of the main process.
-        went_on: Whether `in_flight` was taken up.
+    Arguments and attributes as for `Collector`.
     """
 
     # What systems that collect in much the same way set.

@@ -36,7 +36,7 @@ from rich.table import Table
 from benchmarks.systems import FEW_APARTMENTS
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.sim.habitat_process import check_installed
+from rearrange.habitat.process import check_installed
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from skills.command import OneLineParser, run_command
@@ -96,15 +96,10 @@ def our_environment(sim: str, seed: int, folder: Path) -> Contestant:
 def bare_engine(sim: str, seed: int, folder: Path) -> Contestant:
     """Four substeps and an image of the engine alone, in this process."""
     del sim, folder
-    from rearrange.sim.habitat import (
-        HabitatSimulator,
-        base_poses,
-        engine_scene,
-        engine_settings,
-        quaternion_of,
-        to_habitat_pose,
-    )
-    from rearrange.sim.habitat_engine import Engine
+    from rearrange.habitat.engine import Engine
+    from rearrange.habitat.frames import quaternion_of, to_habitat_pose
+    from rearrange.habitat.orders import base_poses, engine_scene, engine_settings
+    from rearrange.habitat.simulator import HabitatSimulator
 
     ours = HabitatSimulator(1, SimulatorConfig(camera_size=SIZE))
     engine = Engine(engine_settings())

@@ -16,16 +16,9 @@ import mujoco
 import numpy as np
 
 from rearrange.episodes import Episode
-from rearrange.robot import kinematics
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.sim.apartment_model import load_apartment
-from rearrange.sim.habitat import (
-    rotation_matrix,
-    to_habitat_position,
-    to_habitat_rotation,
-)
-from rearrange.sim.habitat_dataset import JOINT_OF_MARKER
-from rearrange.sim.habitat_scene import (
+from rearrange.habitat.dataset import JOINT_OF_MARKER
+from rearrange.habitat.frames import rotation_matrix, to_habitat_position, to_habitat_rotation
+from rearrange.habitat.scene import (
     FURNITURE,
     FurnitureAsset,
     furniture_asset,
@@ -34,7 +27,10 @@ from rearrange.sim.habitat_scene import (
     scene_assets,
     scene_meshes,
 )
-from rearrange.sim.habitat_urdf import Link, urdf
+from rearrange.habitat.urdf import Link, urdf
+from rearrange.robot import kinematics
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.sim.apartment_model import load_apartment
 
 HEAD = (0.053125, 0.0, 0.603)  # pan joint in the torso's frame [m], and the tilt joint after it
 TILT = (0.14253, 0.0, 0.057999)

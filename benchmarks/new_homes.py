@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.systems import skill_case, train
 from rearrange import worlds
-from rearrange.episodes import generation
+from rearrange.tasks import sampling
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -40,7 +40,7 @@ class AtHome:
     def __call__(self, index: int, seed: int) -> Any:
         """Make one; in a worker process, and there alone, worlds stay."""
         if parent_process() is not None:
-            worlds.EPISODES_PER_HOME, generation.AWAY_SHARE = NEVER, 0.0
+            worlds.EPISODES_PER_HOME, sampling.AWAY_SHARE = NEVER, 0.0
         return self._environments(index, seed)
 
 

@@ -25,9 +25,9 @@ from rich.table import Table
 from benchmarks.calibration import fixed_work
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
-from rearrange.episodes.generation import check_split, load_layout
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, layouts_of
+from rearrange.navigation import load_layout
+from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, check_split, layouts_of
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.homes import generated_plan
 from rearrange.sim.apartment_model import load_apartment

@@ -10,9 +10,9 @@ import numpy as np
 from atomic_files import write_whole
 from nav.episode import NavEpisode
 from nav.habitat import write_episodes
+from rearrange.habitat.scene import Mesh, box_mesh, cylinder_mesh, glb
 from rearrange.navigation.footprints import Building
 from rearrange.scenes.apartment import Solid
-from rearrange.sim.habitat_scene import Mesh, box_mesh, cylinder_mesh, glb
 
 
 def building_glb(building: Building) -> bytes:

@@ -1,4 +1,6 @@
-"""One agent in one of Habitat's scenes, in a process of its own: loaded by `rearrange/sim/engine_server.py`.
+"""One agent in one of Habitat's scenes, in a process of its own.
+
+`rearrange/habitat/engine_server.py` loads this file.
 
 It imports nothing of ours and knows Habitat's frame only: y up, quaternions x, y, z, w, metres.
 """

@@ -18,7 +18,7 @@ from nav.habitat import to_habitat
 from nav.scene import Places, Point
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
-from rearrange.sim.habitat_process import EngineProcess, check_installed, render_device
+from rearrange.habitat.process import EngineProcess, check_installed, render_device
 
 ENGINE = Path(__file__).with_name("mesh_engine.py")
 SHORTER = 1e-4  # [m], by which a way is cut off at least where an obstacle stopped it

@@ -22,8 +22,8 @@ from planner.record import Execution, Moment
 from planner.search import PlanStep
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
-from rearrange.episodes.generation import HOMES
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import HOMES
 from skills import SkillArgument
 from skills.command import OneLineParser, counted, run_command, short_path
 from skills.modes import SKILLS_HELP, parse_modes

@@ -38,13 +38,7 @@ from planner.panels import (
 )
 from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
-from rearrange.render import (
-    VideoWriter,
-    View,
-    draw_box,
-    draw_ghost_box,
-    draw_ghost_sphere,
-)
+from rearrange.render import VideoWriter, View, draw_box, draw_ghost_box, draw_ghost_sphere
 from rearrange.render.chase import SCENE, ChaseView
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height

@@ -11,8 +11,9 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rearrange.episodes import Episode, RecordedStarts, check_episode, load_layout
+from rearrange.episodes import Episode, RecordedStarts, check_episode
 from rearrange.errors import UserError
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig

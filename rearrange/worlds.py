@@ -12,7 +12,6 @@ from gymnasium import spaces
 
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts
-from rearrange.episodes.generation import at_home, source_of
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
@@ -22,6 +21,7 @@ from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import make_task
 from rearrange.tasks.base import DEPTH_RANGE, Outcome, Task
 from rearrange.tasks.fitness import draw
+from rearrange.tasks.sampling import at_home, source_of
 
 FULL_ACTION_SIZE = 11
 PHYSICAL_ACTION_SIZE = 10

@@ -20,11 +20,10 @@ from typing import Any
 from nav.episode_files import SCENES
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
-from rearrange.episodes.generation import HOMES, check_split
+from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
+from rearrange.habitat.process import check_installed
 from rearrange.rules import OURS
-from rearrange.scenes.apartment import DEFAULT_HOMES
-from rearrange.sim.habitat_dataset import DOWNLOAD, is_rearrange_dataset
-from rearrange.sim.habitat_process import check_installed
+from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
 from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser
 from skills.learned import check_metadata

@@ -21,8 +21,8 @@ from nav.episode_files import READERS, SCENES, SceneEpisodes, episode_files, loa
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
+from rearrange.habitat.process import check_installed
 from rearrange.scenes.apartment import DEFAULT_HOMES
-from rearrange.sim.habitat_process import check_installed
 from skills.recipe import Staged
 from ver import TrainerConfig
 

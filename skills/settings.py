@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
+from rearrange.habitat.dataset import DatasetEpisodes
 from rearrange.rules import (
     HAB,
     OURS,
@@ -29,7 +30,6 @@ from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
-from rearrange.sim.habitat_dataset import DatasetEpisodes
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import HOUSEHOLD_NAMES, TASKS, default_config
 from rearrange.worlds import EpisodeSource

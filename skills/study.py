@@ -33,11 +33,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode, load_layout
-from rearrange.episodes.generation import HOMES, check_split, source_of
-from rearrange.navigation import DistanceField, distance_field
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.episodes import Episode
+from rearrange.navigation import DistanceField, distance_field, load_layout
+from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
 from rearrange.tasks import Pick
+from rearrange.tasks.sampling import source_of
 from skills.command import OneLineParser, counted, run_command
 from skills.eval import SEED_STRIDE, causes_of, untrained_copy
 from skills.eval_options import UNTRAINED

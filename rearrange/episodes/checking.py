@@ -9,9 +9,9 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.fields import FieldChecker
-from rearrange.episodes.generation import load_layout
 from rearrange.episodes.schema import EPISODE_FIELDS, OPTIONAL_FIELDS, TARGET_FIELDS, decode_episode
 from rearrange.errors import UserError
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import VARIATION_COUNT, split_of_layout
 
 WHERE = 'options["episode"]'

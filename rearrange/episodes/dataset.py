@@ -22,7 +22,6 @@ import numpy as np
 from atomic_files import write_whole
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.fields import FieldChecker
-from rearrange.episodes.generation import load_layout
 from rearrange.episodes.schema import (
     ApartmentRecord,
     decode_apartment,
@@ -32,6 +31,7 @@ from rearrange.episodes.schema import (
     record_of,
 )
 from rearrange.errors import UserError
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
     LAYOUTS_OF,
@@ -287,7 +287,7 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
     if type(raw["version"]) is not int or raw["version"] != VERSION:
         fields.fail("version", f"{VERSION}, the one that this program reads", raw["version"])
     split = fields.choice("split", raw["split"], tuple(LAYOUTS_OF_SPLIT))
-    task = fields.choice("task", raw["task"], _task_names())
+    task = fields.name("task", raw["task"])
     seed = fields.integer("seed", raw["seed"], 0, 2**63 - 1)
     generator = fields.text("generator", raw["generator"], 500)
     most = sum(len(splits[split]) for splits in LAYOUTS_OF.values()) * VARIATION_COUNT
@@ -352,12 +352,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name}, which is no finite number")
-
-
-def _task_names() -> tuple[str, ...]:
-    from rearrange.tasks import TASKS  # tasks import episodes
-
-    return tuple(TASKS)
 
 
 def _mend(task: str | None, split: str | None, homes: str | None) -> str:

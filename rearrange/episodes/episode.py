@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rearrange.navigation import OccupancyGrid
+from rearrange.navigation import OccupancyGrid, load_layout
 
 
 @dataclass(frozen=True)
@@ -99,3 +99,10 @@ class Episode:
     seed: int = 0
     grasp: tuple[float, ...] | None = None
     scene: SceneFiles | None = None
+
+
+def floor_of(episode: Episode) -> OccupancyGrid:
+    """The floor on which an episode takes place."""
+    if episode.scene is not None:
+        return episode.scene.grid
+    return load_layout(episode.layout, episode.variation)[1]

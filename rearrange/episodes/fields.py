@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from rearrange.errors import UserError
 
 Range = tuple[float, float]  # least and greatest value
+LONGEST_NAME = 50  # letters
 _NUMBER = {int, float}  # and not bool, which is an int elsewhere
 
 
@@ -91,6 +92,12 @@ class FieldChecker:
         """A printable string that is not empty and not too long."""
         if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
             self.fail(field, f"1 to {longest} printable characters", value)
+        return value
+
+    def name(self, field: str, value: Any) -> str:
+        """A name as of a task: letters, digits and underscores."""
+        if not isinstance(value, str) or not value.isidentifier() or len(value) > LONGEST_NAME:
+            self.fail(field, f"a name of at most {LONGEST_NAME} letters, digits and _", value)
         return value
 
     def choice(self, field: str, value: Any, choices: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from rearrange.navigation.geodesic import (
     region_field,
     shortest_path,
 )
+from rearrange.navigation.layouts import load_layout
 from rearrange.navigation.map import draw_map, map_pixel
 from rearrange.navigation.occupancy import (
     CELL_SIZE,
@@ -28,6 +29,7 @@ __all__ = [
     "distance_over",
     "draw_map",
     "in_line_of_sight",
+    "load_layout",
     "map_pixel",
     "path_length",
     "region_field",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, update_wrapper
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from rearrange.errors import UserError
 
@@ -23,6 +23,11 @@ LAYOUTS_OF: Mapping[str, Mapping[str, Sequence[int]]] = {
 LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
 DEFAULT_HOMES = GENERATED  # where nobody says which: the one place that decides
 VARIATION_COUNT = 21
+HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
+    "default": DEFAULT_HOMES,
+    "choices": tuple(LAYOUTS_OF),
+    "help": f"eleven plans drawn by hand, or plans without end; default: {DEFAULT_HOMES}",
+}
 # Of the generated apartments, which are too many, a process keeps so many: more than the worlds that a worker
 # steps. Each takes about a megabyte with its grid and its model.
 KEPT_COUNT = 64
@@ -60,6 +65,13 @@ def layouts_of(split: str, homes: str = DEFAULT_HOMES) -> Sequence[int]:
     if split not in LAYOUTS_OF[homes]:
         raise UserError(f"split must be one of {', '.join(LAYOUTS_OF[homes])}, not '{split}'")
     return LAYOUTS_OF[homes][split]
+
+
+def check_split(split: str) -> str:
+    """Return the split or raise a UserError that lists those that exist."""
+    if split not in LAYOUTS_OF_SPLIT:
+        raise UserError(f"unknown split '{split}': choose one of {', '.join(LAYOUTS_OF_SPLIT)}")
+    return split
 
 
 def check_homes(homes: str) -> str:

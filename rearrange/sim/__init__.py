@@ -1,4 +1,4 @@
-"""Simulators of N worlds side by side: the contract, its default implementation, its conformance test."""
+"""Simulators of N worlds side by side: the contract and its default implementation."""
 
 from rearrange.sim.base import (
     CONTROL_STEP,
@@ -9,7 +9,6 @@ from rearrange.sim.base import (
     Simulator,
 )
 from rearrange.sim.config import SimulatorConfig
-from rearrange.sim.conformance import check_simulator
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.sim.randomisation import Randomisation
 
@@ -23,5 +22,4 @@ __all__ = [
     "SimState",
     "Simulator",
     "SimulatorConfig",
-    "check_simulator",
 ]

@@ -9,8 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from rearrange.episodes.generation import load_layout
-from rearrange.navigation import OccupancyGrid
+from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.render import GeomTable
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import (

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from rearrange.errors import UserError
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
-from rearrange.sim.mujoco import MujocoSimulator
 
-SIMULATORS = ("mujoco", "habitat")
+SIMULATORS = {  # name -> module and class
+    "mujoco": ("rearrange.sim.mujoco", "MujocoSimulator"),
+    "habitat": ("rearrange.habitat.simulator", "HabitatSimulator"),
+}
 
 
 def check_simulator_name(name: str) -> str:
@@ -25,8 +29,5 @@ def make_simulator(
     Raises:
         UserError: There is none of that name, or what it needs is not installed.
     """
-    if check_simulator_name(name) == "habitat":
-        from rearrange.sim.habitat import HabitatSimulator
-
-        return HabitatSimulator(world_count, config)
-    return MujocoSimulator(world_count, config)
+    module, kind = SIMULATORS[check_simulator_name(name)]
+    return getattr(import_module(module), kind)(world_count, config)

@@ -96,7 +96,7 @@ class SimState:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """N simulated apartments. Implementations must pass `rearrange.sim.conformance`."""
+    """N simulated apartments. Implementations must pass `rearrange.testing.conformance`."""
 
     world_count: int
     state: SimState

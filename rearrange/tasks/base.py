@@ -19,10 +19,10 @@ from numpy.lib.recfunctions import structured_to_unstructured
 
 from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
-from rearrange.episodes.generation import Scene
 from rearrange.errors import UserError
 from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import SimState
+from rearrange.tasks.sampling import Scene
 
 GRIP, BASE, STOP = 7, slice(8, 10), 10  # places in a full action
 HOLD, LET_GO = 1.0, -1.0  # grip of an action: from 0 on hold or try to grasp, below let go

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.episodes.generation import load_layout
+from rearrange.navigation import load_layout
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import SimState, Simulator

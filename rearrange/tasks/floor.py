@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rearrange.episodes import Episode, floor_of, load_layout
-from rearrange.navigation import DistanceField
+from rearrange.episodes import Episode, floor_of
+from rearrange.navigation import DistanceField, load_layout
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import Outcome, Task
 from rearrange.tasks.starts import way_to_stand

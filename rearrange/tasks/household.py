@@ -21,7 +21,7 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, Scene, Target, sample_arm
+from rearrange.episodes import Episode, Target
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import (
@@ -33,6 +33,7 @@ from rearrange.tasks.base import (
     feel_force,
     keep_base,
 )
+from rearrange.tasks.sampling import Scene, sample_arm
 from rearrange.tasks.sensors import (
     copy_into,
     from_rest,

@@ -24,14 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.episodes import (
-    Episode,
-    Scene,
-    Target,
-    cluttered_scene,
-    empty_scene,
-    sample_arm,
-)
+from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
@@ -48,6 +41,7 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
+from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
     add_laid_open,

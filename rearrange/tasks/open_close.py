@@ -26,7 +26,7 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, Scene, Target, empty_scene, sample_arm
+from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
@@ -42,6 +42,7 @@ from rearrange.tasks.base import (
     feel_force,
     keep_base,
 )
+from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import DRAWER, FRIDGE, add_shut_in, standing_before
 

@@ -21,14 +21,7 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import (
-    Episode,
-    Scene,
-    Target,
-    cluttered_scene,
-    empty_scene,
-    sample_arm,
-)
+from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
@@ -42,6 +35,7 @@ from rearrange.tasks.base import (
     keep_base,
 )
 from rearrange.tasks.floor import FloorTask
+from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 from rearrange.tasks.starts import add_laid_open
 

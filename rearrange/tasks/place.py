@@ -24,7 +24,7 @@ import numpy as np
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, Scene, Target, cluttered_scene, sample_arm
+from rearrange.episodes import Episode, Target
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
 from rearrange.tasks.base import (
@@ -39,6 +39,7 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
+from rearrange.tasks.sampling import Scene, cluttered_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
 from rearrange.tasks.starts import pose_near_goal, pose_with_detour, random_goal
 

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rearrange.episodes import Scene, Target, empty_scene
-from rearrange.episodes.generation import GOAL_GAP
+from rearrange.episodes import Target
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.settings import setting
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
+from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
 COUNTERS = ("counter_left", "counter_right")
 FRIDGE = "fridge_middle"

@@ -15,14 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.episodes import Scene, Target, empty_scene
-from rearrange.episodes.generation import GOAL_GAP
+from rearrange.episodes import Target
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.settings import setting
 from rearrange.tasks import household
 from rearrange.tasks.base import Compiled
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
+from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
 BOWL, APPLE = 28, 27  # object slots
 DRAWER, FRIDGE, TABLE = "drawer_right_top", "fridge_middle", "table_01"

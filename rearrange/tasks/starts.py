@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from rearrange.episodes import Scene, Target
-from rearrange.episodes.generation import GOAL_GAP
+from rearrange.episodes import Target
 from rearrange.errors import UserError
 from rearrange.navigation import (
     DistanceField,
@@ -23,6 +22,7 @@ from rearrange.robot import kinematics
 from rearrange.scenes.apartment import OPEN_RECEPTACLES, Apartment
 from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, DRAWER_RANGE, FRIDGE_HINGE
 from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.tasks.sampling import GOAL_GAP, Scene
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 FRIDGE, DRAWER = "fridge_middle", "drawer_right_top"  # receptacles behind a door or in a drawer

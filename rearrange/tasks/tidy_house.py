@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rearrange.episodes import Scene, Target, cluttered_scene
-from rearrange.episodes.generation import GOAL_GAP
+from rearrange.episodes import Target
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
+from rearrange.tasks.sampling import GOAL_GAP, Scene, cluttered_scene
 
 
 @dataclass

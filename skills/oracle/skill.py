@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import load_layout
 from rearrange.errors import UserError
+from rearrange.navigation import load_layout
 from skills.base import SkillArgument
 from skills.oracle.oracle import Oracle
 from skills.registry import find

@@ -11,9 +11,9 @@ TRAJECTORY_HASHES = """
 import hashlib, sys
 import numpy as np
 from rearrange import RearrangeEnv, SimulatorConfig
-from rearrange.episodes import generation
+from rearrange.tasks import sampling
 
-generation.VARIATION_COUNT = 1  # builds fewer apartments
+sampling.VARIATION_COUNT = 1  # builds fewer apartments
 for task in sys.argv[2:]:
     env = RearrangeEnv(task, None, "val", SimulatorConfig(camera_size=16))
     digest = hashlib.sha256()

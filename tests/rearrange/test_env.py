@@ -342,9 +342,10 @@ RECORDED = "data/hand_offs/place/tidy_house_train.json.gz"
 FRESH_PROCESS = f"""
 import json
 from rearrange import RearrangeEnv, SimulatorConfig
-from rearrange.episodes import RecordedStarts, generation
+from rearrange.episodes import RecordedStarts
+from rearrange.tasks import sampling
 
-generation.VARIATION_COUNT = 1
+sampling.VARIATION_COUNT = 1
 starts = RecordedStarts([{RECORDED!r}], 0.5)
 env = RearrangeEnv("place", None, "train", SimulatorConfig(camera_size=12), starts=starts)
 found = []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, default_config
-from rearrange.episodes import generation
+from rearrange.tasks import sampling
 
 SMALL = SimulatorConfig(camera_size=8)
 COUNT = 2
@@ -25,7 +25,7 @@ CLEAR = (ValueError, RuntimeError)  # UserError is a ValueError
 def few_apartments():
     """The vector environment samples its next episodes itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generation, "VARIATION_COUNT", 1)
+        patch.setattr(sampling, "VARIATION_COUNT", 1)
         yield
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
-from rearrange.episodes import empty_scene
-from rearrange.episodes.generation import at_home, source_of
 from rearrange.scenes.apartment import CLASSIC, GENERATED, split_of_layout
+from rearrange.tasks.sampling import at_home, empty_scene, source_of
 from rearrange.worlds import EPISODES_PER_HOME
 
 
@@ -22,7 +21,7 @@ def started(env: RearrangeEnv, number: int) -> tuple[int, int]:
 
 @pytest.fixture(autouse=True)
 def _never_away(monkeypatch):
-    monkeypatch.setattr("rearrange.episodes.generation.AWAY_SHARE", 0.0)
+    monkeypatch.setattr("rearrange.tasks.sampling.AWAY_SHARE", 0.0)
 
 
 def test_episodes_share_an_apartment_and_then_meet_a_new_one():
@@ -69,8 +68,8 @@ def test_worlds_side_by_side_share_apartments_too(monkeypatch):
 
 
 def test_a_draw_leaves_home_now_and_then(monkeypatch):
-    monkeypatch.setattr("rearrange.episodes.generation.AWAY_SHARE", 1 / 16)
-    monkeypatch.setattr("rearrange.episodes.generation.load_layout", lambda *place: (place, None))
+    monkeypatch.setattr("rearrange.tasks.sampling.AWAY_SHARE", 1 / 16)
+    monkeypatch.setattr("rearrange.tasks.sampling.load_layout", lambda *place: (place, None))
     source = at_home(source_of("val", GENERATED), (7, 0))
     rng = np.random.default_rng(0)
     places = [empty_scene(source, rng).apartment for _ in range(2000)]

@@ -9,9 +9,9 @@ import pytest
 from gymnasium import spaces
 
 from benchmarks.habitat import lab_overrides
-from rearrange.episodes import generation
-from rearrange.sim.habitat import to_habitat_position
-from rearrange.sim.habitat_scene import glb, scene_meshes
+from rearrange.habitat.frames import to_habitat_position
+from rearrange.habitat.scene import glb, scene_meshes
+from rearrange.tasks import sampling
 from skills.habitat_lab import HabitatLabEnv, config_of
 
 pytestmark = [
@@ -30,7 +30,7 @@ SENSORS = "habitat.simulator.agents.main_agent.sim_sensors"
 def folder(tmp_path, monkeypatch):
     """habitat-lab writes its physics settings below the working directory."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(generation, "VARIATION_COUNT", 1)
+    monkeypatch.setattr(sampling, "VARIATION_COUNT", 1)
     return tmp_path
 
 
@@ -91,7 +91,7 @@ def compose_pointnav(folder):
     """One of our apartments with its navmesh, and an episode in PointNav's format."""
     import habitat_sim
 
-    _, _, solid = scene_meshes(generation.LAYOUTS_OF_SPLIT["val"][0], 0)
+    _, _, solid = scene_meshes(sampling.LAYOUTS_OF_SPLIT["val"][0], 0)
     upright = [(to_habitat_position(points), triangles) for points, triangles in solid]
     stage = folder / "apartment.glb"
     stage.write_bytes(glb(upright))

@@ -3,9 +3,9 @@
 import pytest
 
 from rearrange.env import RearrangeEnv
+from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.sim import SimulatorConfig
-from rearrange.sim.conformance_tools import one_action, repeat
-from rearrange.sim.habitat import HabitatSimulator
+from rearrange.testing.tools import one_action, repeat
 from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rearrange import RearrangeEnv, SimulatorConfig
-from rearrange.episodes import load_layout
+from rearrange.navigation import load_layout
 from rearrange.worlds import DEPTH_KEY
 from skills.eval_options import task_changes
 from skills.players import REACH, PolicyPlayer, RandomPlayer, needs_detour

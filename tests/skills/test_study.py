@@ -9,9 +9,8 @@ import pytest
 
 import rearrange.errors
 from rearrange import RearrangeEnv, SimulatorConfig
-from rearrange.episodes import generation, load_layout
-from rearrange.navigation import distance_field, path_length, shortest_path
-from rearrange.tasks import Pick
+from rearrange.navigation import distance_field, load_layout, path_length, shortest_path
+from rearrange.tasks import Pick, sampling
 from skills import study
 from skills.statistics import wilson
 from ver import UserError
@@ -22,7 +21,7 @@ USER_ERRORS = (UserError, rearrange.errors.UserError)
 @pytest.fixture
 def one_variation(monkeypatch):
     """Only the first variation of each layout is sampled, so that few apartments are built."""
-    monkeypatch.setattr(generation, "VARIATION_COUNT", 1)
+    monkeypatch.setattr(sampling, "VARIATION_COUNT", 1)
 
 
 def way_of(episode) -> float:

@@ -4,8 +4,8 @@ import json
 import pytest
 
 from rearrange.episodes.dataset import EpisodeSet
-from rearrange.episodes.generation import load_layout
 from rearrange.episodes.schema import record_of
+from rearrange.navigation import load_layout
 
 
 @pytest.fixture

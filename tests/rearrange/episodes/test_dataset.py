@@ -126,7 +126,7 @@ POSE = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
 WRONG = {
     "version": (put(("version",), 2), ["version: expected 1", "found 2"]),
     "version is a bool": (put(("version",), True), ["version", "found True"]),
-    "task": (put(("task",), "juggle"), ["task: expected one of", "'juggle'"]),
+    "task": (put(("task",), "pick me"), ["task: expected a name of", "'pick me'"]),
     "split": (put(("split",), "dev"), ["split: expected one of train, val, test", "'dev'"]),
     "seed": (put(("seed",), -1), ["seed", "found -1"]),
     "generator": (put(("generator",), "a\nb"), ["generator", r"'a\nb'"]),

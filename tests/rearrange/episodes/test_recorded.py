@@ -6,8 +6,8 @@ import pytest
 
 from rearrange.episodes import RecordedStarts
 from rearrange.episodes.dataset import EpisodeSet, record_of
-from rearrange.episodes.generation import load_layout
 from rearrange.errors import UserError
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
 
 

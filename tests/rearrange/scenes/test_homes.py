@@ -9,10 +9,8 @@ from apartment_checks import check_no_overlap
 from test_apartment_properties import block, faults
 from test_generator import check_surfaces
 
-from rearrange.episodes import empty_scene, generation, load_layout
-from rearrange.episodes.generation import source_of
 from rearrange.errors import UserError
-from rearrange.navigation import OccupancyGrid
+from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.scenes import (
     CLOSED_RECEPTACLES,
     OPEN_RECEPTACLES,
@@ -31,8 +29,9 @@ from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.homes import generated_plan
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
-from rearrange.tasks import TASKS, fitness, make_task
+from rearrange.tasks import TASKS, fitness, make_task, sampling
 from rearrange.tasks.fitness import can_stand_near, draw
+from rearrange.tasks.sampling import empty_scene, source_of
 from rearrange.worlds import START_ATTEMPTS
 
 BLOCK = 100  # homes per slow test
@@ -82,7 +81,7 @@ def without_start(simulator, monkeypatch):
     """Which tasks of all cannot start in a home."""
 
     def find(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
-        for module in (generation, fitness):
+        for module in (sampling, fitness):
             monkeypatch.setattr(module, "load_layout", lambda *_: (apartment, grid))
         found = []
         for name in TASKS:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rearrange.robot import kinematics
-from rearrange.sim.conformance_tools import in_base_frame, one_action, repeat
+from rearrange.testing.tools import in_base_frame, one_action, repeat
 
 
 def open_door(simulator):

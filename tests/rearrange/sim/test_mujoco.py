@@ -8,16 +8,16 @@ from rearrange.robot import kinematics
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, half_height
 from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import ApartmentModel, load_apartment
-from rearrange.sim.conformance_tools import (
+from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
+from rearrange.sim.free_robot import teleport
+from rearrange.sim.mujoco import SUCTION_GAP
+from rearrange.testing.tools import (
     in_the_open,
     object_in_hand,
     one_action,
     repeat,
     snapshot,
 )
-from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
-from rearrange.sim.free_robot import teleport
-from rearrange.sim.mujoco import SUCTION_GAP
 
 SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "neq", "nmocap", "ntree", "nexclude")
 SMALL = SimulatorConfig(camera_size=8)

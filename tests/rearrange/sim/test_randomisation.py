@@ -14,9 +14,10 @@ from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot import fetch
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.sim import MujocoSimulator, Randomisation, SimulatorConfig, check_simulator
+from rearrange.sim import MujocoSimulator, Randomisation, SimulatorConfig
 from rearrange.sim.apartment_model import load_apartment
-from rearrange.sim.conformance_tools import one_action, random_actions, snapshot
+from rearrange.testing import check_simulator
+from rearrange.testing.tools import one_action, random_actions, snapshot
 
 ALL = Randomisation(
     object_shift=0.01,

@@ -8,8 +8,8 @@ import pytest
 from rearrange.robot import fetch, kinematics
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import hard_apartment, load_apartment
-from rearrange.sim.conformance_tools import in_the_open, one_action
 from rearrange.sim.contacts import ROBOT, SUCTION, largest_force
+from rearrange.testing.tools import in_the_open, one_action
 
 SMALL = SimulatorConfig(camera_size=8)
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rearrange.episodes.generation import load_layout
+from rearrange.navigation import load_layout
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import fitness
 from rearrange.tasks.fitness import can_stand_near, draw, unfit

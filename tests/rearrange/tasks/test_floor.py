@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rearrange.episodes import load_layout
+from rearrange.navigation import load_layout
 from rearrange.sim import NOTHING
 from rearrange.tasks import Pick, PickConfig, Place, PlaceConfig
 from rearrange.tasks.starts import way_to_stand

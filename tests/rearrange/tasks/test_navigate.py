@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import load_layout
 from rearrange.errors import UserError
-from rearrange.navigation import distance_field, region_field, standing_region
+from rearrange.navigation import distance_field, load_layout, region_field, standing_region
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
 from rearrange.tasks.starts import STANDING_REACH, way_to_stand

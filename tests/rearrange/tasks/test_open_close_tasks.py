@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import load_layout
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import NOTHING
 from rearrange.tasks import TASKS, CloseCab, CloseFridge, OpenCab, OpenFridge

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import generation
+from rearrange.navigation import load_layout
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.tasks import PrepareGroceries, PrepareGroceriesConfig
+from rearrange.tasks import PrepareGroceries, PrepareGroceriesConfig, sampling
 
 COUNTERS = {"counter_left", "counter_right"}
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("one_variation")
 @pytest.fixture(scope="module")
 def episodes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generation, "VARIATION_COUNT", 1)
+        patch.setattr(sampling, "VARIATION_COUNT", 1)
         rng = np.random.default_rng(0)
         return [PrepareGroceries().sample_episode("val", rng) for _ in range(25)]
 
@@ -49,7 +49,7 @@ def test_goals_keep_their_gaps(episodes):
 
 def test_what_is_in_the_fridge_stands_in_the_middle_of_its_shelf(episodes):
     for episode in episodes:
-        shelf = generation.load_layout(episode.layout, 0)[0].receptacles["fridge_middle"]
+        shelf = load_layout(episode.layout, 0)[0].receptacles["fridge_middle"]
         c, s = math.cos(shelf.yaw), math.sin(shelf.yaw)
         inside = [episode.targets[0].start, episode.targets[1].start, episode.targets[2].goal]
         for x, y, _ in inside:

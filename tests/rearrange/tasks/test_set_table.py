@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import generation
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, OPEN_RECEPTACLES
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
@@ -124,7 +124,7 @@ def test_goals_keep_their_gaps(episodes):
 
 def test_clutter_stands_on_open_receptacles(episodes):
     for episode in episodes:
-        apartment = generation.load_layout(episode.layout, 0)[0]
+        apartment = load_layout(episode.layout, 0)[0]
         surfaces = [apartment.receptacles[name] for name in OPEN_RECEPTACLES]
         for slot, (x, y, *_) in episode.objects.items():
             if slot not in (BOWL, APPLE):

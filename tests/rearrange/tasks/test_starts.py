@@ -3,11 +3,12 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import Target, cluttered_scene, empty_scene
+from rearrange.episodes import Target
 from rearrange.navigation.footprints import door_footprint
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
+from rearrange.tasks.sampling import cluttered_scene, empty_scene
 from rearrange.tasks.starts import (
     add_shut_in,
     handle_place,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rearrange.episodes import load_layout
+from rearrange.navigation import load_layout
 from rearrange.robot.kinematics import RESTING_ARM
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import load_layout
+from rearrange.navigation import load_layout
 from rearrange.robot.kinematics import RESTING_END_EFFECTOR
 from rearrange.rules import without_stop_masks
 from rearrange.scenes.apartment import ARTICULATED_JOINTS

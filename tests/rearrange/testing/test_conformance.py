@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rearrange.sim import MujocoSimulator, SimulatorConfig, check_simulator, conformance
+from rearrange.sim import MujocoSimulator, SimulatorConfig
+from rearrange.testing import check_simulator, conformance
 
 
 def make_simulator(world_count: int, kind: type[MujocoSimulator] = MujocoSimulator):

@@ -1,148 +1,40 @@
 """The Habitat simulator: habitat-sim with Bullet, an engine process for each world.
 
 The same apartments, objects and robot as in MuJoCo, rebuilt in the engine from primitives
-(`habitat_scene.py`), so the same episodes and tasks run in both. What differs is physics (Bullet) and
+(`scene.py`), so the same episodes and tasks run in both. What differs is physics (Bullet) and
 the picture (rasterised by the engine). habitat-sim is imported by the engines' processes only.
-
-Habitat's world has y up and its quaternions are xyzw. This file converts, and no other: everything
-keeps its own z-up frame within the world, so only poses in the world are turned.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rearrange.episodes.episode import Episode
-from rearrange.episodes.generation import floor_of
+from rearrange.episodes.episode import Episode, floor_of
 from rearrange.errors import UserError
+from rearrange.habitat.frames import (
+    from_habitat_position,
+    from_habitat_rotation,
+    quaternion_of,
+    rotation_matrix,
+    to_habitat_pose,
+    to_habitat_position,
+)
+from rearrange.habitat.orders import base_poses, engine_scene, engine_settings, handles_of
+from rearrange.habitat.process import EngineError, EngineProcess, check_installed
 from rearrange.navigation import ROBOT_RADIUS
 from rearrange.navigation.footprints import HIGHEST
 from rearrange.render import look_at
-from rearrange.render.camera import FAR, NEAR
+from rearrange.render.camera import FAR
 from rearrange.robot import fetch, kinematics
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import parked_position
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, PHYSICS_STEP, SimState
+from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
 from rearrange.sim.config import SimulatorConfig
-from rearrange.sim.habitat_process import (
-    EngineError,
-    EngineProcess,
-    check_installed,
-    render_device,
-)
-from rearrange.sim.habitat_scene import (
-    SURFACE_FRICTION,
-    physics_settings,
-    robot_file,
-    scene_assets,
-)
-from rearrange.sim.kernels import LET_GO, SUBSTEP_COUNT, TAKE, begin_step, place_camera
-from rearrange.sim.mujoco import SUCTION_GAP, top_grasp
-
-# Nearer than this to a handle the cup takes it where it touches its link [m]; from farther away the grasp would
-# break at once, as it does in habitat-lab
-HANDLE_REACH = 0.15
-_HALF = math.sqrt(0.5)
-# Habitat from ours: a quarter turn about x, as a matrix and as a quaternion wxyz.
-_TURN = np.array([(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)])
-_TURN_QUATERNION = np.array([_HALF, -_HALF, 0.0, 0.0])
-_BACK_QUATERNION = np.array([_HALF, _HALF, 0.0, 0.0])
-
-
-# --- frames -----------------------------------------------------------------------------------------
-
-
-def to_habitat_position(position: Any) -> np.ndarray:
-    """Points of our world [..., 3] (z up) in Habitat's (y up), m: (x, y, z) becomes (x, z, -y)."""
-    return np.asarray(position, float) @ _TURN.T
-
-
-def from_habitat_position(position: Any) -> np.ndarray:
-    """Points of Habitat's world [..., 3] in ours, m: (x, y, z) becomes (x, -z, y)."""
-    return np.asarray(position, float) @ _TURN
-
-
-def from_habitat_cells(
-    corner: Any, cells: np.ndarray, size: float
-) -> tuple[tuple[float, float], np.ndarray]:
-    """Cells of a floor of Habitat's world [nx, nz] in ours: origin [2], m, and cells [nx, ny].
-
-    Args:
-        corner: x and z of the lower corner of the first cell [m].
-        cells: Anything of each.
-        size: Of a cell [m].
-    """
-    x, z = (float(part) for part in corner)
-    return (x, -(z + cells.shape[1] * size)), cells[:, ::-1]  # its z is our -y
-
-
-def to_habitat_rotation(rotation: Any) -> np.ndarray:
-    """Quaternions wxyz of things in our world [..., 4] as xyzw in Habitat's; their own axes stay."""
-    return np.roll(_multiply(_TURN_QUATERNION, np.asarray(rotation, float)), -1, axis=-1)
-
-
-def from_habitat_rotation(rotation: Any) -> np.ndarray:
-    """Quaternions xyzw of things in Habitat's world [..., 4] as wxyz in ours; their own axes stay."""
-    return _multiply(_BACK_QUATERNION, np.roll(np.asarray(rotation, float), 1, axis=-1))
-
-
-def _multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Product of a quaternion [4] and many [..., 4], wxyz."""
-    w, x, y, z = first
-    a, b, c, d = np.moveaxis(second, -1, 0)
-    product = (
-        w * a - x * b - y * c - z * d,
-        w * b + x * a + y * d - z * c,
-        w * c - x * d + y * a + z * b,
-        w * d + x * c - y * b + z * a,
-    )
-    return np.stack(product, axis=-1)
-
-
-def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:
-    """Rotation matrix [3, 3] of a unit quaternion wxyz."""
-    w, x, y, z = quaternion / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-        ]
-    )
-
-
-def quaternion_of(matrix: np.ndarray) -> np.ndarray:
-    """Unit quaternion wxyz of a rotation matrix [3, 3]."""
-    # The eigenvector of the largest eigenvalue of this symmetric matrix (Bar-Itzhack 2000).
-    (a, b, c), (d, e, f), (g, h, i) = matrix
-    keys = np.array(
-        [
-            (a + e + i, h - f, c - g, d - b),
-            (h - f, a - e - i, d + b, g + c),
-            (c - g, d + b, e - a - i, h + f),
-            (d - b, g + c, h + f, i - a - e),
-        ]
-    )
-    return np.linalg.eigh(keys)[1][:, -1]
-
-
-def _heading(yaw: float) -> np.ndarray:
-    """Quaternion wxyz of a turn about the vertical."""
-    return np.array([math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)])
-
-
-def to_habitat_pose(position: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Position [3] and quaternion xyzw [4] in Habitat's world of a pose in ours (wxyz)."""
-    return to_habitat_position(position), to_habitat_rotation(rotation)
-
-
-# --- the simulator ----------------------------------------------------------------------------------
+from rearrange.sim.kernels import LET_GO, TAKE, begin_step, place_camera
 
 
 @dataclass
@@ -341,7 +233,7 @@ class HabitatSimulator:
         Args:
             i: World.
             world: It.
-            told: See `habitat_engine.Engine.read`.
+            told: See `engine.Engine.read`.
         """
         count, doors = kinematics.JOINT_COUNT, len(world.handles)
         values = np.frombuffer(told)
@@ -375,111 +267,3 @@ class HabitatSimulator:
         else:
             return False
         return bool(slip >= self.config.hold_threshold)
-
-
-def base_poses(motion: np.ndarray) -> np.ndarray:
-    """Where the robot stands in each substep [S, 7], Habitat's world.
-
-    Args:
-        motion: x, y, yaw, and how they change per substep [6], see `kernels.begin_step`.
-    """
-    part = np.arange(1, SUBSTEP_COUNT + 1)[:, None]
-    x, y, yaw = (motion[:3] + part * motion[3:]).T
-    zero = np.zeros(SUBSTEP_COUNT)
-    rotation = np.stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)], axis=1)
-    position = to_habitat_position(np.stack([x, y, zero], axis=1))
-    return np.concatenate([position, to_habitat_rotation(rotation)], axis=1)
-
-
-# --- what the engine is told ------------------------------------------------------------------------
-
-
-def engine_settings() -> dict[str, Any]:
-    """What `habitat_engine.Engine` takes."""
-    return {
-        "physics": physics_settings(),
-        "time_step": PHYSICS_STEP,
-        "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
-        "near": NEAR,
-        "device": render_device(),
-        "friction": SURFACE_FRICTION,
-    }
-
-
-def engine_scene(episode: Episode) -> dict[str, Any]:
-    """An episode as `habitat_engine.Engine.reset` takes it, in Habitat's world."""
-    place = _place_in_dataset(episode) if episode.scene else _our_place(episode)
-    held, grasp = None, episode.grasp
-    if episode.held_slot is not None:
-        if grasp is None and episode.scene is None:
-            grasp = top_grasp(episode.held_slot)
-        # In the hand's own frame, which is turned with the world: only the order changes.
-        pose = None if grasp is None else (np.array(grasp[:3]), np.roll(grasp[3:], -1))
-        held = {"slot": episode.held_slot, "pose": pose, "gap": SUCTION_GAP}
-    x, y, yaw = episode.base_pose
-    return place | {
-        "held": held,
-        "arm": episode.arm_joints,
-        "robot_pose": to_habitat_pose((x, y, 0.0), _heading(yaw)),
-        "robot": {
-            "file": robot_file(),
-            "cup": fetch.SUCTION_GEOM,
-            "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
-            "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
-        },
-    }
-
-
-def handles_of(episode: Episode) -> list[int]:
-    """Joints, among ARTICULATED_JOINTS, of whose handles the engine tells, in its order."""
-    there = ARTICULATED_JOINTS if episode.scene is None else episode.scene.handles
-    return [k for k, joint in enumerate(ARTICULATED_JOINTS) if joint in there]
-
-
-def _place_in_dataset(episode: Episode) -> dict[str, Any]:
-    """Scene and objects of an episode in a scene of a dataset."""
-    scene = episode.scene
-    assert scene is not None
-    objects = []
-    for slot, pose in sorted(episode.objects.items()):
-        position, rotation = to_habitat_pose(pose[:3], pose[3:])
-        entry = {"slot": slot, "file": scene.objects[slot]}
-        objects.append(entry | {"position": position, "rotation": rotation})
-    files = {name: getattr(scene, name) for name in ("scene", "dataset", "joints", "height")}
-    handles = []
-    for k in handles_of(episode):
-        joint = ARTICULATED_JOINTS[k]
-        place = scene.handles[joint]
-        value = episode.articulated.get(joint)
-        handles.append(asdict(place) | {"value": value, "reach": HANDLE_REACH})
-    return {"files": files, "furniture": [], "handles": handles, "objects": objects}
-
-
-def _our_place(episode: Episode) -> dict[str, Any]:
-    """Apartment, furniture and objects of an episode in an apartment of ours."""
-    assets = scene_assets(episode.layout, episode.variation)
-    furniture = [
-        {
-            "file": piece.file,
-            "pose": to_habitat_pose(piece.position, piece.rotation),
-            "joints": piece.joints,
-            "values": [episode.articulated.get(joint, 0.0) for joint in piece.joints],
-        }
-        for piece in assets.furniture
-    ]
-    objects = []
-    for slot, pose in sorted(episode.objects.items()):
-        position, rotation = to_habitat_pose(pose[:3], pose[3:])
-        entry = vars(assets.objects[slot]) | {"position": position, "rotation": rotation}
-        objects.append(
-            entry | {"slot": slot, "length": OBJECT_KINDS[SLOT_KINDS[slot]].longest_side}
-        )
-    return {
-        "files": None,
-        "visual": assets.visual,
-        "collision": assets.collision,
-        "apartment_pose": to_habitat_pose(np.zeros(3), _heading(0.0)),
-        "furniture": furniture,
-        "handles": [],
-        "objects": objects,
-    }

@@ -16,13 +16,7 @@ from PIL import Image
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
-from rearrange.navigation import (
-    distance_field,
-    draw_map,
-    map_pixel,
-    path_length,
-    shortest_path,
-)
+from rearrange.navigation import distance_field, draw_map, map_pixel, path_length, shortest_path
 from rearrange.render import (
     Camera,
     GeomTable,

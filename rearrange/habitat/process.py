@@ -16,7 +16,7 @@ from typing import Any
 
 from rearrange.errors import UserError
 
-ENGINE = Path(__file__).with_name("habitat_engine.py")
+ENGINE = Path(__file__).with_name("engine.py")
 SERVER = Path(__file__).with_name("engine_server.py")
 # Runs the server as a script: as a module of ours it would import MuJoCo and numba, too.
 _RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
@@ -50,7 +50,7 @@ class EngineProcess:
     """One engine; it ends with this process.
 
     Args:
-        settings: What the engine takes, see `habitat_engine.Engine`.
+        settings: What the engine takes, see `engine.Engine`.
         name: For messages, e.g. "world 0".
         file: Where the class `Engine` is.
     """

@@ -1,6 +1,6 @@
 """The program of an engine's process: loads a file with a class `Engine` and does what is asked of it.
 
-Run as a script by `habitat_process.py`, with that file, a socket and the parent's process id as arguments.
+Run as a script by `process.py`, with that file, a socket and the parent's process id as arguments.
 Habitat's engine ends its process on many mistakes, so nobody else may live in it. Messages are (what to
 do, its arguments), the first with what the class takes; answers are ("done", result) or ("failed", why).
 """

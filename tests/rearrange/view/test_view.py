@@ -11,11 +11,11 @@ from rearrange import view
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
-from rearrange.render import episode_sheet
-from rearrange.render.episode_sheet import Subject, facts
 from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, layouts_of
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS
+from rearrange.view import episode_sheet
+from rearrange.view.episode_sheet import Subject, facts
 
 
 @pytest.fixture

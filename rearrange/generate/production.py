@@ -23,17 +23,18 @@ import numpy as np
 from rearrange.episodes.dataset import EpisodeSet, dump, write_file
 from rearrange.episodes.episode import Episode
 from rearrange.episodes.fields import FieldChecker
-from rearrange.episodes.generation import load_layout, source_of
 from rearrange.episodes.schema import (
     ApartmentRecord,
     decode_episode,
     encode_episode,
     record_of,
 )
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.fitness import draw
+from rearrange.tasks.sampling import source_of
 
 CHUNK = 10  # episodes per message
 MOST_ATTEMPTS = 1000  # samples per episode

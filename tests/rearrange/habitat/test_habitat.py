@@ -10,18 +10,19 @@ import pytest
 from door_opening import open_door
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes.generation import load_layout
 from rearrange.errors import UserError
-from rearrange.navigation import ROBOT_RADIUS, distance_field
+from rearrange.habitat import simulator as habitat
+from rearrange.habitat.simulator import HabitatSimulator
+from rearrange.navigation import ROBOT_RADIUS, distance_field, load_layout
 from rearrange.render import look_at
 from rearrange.robot import fetch
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.sim import MujocoSimulator, SimulatorConfig, check_simulator, conformance, habitat
+from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
-from rearrange.sim.conformance_tools import in_the_open, one_action, snapshot
-from rearrange.sim.habitat import HabitatSimulator
 from rearrange.tasks import make_task
+from rearrange.testing import check_simulator, conformance
+from rearrange.testing.tools import in_the_open, one_action, snapshot
 
 pytestmark = [pytest.mark.habitat, pytest.mark.slow]
 CONFIG = SimulatorConfig(camera_size=64)
@@ -44,7 +45,7 @@ def test_it_keeps_the_contract(check, pick_episodes):
 
 
 def test_every_check_is_run():
-    assert check_simulator.__module__ == "rearrange.sim.conformance"
+    assert check_simulator.__module__ == "rearrange.testing.conformance"
     assert len(conformance.CHECKS) == 12
 
 

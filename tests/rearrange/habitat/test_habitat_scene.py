@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from rearrange.robot import fetch, kinematics
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.sim.apartment_model import load_apartment
-from rearrange.sim.habitat_scene import (
+from rearrange.habitat.scene import (
     GROUND,
     cache_folder,
     glb,
@@ -22,7 +18,11 @@ from rearrange.sim.habitat_scene import (
     scene_assets,
     scene_meshes,
 )
-from rearrange.sim.habitat_urdf import Link, Shape, urdf
+from rearrange.habitat.urdf import Link, Shape, urdf
+from rearrange.robot import fetch, kinematics
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.sim.apartment_model import load_apartment
 
 
 @pytest.fixture(autouse=True)

@@ -16,13 +16,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.episodes.generation import load_layout
-from rearrange.navigation import ROBOT_RADIUS
+from rearrange.navigation import ROBOT_RADIUS, load_layout
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import NOTHING, Simulator
-from rearrange.sim.conformance_tools import (
+from rearrange.testing.tools import (
     ARM_STEP,
     SECOND,
     assert_close,

@@ -22,24 +22,25 @@ from typing import Any, cast
 import numpy as np
 
 from atomic_files import write_whole
-from rearrange.episodes import Episode, HandleWay, Scene, SceneFiles, SceneHandle, Target
+from rearrange.episodes import Episode, SceneFiles, SceneHandle, Target
 from rearrange.errors import UserError
+from rearrange.habitat.frames import (
+    from_habitat_cells,
+    from_habitat_position,
+    from_habitat_rotation,
+    quaternion_of,
+)
+from rearrange.habitat.orders import engine_settings
+from rearrange.habitat.process import EngineProcess, check_installed
+from rearrange.habitat.scene import cache_folder
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.navigation.footprints import HIGHEST, LOWEST
 from rearrange.navigation.occupancy import CELL_SIZE
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.sim.base import OBJECT_SLOT_COUNT
-from rearrange.sim.habitat import (
-    engine_settings,
-    from_habitat_cells,
-    from_habitat_position,
-    from_habitat_rotation,
-    quaternion_of,
-)
-from rearrange.sim.habitat_process import EngineProcess, check_installed
-from rearrange.sim.habitat_scene import cache_folder
 from rearrange.tasks.base import Task
+from rearrange.tasks.sampling import HandleWay, Scene
 
 DOWNLOAD = (
     "get it with python -m habitat_sim.utils.datasets_download --uids replica_cad_dataset ycb "
@@ -54,7 +55,7 @@ JOINT_OF_MARKER = {
     "cab_push_point_4": "drawer_bottom",
 }
 MESH_ABOVE = 0.25  # [m], at most so much above the floor is its mesh
-SURVEY = Path(__file__).with_name("habitat_survey.py")
+SURVEY = Path(__file__).with_name("survey.py")
 SCENE_ATTEMPTS = 50  # episodes of the file that are tried until the robot fits near a target
 
 

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import cluttered_scene, generation, sample_arm
-from rearrange.episodes.generation import empty_scene, source_of
 from rearrange.errors import UserError
+from rearrange.navigation import load_layout
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import (
     CLASSIC,
@@ -18,7 +17,8 @@ from rearrange.scenes.apartment import (
 )
 from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.tasks import Pick, TidyHouse
+from rearrange.tasks import Pick, TidyHouse, sampling
+from rearrange.tasks.sampling import cluttered_scene, empty_scene, sample_arm, source_of
 
 pytestmark = pytest.mark.usefixtures("one_variation")
 
@@ -55,7 +55,7 @@ def test_scenes_come_from_the_layouts_of_their_split(split):
 
 
 def test_all_variations_are_drawn(monkeypatch):
-    monkeypatch.setattr(generation, "VARIATION_COUNT", 3)
+    monkeypatch.setattr(sampling, "VARIATION_COUNT", 3)
     rng = np.random.default_rng(0)
     assert {cluttered_scene("val", rng).apartment.variation for _ in range(15)} == {0, 1, 2}
 
@@ -98,7 +98,7 @@ def test_goals_are_apart_from_objects_and_from_each_other():
         episode = TidyHouse().sample_episode("val", rng)
         things = [(slot, pose[:3]) for slot, pose in episode.objects.items()]
         goals = [(target.slot, target.goal) for target in episode.targets]
-        surfaces = generation.load_layout(episode.layout, 0)[0].receptacles
+        surfaces = load_layout(episode.layout, 0)[0].receptacles
         for k, (slot, goal) in enumerate(goals):
             surface = surfaces[episode.targets[k].goal_receptacle]
             assert goal[2] == pytest.approx(
@@ -108,7 +108,7 @@ def test_goals_are_apart_from_objects_and_from_each_other():
                 radii = kind_of(slot).footprint_radius + kind_of(other).footprint_radius
                 gap = math.dist(goal[:2], where[:2]) - radii
                 above = abs(goal[2] - where[2])
-                assert gap >= generation.GOAL_GAP - 1e-9 or above > 0.2
+                assert gap >= sampling.GOAL_GAP - 1e-9 or above > 0.2
 
 
 def test_robots_start_where_they_fit():
@@ -116,7 +116,7 @@ def test_robots_start_where_they_fit():
     for task in (Pick(), TidyHouse()):
         for _ in range(5):
             episode = task.sample_episode("val", rng)
-            grid = generation.load_layout(episode.layout, 0)[1]
+            grid = load_layout(episode.layout, 0)[1]
             assert grid.is_free(*episode.base_pose[:2])
             assert grid.on_island(*episode.base_pose[:2])
 

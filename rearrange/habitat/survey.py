@@ -1,6 +1,6 @@
 """What is asked once of a scene of a dataset of Habitat: its floor and its handles.
 
-As `habitat_engine.py` it imports nothing of ours and knows Habitat's frames only. Loaded by `engine_server.py`.
+As `engine.py` it imports nothing of ours and knows Habitat's frames only. Loaded by `engine_server.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Engine:
     """A scene with its furniture, without a robot."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        """Start the engine; `settings` as for `habitat_engine.Engine`, and `scene` and `dataset`, files."""
+        """Start the engine; `settings` as for `engine.Engine`, and `scene` and `dataset`, files."""
         import habitat_sim  # pyright: ignore[reportMissingImports]
         import magnum  # pyright: ignore[reportMissingImports]
 

@@ -22,6 +22,7 @@ import mujoco
 import numpy as np
 
 from atomic_files import write_whole
+from rearrange.habitat.urdf import Link, body_link, urdf
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import (
@@ -33,7 +34,6 @@ from rearrange.scenes.compile import (
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import PHYSICS_STEP
-from rearrange.sim.habitat_urdf import Link, body_link, urdf
 
 FURNITURE = ("fridge", "cabinet")  # what opens, in the order of ARTICULATED_JOINTS
 SEGMENTS = 24  # sides of a cylinder

@@ -12,16 +12,10 @@ from door_opening import open_door
 
 from benchmarks.habitat_lab_scene import compose
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import HandleWay, SceneHandle, generation, load_layout
+from rearrange.episodes import SceneHandle
 from rearrange.errors import UserError
-from rearrange.navigation import OccupancyGrid
-from rearrange.robot.kinematics import RESTING_ARM
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import SLOT_KINDS
-from rearrange.sim import MujocoSimulator, SimulatorConfig, habitat_dataset
-from rearrange.sim.base import NOTHING
-from rearrange.sim.habitat import HabitatSimulator, to_habitat_position
-from rearrange.sim.habitat_dataset import (
+from rearrange.habitat import dataset as habitat_dataset
+from rearrange.habitat.dataset import (
     JOINT_OF_MARKER,
     DatasetEpisodes,
     is_rearrange_dataset,
@@ -31,8 +25,17 @@ from rearrange.sim.habitat_dataset import (
     scene_handles,
     scene_of,
 )
-from rearrange.sim.habitat_scene import glb, scene_meshes
-from rearrange.tasks import make_task
+from rearrange.habitat.frames import to_habitat_position
+from rearrange.habitat.scene import glb, scene_meshes
+from rearrange.habitat.simulator import HabitatSimulator
+from rearrange.navigation import OccupancyGrid, load_layout
+from rearrange.robot.kinematics import RESTING_ARM
+from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.sim import MujocoSimulator, SimulatorConfig
+from rearrange.sim.base import NOTHING
+from rearrange.tasks import make_task, sampling
+from rearrange.tasks.sampling import HandleWay
 from rearrange.tasks.starts import handle_place
 
 CONFIG = SimulatorConfig(camera_size=64)
@@ -265,12 +268,12 @@ def test_a_floor_without_room_is_told(name, tmp_path, entry, monkeypatch):
 
 
 class FakeEngine:
-    """Answers as `habitat_survey.Engine` would of a floor with one wall, and counts its starts."""
+    """Answers as `survey.Engine` would of a floor with one wall, and counts its starts."""
 
     started = 0
 
     def __init__(self, settings, name, file):
-        assert file.name == "habitat_survey.py"
+        assert file.name == "survey.py"
         assert settings["scene"] == name
         type(self).started += 1
 
@@ -337,7 +340,7 @@ def test_our_own_files_are_told_apart(tmp_path, entry):
 @pytest.fixture
 def composed(tmp_path, monkeypatch):
     """One of our apartments as a scene dataset with two episodes, and the same episodes as ours."""
-    monkeypatch.setattr(generation, "VARIATION_COUNT", 1)
+    monkeypatch.setattr(sampling, "VARIATION_COUNT", 1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     task, rng = make_task("pick"), np.random.default_rng(0)
     episodes = [task.sample_episode("val", rng)]

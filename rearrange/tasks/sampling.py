@@ -10,22 +10,18 @@ from typing import Any
 import numpy as np
 
 from rearrange.episodes.episode import Episode, Target
-from rearrange.errors import UserError
-from rearrange.navigation import OccupancyGrid
+from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
-    LAYOUTS_OF,
-    LAYOUTS_OF_SPLIT,
     OPEN_RECEPTACLES,
     VARIATION_COUNT,
     Apartment,
     Receptacle,
-    kept_by_apartment,
+    check_split,
     layouts_of,
 )
 from rearrange.scenes.compile import REST_DEPTH
-from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
@@ -36,36 +32,9 @@ AWAY_SHARE = 1 / 128  # of draws that leave the one apartment that `at_home` nam
 # all: habitat-lab uses the central half of the fridge's shelf, here half of its area.
 CENTRAL_SHARE = {"fridge_middle": math.sqrt(0.5)}
 
-HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
-    "default": DEFAULT_HOMES,
-    "choices": tuple(LAYOUTS_OF),
-    "help": f"eleven plans drawn by hand, or plans without end; default: {DEFAULT_HOMES}",
-}
-
 Place = tuple[
     float, float, float, float
 ]  # x, y [m], footprint radius [m], height of the surface [m]
-
-
-@kept_by_apartment
-def load_layout(layout: int, variation: int) -> tuple[Apartment, OccupancyGrid]:
-    """An apartment and its occupancy grid (cached per process)."""
-    apartment = generate_apartment(layout, variation)
-    return apartment, OccupancyGrid(apartment)
-
-
-def floor_of(episode: Episode) -> OccupancyGrid:
-    """The floor on which an episode takes place."""
-    if episode.scene is not None:
-        return episode.scene.grid
-    return load_layout(episode.layout, episode.variation)[1]
-
-
-def check_split(split: str) -> str:
-    """Return the split or raise a UserError that lists those that exist."""
-    if split not in LAYOUTS_OF_SPLIT:
-        raise UserError(f"unknown split '{split}': choose one of {', '.join(LAYOUTS_OF_SPLIT)}")
-    return split
 
 
 @dataclass(frozen=True)

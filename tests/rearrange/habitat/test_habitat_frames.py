@@ -16,15 +16,15 @@ from hypothesis.extra import numpy as arrays
 from scipy.spatial.transform import Rotation
 
 from rearrange.errors import UserError
-from rearrange.sim import habitat
-from rearrange.sim.habitat import (
-    HabitatSimulator,
+from rearrange.habitat import simulator as habitat
+from rearrange.habitat.frames import (
     from_habitat_position,
     from_habitat_rotation,
     to_habitat_position,
     to_habitat_rotation,
 )
-from rearrange.sim.habitat_process import EngineError, EngineProcess
+from rearrange.habitat.process import EngineError, EngineProcess
+from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 
@@ -117,7 +117,7 @@ def test_without_habitat_one_line_says_what_to_install(monkeypatch):
 def test_our_packages_import_nothing_of_habitat():
     code = """
         import sys
-        import rearrange.env, rearrange.sim.habitat, skills.settings
+        import rearrange.env, rearrange.habitat.simulator, skills.settings
         print([m for m in sys.modules if m.split(".")[0] in ("habitat_sim", "magnum", "habitat")])
     """
     run = [sys.executable, "-c", textwrap.dedent(code)]
@@ -204,7 +204,7 @@ def test_an_engine_that_refuses_lives_on(engine):
 
 
 def test_an_engine_that_hangs_is_ended(engine, monkeypatch):
-    monkeypatch.setattr("rearrange.sim.habitat_process._TIME_LIMIT", 0.2)
+    monkeypatch.setattr("rearrange.habitat.process._TIME_LIMIT", 0.2)
     engine.ask("sleep")
     with pytest.raises(EngineError, match=r"hung for more than 0.2 s at sleep"):
         engine.answer()
@@ -223,7 +223,7 @@ def test_an_engine_does_not_outlive_its_parent(tmp_path):
     code = f"""
         import os, signal
         from pathlib import Path
-        from rearrange.sim.habitat_process import EngineProcess
+        from rearrange.habitat.process import EngineProcess
         process = EngineProcess({{}}, "world 0", Path({str(script)!r}))
         print(process.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -23,17 +23,16 @@ from PIL import Image
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
-from rearrange.episodes.generation import HOMES
 from rearrange.errors import UserError
-from rearrange.render.episode_sheet import contact_sheet, run_on, running
-from rearrange.render.home_sheet import home_sheet
 from rearrange.render.sheet import Picture, Sheet
-from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, VARIATION_COUNT, layouts_of
+from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, HOMES, VARIATION_COUNT, layouts_of
 from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.homes import find_plan
 from rearrange.sim.base import CONTROL_STEP
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS
+from rearrange.view.episode_sheet import contact_sheet, run_on, running
+from rearrange.view.home_sheet import home_sheet
 
 PLANS = "homes"  # what is shown instead of a task
 

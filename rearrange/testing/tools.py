@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.episodes.generation import load_layout
+from rearrange.navigation import load_layout
 from rearrange.render import look_at
 from rearrange.robot import fetch, kinematics
 from rearrange.sim.base import WORLD_STATE, SimState, Simulator

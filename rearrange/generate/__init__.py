@@ -1,0 +1,1 @@
+"""Making episode files."""

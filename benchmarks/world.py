@@ -27,13 +27,14 @@ from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
+from rearrange.robot.actions import STOP
 from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, check_split, layouts_of
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.homes import generated_plan
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
-from rearrange.tasks.base import STOP, Task
+from rearrange.tasks.base import Task
 from rearrange.worlds import to_physical
 from skills.command import OneLineParser, run_command
 from skills.provenance import made, write_result

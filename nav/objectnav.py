@@ -67,6 +67,7 @@ class ObjectNav(PointNav):
     CAN_LOOK = True
     HAS_CATEGORY = True
     GOAL = "a view point"
+    PARTS = NavTask.PARTS
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """See NavTask."""

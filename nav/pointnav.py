@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -94,6 +94,10 @@ class PointNav(NavTask):
     REWARDS = ("progress", "slack", "success")
     CAN_STOP = True
     GOAL = "the goal"
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        GOAL_KEY: ("distance", "bearing"),
+        DIRECTION_KEY: ("cosine", "sine"),
+    }
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """See NavTask."""

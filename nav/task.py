@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -62,6 +62,7 @@ class NavTask:
         CAN_STOP: Whether STOP is one of the actions.
         CAN_LOOK: Whether LOOK_UP and LOOK_DOWN are.
         HAS_CATEGORY: Whether things of a category are sought, which a goal mask can show.
+        PARTS: Vector observation -> names of its numbers, for configs.
     """
 
     name: str
@@ -70,6 +71,10 @@ class NavTask:
     CAN_STOP = False
     CAN_LOOK = False
     HAS_CATEGORY = False
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "gps": ("ahead", "right"),
+        "compass": ("turned",),
+    }
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """Remember what N episodes need; raises UserError where the config makes no sense."""

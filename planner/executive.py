@@ -23,12 +23,12 @@ from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
+from rearrange.robot.actions import PHYSICAL_ACTION_SIZE
 from skills import Skill, SkillArgument
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.registry import effect_of, find
 from skills.spec import Grip
 
-ACTION_SIZE = 10
 GRIP = 7  # index of the grip in Simulator.step's action
 HOLD, LET_GO = 1.0, -1.0
 TURN = 9  # index of the base's turn
@@ -271,7 +271,7 @@ class _Run:
         for step in range(1, steps + 1):
             if self._is_late():
                 return False
-            action = self._masked(name, np.zeros(ACTION_SIZE), REARM_RULE)
+            action = self._masked(name, np.zeros(PHYSICAL_ACTION_SIZE), REARM_RULE)
             if name == LOOK:
                 heading = self._bearing(self.calls[index].argument)[1]
                 action[TURN] = np.clip(
@@ -306,9 +306,9 @@ class _Run:
         return force_exceeded(info)
 
     def _masked(self, name: str, action: np.ndarray, rule: SkillRule) -> np.ndarray:
-        if np.shape(action) != (ACTION_SIZE,):
+        if np.shape(action) != (PHYSICAL_ACTION_SIZE,):
             raise ValueError(
-                f"skill '{name}': expected an action of shape ({ACTION_SIZE},), "
+                f"skill '{name}': expected an action of shape ({PHYSICAL_ACTION_SIZE},), "
                 f"found {np.shape(action)}"
             )
         masked = np.array(action, dtype=np.float64)

@@ -14,19 +14,12 @@ from gymnasium.vector.utils import batch_space
 from rearrange.episodes import Episode, RecordedStarts, check_episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
+from rearrange.robot.actions import FULL_ACTION_SIZE, PHYSICAL_ACTION_SIZE, STOP
 from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
-from rearrange.tasks.base import STOP
-from rearrange.worlds import (
-    FULL_ACTION_SIZE,
-    PHYSICAL_ACTION_SIZE,
-    EpisodeSource,
-    Worlds,
-    checked_action,
-    to_physical,
-)
+from rearrange.worlds import EpisodeSource, Worlds, checked_action, to_physical
 
 if TYPE_CHECKING:
     from rearrange.render.chase import ChaseView

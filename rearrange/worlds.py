@@ -14,6 +14,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
+from rearrange.robot.actions import FULL_ACTION_SIZE, PHYSICAL_ACTION_SIZE
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -23,8 +24,6 @@ from rearrange.tasks.base import DEPTH_RANGE, Outcome, Task
 from rearrange.tasks.fitness import draw
 from rearrange.tasks.sampling import at_home, source_of
 
-FULL_ACTION_SIZE = 11
-PHYSICAL_ACTION_SIZE = 10
 # Of a world that is trained in: making a generated apartment takes as long as a trained policy's episode
 EPISODES_PER_HOME = 64
 START_ATTEMPTS = 200

@@ -14,9 +14,8 @@ import torch
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
+from rearrange.robot.actions import PHYSICAL_ACTION_SIZE, STOP
 from rearrange.rules import without_stop_masks
-from rearrange.tasks.base import STOP
-from rearrange.worlds import PHYSICAL_ACTION_SIZE
 from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
 from skills.settings import SkillEnvironments

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rearrange.tasks.base import GRIP
+from rearrange.robot.actions import GRIP
 from skills.base import SkillArgument
 from skills.knowledge import Body
 

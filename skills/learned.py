@@ -11,9 +11,9 @@ import torch
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.late import LateObservations
+from rearrange.robot.actions import FULL_ACTION_SIZE, STOP
 from rearrange.tasks import make_task
-from rearrange.tasks.base import STOP
-from rearrange.worlds import FULL_ACTION_SIZE, to_physical
+from rearrange.worlds import to_physical
 from skills.base import SkillArgument, as_episode
 from skills.endings import Ending, Stops
 from skills.knowledge import Body, PolicySenses

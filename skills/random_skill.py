@@ -7,7 +7,8 @@ import zlib
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.worlds import FULL_ACTION_SIZE, to_physical
+from rearrange.robot.actions import FULL_ACTION_SIZE
+from rearrange.worlds import to_physical
 from skills.base import SkillArgument
 from skills.registry import find
 

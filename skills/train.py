@@ -24,6 +24,7 @@ from rearrange.tasks import HOUSEHOLD_NAMES
 from skills.command import OneLineParser, run_command
 from skills.demonstrations import imitate
 from skills.habitat_lab import is_habitat_lab, run_name
+from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import TEST
 from skills.recipe import check_stages, recipe_of
@@ -83,9 +84,9 @@ def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
 def _merged(skill: str, overrides: Sequence[str]) -> Any:
     schema = settings_type(check_skill(skill))
     common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
-    if skill in HOUSEHOLD_NAMES:
-        common = ("skill", "household")
-    names = ("habitat_lab",) if is_habitat_lab(skill) else (*common, skill)
+    names = (*common, "household" if skill in HOUSEHOLD_NAMES else skill)
+    if is_habitat_lab(skill):
+        names = ("habitat_lab",)
     files = [config_of(name) for name in names]
     settings = merge_config(schema(), files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
@@ -100,6 +101,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         raise UserError(
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
         )
+    settings.trainer.network = with_indices(settings.trainer.network, names_of(skill))
     check_ranges(settings.trainer)
     settings.skill = skill
     return settings

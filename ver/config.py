@@ -37,10 +37,11 @@ class NetworkConfig:
     initial_log_std: float = 0.0  # at the start, in half-ranges of the Box
     # Mean of each action dimension at the start, in half-ranges of the Box, within (-1, 1); empty:
     # zeros. Keeps a binary action, such as one that ends the episode, off until something is
-    # learned.
-    initial_mean: list[float] = field(default_factory=list)
-    # Dimensions of the Box that are on or off, such as a grip or a stop: they take either end
-    binary_actions: list[int] = field(default_factory=list)
+    # learned. skills.train also takes {name: mean}.
+    initial_mean: Any = field(default_factory=list)
+    # Dimensions of the Box that are on or off, such as a grip or a stop: they take either end.
+    # Indices; skills.train also takes names, here and below
+    binary_actions: list[Any] = field(default_factory=list)
     # Probability from which on the most likely action turns a binary one on. What sampled actions
     # do soon, with one chance in three at each step, a mean action that waits for one in two may
     # never do
@@ -48,11 +49,11 @@ class NetworkConfig:
     # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of
     # the angle, its double and its fourfold instead, which have no jump at half a turn and tell
     # small angles apart
-    angles: dict[str, list[int]] = field(default_factory=dict)
+    angles: dict[str, list[Any]] = field(default_factory=dict)
     # Distances and coordinates [m] among them, likewise: the network gets
     # sign(x) log(1 + |x| / distance_scale) besides, which tells 0.19 m from 0.21 where the standard
     # deviation is metres
-    distances: dict[str, list[int]] = field(default_factory=dict)
+    distances: dict[str, list[Any]] = field(default_factory=dict)
     distance_scale: float = 0.1  # [m] below which that is nearly linear
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
@@ -319,6 +320,8 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
             addition[name] = int(value)
         elif isinstance(asked, ListConfig) and isinstance(value, str | int | float):
             raise UserError(f"{source}: '{dotted}' is a list: write {dotted}=[{value}]")
+        elif asked is not None and asked._metadata.ref_type is Any:
+            config[name] = value  # a list may take the place of a mapping, which OmegaConf refuses
         elif isinstance(asked, DictConfig) and isinstance(given, DictConfig):
             _check_keys(asked, given, f"{dotted}.", source)
 

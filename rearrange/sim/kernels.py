@@ -8,6 +8,7 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.navigation.occupancy import clamp_kernel
 from rearrange.robot import kinematics
+from rearrange.robot.actions import FORWARD, GRIP, TURN
 from rearrange.sim.base import NOTHING
 
 SUBSTEP_COUNT = 4
@@ -52,7 +53,7 @@ def begin_step(  # type: ignore[no-untyped-def]
         target = targets[i, k] + action[i, k]
         target = max(min(target, measured[k] + lead), measured[k] - lead)
         targets[i, k] = control[k] = max(min(target, limits[1, k]), limits[0, k])
-    pose, forward, turn = worlds[i].base_pose, action[i, 8], action[i, 9]
+    pose, forward, turn = worlds[i].base_pose, action[i, FORWARD], action[i, TURN]
     x, y, yaw = pose[0], pose[1], pose[2]
     # HAB turns and drives in one action: the motion follows the mean heading.
     heading = yaw + 0.5 * turn
@@ -70,7 +71,7 @@ def begin_step(  # type: ignore[no-untyped-def]
     world = worlds[i]
     holds = world.held_object != NOTHING or world.held_handle != NOTHING
     touches = world.touched_object != NOTHING or world.touched_handle != NOTHING
-    if action[i, 7] < 0.0:
+    if action[i, GRIP] < 0.0:
         return LET_GO if holds else KEEP
     return TAKE if touches and not holds else KEEP
 

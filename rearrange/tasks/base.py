@@ -20,13 +20,12 @@ from numpy.lib.recfunctions import structured_to_unstructured
 from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.errors import UserError
+from rearrange.robot.actions import ACTION_NAMES, FORWARD, GRIP, PHYSICAL_ACTION_SIZE, TURN
 from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import SimState
 from rearrange.tasks.sampling import Scene
+from rearrange.tasks.sensors import SENSOR_PARTS
 
-GRIP, BASE, STOP = 7, slice(8, 10), 10  # places in a full action
-HOLD, LET_GO = 1.0, -1.0  # grip of an action: from 0 on hold or try to grasp, below let go
-_FORWARD, _TURN = BASE.start, BASE.start + 1
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
 
@@ -57,7 +56,9 @@ class ActionConfig:
 
     def scale(self) -> np.ndarray:
         """What an action of 1 is in the simulator's units: rad, grip, m, rad [10]."""
-        return np.array([self.arm_step] * 7 + [1.0, self.forward_step, self.turn_step])
+        scale = np.full(PHYSICAL_ACTION_SIZE, self.arm_step)
+        scale[GRIP], scale[FORWARD], scale[TURN] = 1.0, self.forward_step, self.turn_step
+        return scale
 
 
 @dataclass
@@ -136,6 +137,7 @@ class Task:
         config_type: Its numbers.
         action_slice: Where its action stands in a full one; `action_size` is its length.
         OBSERVATION: Vector observations by name, and their sizes (the env adds the camera).
+        PARTS: Names of their numbers, for configs; they begin anew for each further target.
         REWARDS: Names of the reward terms.
         FAILURES: Names of the reasons of failure.
         MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
@@ -149,6 +151,7 @@ class Task:
     action_size: ClassVar[int]
     action_slice: ClassVar[slice]
     OBSERVATION: ClassVar[dict[str, int]]
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = SENSOR_PARTS
     REWARDS: ClassVar[tuple[str, ...]]
     FAILURES: ClassVar[tuple[str, ...]]
     MEMORY: ClassVar[list[tuple[Any, ...]]]
@@ -165,6 +168,11 @@ class Task:
         self.memory = np.zeros(world_count, np.dtype([*shared, *self.MEMORY], align=True))
         self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
         self._seen = np.dtype([(key, "f4", (size,)) for key, size in self.OBSERVATION.items()])
+
+    @classmethod
+    def action_names(cls) -> tuple[str, ...]:
+        """Names of the numbers of the task's action [action_size]."""
+        return ACTION_NAMES[cls.action_slice]
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Spaces of the task's vector observations in one world (the camera is added by the env)."""
@@ -251,7 +259,7 @@ def as_record(config: Any) -> np.ndarray:
 @cached_njit
 def keep_base(physical: Any) -> None:
     """Take the base's motion out of an action [10]."""
-    physical[_FORWARD], physical[_TURN] = 0.0, 0.0
+    physical[FORWARD], physical[TURN] = 0.0, 0.0
 
 
 @cached_njit

@@ -22,17 +22,10 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
+from rearrange.robot.actions import STOP
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
-from rearrange.tasks.base import (
-    STOP,
-    ActionConfig,
-    Compiled,
-    ForceConfig,
-    Task,
-    feel_force,
-    keep_base,
-)
+from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, sample_arm
 from rearrange.tasks.sensors import (
     copy_into,

@@ -26,20 +26,11 @@ import numpy as np
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
+from rearrange.robot.actions import GRIP, HOLD, LET_GO, STOP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
-from rearrange.tasks.base import (
-    GRIP,
-    HOLD,
-    LET_GO,
-    STOP,
-    ActionConfig,
-    Compiled,
-    ForceConfig,
-    feel_force,
-    pushed_shut,
-)
+from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, gps_compass, is_holding, polar

@@ -28,20 +28,11 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
+from rearrange.robot.actions import GRIP, LET_GO, STOP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
-from rearrange.tasks.base import (
-    GRIP,
-    LET_GO,
-    STOP,
-    ActionConfig,
-    Compiled,
-    ForceConfig,
-    Task,
-    feel_force,
-    keep_base,
-)
+from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import DRAWER, FRIDGE, add_shut_in, standing_before

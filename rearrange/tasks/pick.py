@@ -23,17 +23,10 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
+from rearrange.robot.actions import GRIP, HOLD
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
-from rearrange.tasks.base import (
-    GRIP,
-    HOLD,
-    ActionConfig,
-    Compiled,
-    ForceConfig,
-    feel_force,
-    keep_base,
-)
+from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding

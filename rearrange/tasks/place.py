@@ -25,12 +25,10 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
+from rearrange.robot.actions import GRIP, HOLD, LET_GO
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
 from rearrange.tasks.base import (
-    GRIP,
-    HOLD,
-    LET_GO,
     ActionConfig,
     Compiled,
     ForceConfig,

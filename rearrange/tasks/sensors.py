@@ -11,6 +11,19 @@ from rearrange.geometry import Vector
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
 
+_PLACE, _WAY = ("x", "y", "z"), ("distance", "bearing")
+SENSOR_PARTS = {  # of vector observations, names of their numbers [m, rad]
+    "joint": kinematics.JOINT_NAMES,
+    "is_holding": ("held",),
+    "obj_start_sensor": _PLACE,
+    "obj_goal_sensor": _PLACE,
+    "relative_resting_position": _PLACE,
+    "ee_pos": _PLACE,
+    "goal_to_agent_gps_compass": _WAY,
+    "obj_start_gps_compass": _WAY,
+    "obj_goal_gps_compass": _WAY,
+    "gps_compass": ("x", "y", "cosine", "sine"),  # since the start of the episode
+}
 _REST_X, _REST_Y, _REST_Z = kinematics.RESTING_END_EFFECTOR
 
 

@@ -12,10 +12,10 @@ from rearrange.episodes.episode import Episode
 from rearrange.navigation import load_layout
 from rearrange.render import look_at
 from rearrange.robot import fetch, kinematics
+from rearrange.robot.actions import GRIP
 from rearrange.sim.base import WORLD_STATE, SimState, Simulator
 
 SECOND = 30  # control steps
-GRIP = 7  # place in an action; forward and turn follow
 ARM_STEP = 0.0375  # [rad] per step, what the arm can follow
 
 

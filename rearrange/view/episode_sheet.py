@@ -31,13 +31,12 @@ from rearrange.render import (
     render_rgb,
 )
 from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
+from rearrange.robot.actions import FULL_ACTION_SIZE, STOP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import HOUSEHOLD_NAMES
-from rearrange.tasks.base import STOP
-from rearrange.worlds import FULL_ACTION_SIZE
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)
 RED, BLUE, NAVY = (214, 60, 40), (35, 105, 215), (20, 40, 90)  # as on the map

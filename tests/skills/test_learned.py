@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from rearrange.env import RearrangeEnv
+from rearrange.robot.actions import STOP
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
-from rearrange.tasks.base import STOP
 from rearrange.worlds import to_physical
 from skills import skill_names
 from skills.base import SkillArgument

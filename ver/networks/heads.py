@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -242,8 +243,12 @@ class GaussianHead(nn.Module):
         return PartlyBinary(gaussian, 2.0 * raw, self.binary, threshold)  # pyright: ignore
 
 
-def _initial_mean(values: list[float], size: int) -> Tensor:
+def _initial_mean(values: Any, size: int) -> Tensor:
     """The mean actions [D] with which a Box's head begins, in scaled units."""
+    if not isinstance(values, (list, tuple)) or not all(
+        isinstance(value, (int, float)) for value in values
+    ):
+        raise UserError(f"network.initial_mean must be a list of numbers, found {values}.")
     if values and len(values) != size:
         raise UserError(
             f"network.initial_mean must have one number for each of the Box's {size} actions, "
@@ -251,12 +256,13 @@ def _initial_mean(values: list[float], size: int) -> Tensor:
         )
     if not all(-1.0 < value < 1.0 for value in values):
         raise UserError(f"network.initial_mean must lie between -1 and 1, found {values}.")
-    return torch.tensor(values or [0.0] * size)
+    return torch.tensor(values or [0.0] * size, dtype=torch.float32)
 
 
 def _binary(indices: list[int], size: int) -> Tensor:
     """Returns which dimensions of a Box [D] are binary, bool."""
-    if len(set(indices)) < len(indices) or not all(0 <= index < size for index in indices):
+    known = range(size)
+    if len(set(indices)) < len(indices) or not all(index in known for index in indices):
         raise UserError(
             f"network.binary_actions must be different numbers from 0 to {size - 1}, found "
             f"{indices}."

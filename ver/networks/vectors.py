@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from gymnasium import spaces
 from torch import Tensor
@@ -62,7 +64,7 @@ class VectorInputs:
 
 
 def _columns(
-    setting: str, space: spaces.Dict, vector_keys: list[str], named: dict[str, list[int]]
+    setting: str, space: spaces.Dict, vector_keys: list[str], named: dict[str, list[Any]]
 ) -> list[int]:
     """Finds the columns of the joined 1-D observations that a setting of the network names.
 
@@ -73,7 +75,7 @@ def _columns(
     for key in vector_keys:
         width = (space[key].shape or (0,))[0]
         for index in named.get(key, []):
-            if not 0 <= index < width:
+            if index not in range(width):
                 raise UserError(f"network.{setting}: '{key}' has no element {index}, only {width}.")
             columns.append(offset + index)
         offset += width

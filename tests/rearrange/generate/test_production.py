@@ -7,9 +7,9 @@ import time
 import pytest
 
 from rearrange.episodes import dataset
-from rearrange.episodes.__main__ import main
 from rearrange.episodes.dataset import EpisodeSet, default_path
 from rearrange.errors import UserError
+from rearrange.generate.command import main
 from rearrange.generate.production import Batch, Order, produce, write
 from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
 

@@ -8,14 +8,7 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.sim.base import SimState
 from rearrange.tasks import TASKS, default_config, make_task
-from rearrange.tasks.base import (
-    ActionConfig,
-    Compiled,
-    ForceConfig,
-    Task,
-    as_record,
-    feel_force,
-)
+from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, as_record, feel_force
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rearrange import view
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, layouts_of
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS
+from rearrange.view import command as view
 from rearrange.view import episode_sheet
 from rearrange.view.episode_sheet import Subject, facts
 

@@ -89,7 +89,12 @@ def test_means_start_where_they_are_told():
 
 @pytest.mark.parametrize(
     ("values", "complaint"),
-    [([0.5], "each of the Box's 2 actions, found 1"), ([0.0, 1.0], "between -1 and 1")],
+    [
+        ([0.5], "each of the Box's 2 actions, found 1"),
+        ([0.0, 1.0], "between -1 and 1"),
+        ({"stop": 0.5}, "a list of numbers, found {'stop': 0.5}"),
+        ([0.0, "up"], "a list of numbers"),
+    ],
 )
 def test_impossible_initial_means_are_refused(values, complaint):
     with pytest.raises(UserError, match=complaint):

@@ -14,8 +14,9 @@ import numpy as np
 
 from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, wrap
 from rearrange.caching import cached_njit
+from rearrange.navigation.base_motion import clamp_kernel
 from rearrange.navigation.geodesic import sample_distance
-from rearrange.navigation.occupancy import clamp_kernel, interpolate
+from rearrange.navigation.occupancy import interpolate
 from rearrange.render.caster import cast
 from rearrange.render.projection import WORK_SHAPE
 

@@ -22,7 +22,7 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import PHYSICS_STEP
 from rearrange.sim.kernels import SUBSTEP_COUNT
-from rearrange.sim.mujoco import SUCTION_GAP, top_grasp
+from rearrange.sim.suction import SUCTION_GAP, top_grasp
 
 # Nearer than this to a handle the cup takes it where it touches its link [m]; from farther away the grasp would
 # break at once, as it does in habitat-lab

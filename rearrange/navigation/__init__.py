@@ -1,23 +1,13 @@
 """Moving over the floor: where the base fits, how far places are, and how to get there."""
 
-from rearrange.navigation.geodesic import (
-    DistanceField,
-    distance_field,
-    distance_over,
-    in_line_of_sight,
-    path_length,
-    region_field,
-    shortest_path,
-)
+from rearrange.navigation.base_motion import clamp_base_motion
+from rearrange.navigation.geodesic import DistanceField, distance_field, distance_over, region_field
 from rearrange.navigation.layouts import load_layout
 from rearrange.navigation.map import draw_map, map_pixel
-from rearrange.navigation.occupancy import (
-    CELL_SIZE,
-    ROBOT_RADIUS,
-    OccupancyGrid,
-    clamp_base_motion,
-)
+from rearrange.navigation.occupancy import CELL_SIZE, ROBOT_RADIUS, OccupancyGrid
+from rearrange.navigation.paths import path_length, shortest_path
 from rearrange.navigation.reach import standing_region
+from rearrange.navigation.sight import in_line_of_sight
 
 __all__ = [
     "CELL_SIZE",

@@ -21,9 +21,7 @@ from rearrange.navigation.footprints import Building, Floor, footprints_of
 CELL_SIZE = 0.05  # [m]
 ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
 MARGIN = 0.3  # [m], border of cells around the apartment's bounds
-_SLOPE_STEP = 0.02  # [m], half the distance over which the clearance gradient is taken
 TILE = 8  # cells, side of what is looked at together when clearance is computed
-SUB_STEP = 0.01  # [m], longest piece of a base motion that is checked at once
 
 
 class OccupancyGrid:
@@ -51,7 +49,7 @@ class OccupancyGrid:
             math.ceil((x_max - x_min + 2 * MARGIN) / cell),
             math.ceil((y_max - y_min + 2 * MARGIN) / cell),
         )
-        self.clearance = _clearance_field(
+        self.clearance = clearance_field(
             shape, self.origin, self.cell, np.array(apartment.bounds), footprints_of(apartment)
         )
 
@@ -92,7 +90,7 @@ class OccupancyGrid:
         for name in ("island", "_island_cells"):
             vars(grid).pop(name, None)
         far = np.array([-math.inf, -math.inf, math.inf, math.inf])
-        added = _clearance_field(self.clearance.shape, self.origin, self.cell, far, footprints)
+        added = clearance_field(self.clearance.shape, self.origin, self.cell, far, footprints)
         grid.clearance = np.minimum(self.clearance, added)
         return grid
 
@@ -212,36 +210,6 @@ class OccupancyGrid:
         return None
 
 
-def clamp_base_motion(
-    grid: OccupancyGrid,
-    x: float,
-    y: float,
-    dx: float,
-    dy: float,
-    radius: float = ROBOT_RADIUS,
-    slide: bool = True,
-) -> tuple[float, float, bool]:
-    """Move a disc in small pieces as far as the clearance field lets it.
-
-    A disc that starts free stays free. One that starts too near to an obstacle may only gain
-    clearance.
-
-    Args:
-        grid: Floor of the apartment.
-        x: Start, world frame [m].
-        y: Start, world frame [m].
-        dx: Wanted motion, world frame [m].
-        dy: Wanted motion, world frame [m].
-        radius: Radius of the disc [m].
-        slide: Glide along obstacles instead of stopping at them.
-
-    Returns:
-        New x and y [m], and whether the motion was cut or deflected.
-    """
-    origin_x, origin_y = grid.origin
-    return clamp_kernel(grid.clearance, origin_x, origin_y, grid.cell, x, y, dx, dy, radius, slide)
-
-
 def _largest_component(mask: np.ndarray) -> np.ndarray:
     """Largest 4-connected component of a mask [nx, ny] bool."""
     labels, count = ndimage.label(mask)  # pyright: ignore[reportGeneralTypeIssues]
@@ -279,7 +247,7 @@ def _signed_distance(
 
 
 @cached_njit
-def _clearance_field(
+def clearance_field(
     shape: tuple[int, int],
     origin: tuple[float, float],
     cell: float,
@@ -338,89 +306,3 @@ def interpolate(
     low = field[ix, iy] * (1.0 - v) + field[ix, iy + 1] * v
     high = field[ix + 1, iy] * (1.0 - v) + field[ix + 1, iy + 1] * v
     return low * (1.0 - u) + high * u
-
-
-@cached_njit(
-    "UniTuple(float64, 3)(float32[:, ::1], float64, float64, float64, float64, float64, float64,"
-    " float64, float64)"
-)
-def _glide(
-    clearance: np.ndarray,
-    origin_x: float,
-    origin_y: float,
-    cell: float,
-    x: float,
-    y: float,
-    step_x: float,
-    step_y: float,
-    least: float,
-) -> tuple[float, float, float]:
-    """One step along the tangent of the nearest obstacle.
-
-    Removes the part of the step that points down the clearance gradient, then steps back out of
-    the obstacle if clearance is still below `least` [m].
-
-    Returns:
-        New x and y, and the clearance there [m].
-    """
-    nose_x, nose_y = x + step_x, y + step_y
-    east = interpolate(clearance, origin_x, origin_y, cell, nose_x + _SLOPE_STEP, nose_y)
-    west = interpolate(clearance, origin_x, origin_y, cell, nose_x - _SLOPE_STEP, nose_y)
-    north = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y + _SLOPE_STEP)
-    south = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y - _SLOPE_STEP)
-    normal_x, normal_y = east - west, north - south
-    norm = math.sqrt(normal_x * normal_x + normal_y * normal_y)
-    if norm < 1e-9:
-        return x, y, -1.0
-    normal_x, normal_y = normal_x / norm, normal_y / norm
-    inward = min(step_x * normal_x + step_y * normal_y, 0.0)
-    new_x, new_y = nose_x - inward * normal_x, nose_y - inward * normal_y
-    there = interpolate(clearance, origin_x, origin_y, cell, new_x, new_y)
-    lack = least - there
-    if lack > 0.0:
-        push = min(1.5 * lack + 1e-4, SUB_STEP)
-        new_x, new_y = new_x + push * normal_x, new_y + push * normal_y
-        there = interpolate(clearance, origin_x, origin_y, cell, new_x, new_y)
-    return new_x, new_y, there
-
-
-@cached_njit(
-    "Tuple((float64, float64, boolean))(float32[:, ::1], float64, float64, float64, float64,"
-    " float64, float64, float64, float64, boolean)"
-)
-def clamp_kernel(
-    clearance: np.ndarray,
-    origin_x: float,
-    origin_y: float,
-    cell: float,
-    x: float,
-    y: float,
-    dx: float,
-    dy: float,
-    radius: float,
-    slide: bool,
-) -> tuple[float, float, bool]:
-    """Kernel of `clamp_base_motion`."""
-    length = math.sqrt(dx * dx + dy * dy)
-    if length == 0.0:
-        return x, y, False
-    count = math.ceil(length / SUB_STEP)
-    step_x, step_y = dx / count, dy / count
-    here = interpolate(clearance, origin_x, origin_y, cell, x, y)
-    blocked = False
-    for _ in range(count):
-        there = interpolate(clearance, origin_x, origin_y, cell, x + step_x, y + step_y)
-        if there >= radius or there > here:
-            x, y, here = x + step_x, y + step_y, there
-            continue
-        blocked = True
-        if not slide:
-            break
-        new_x, new_y, there = _glide(
-            clearance, origin_x, origin_y, cell, x, y, step_x, step_y, min(radius, here)
-        )
-        if there >= radius or there > here:
-            x, y, here = new_x, new_y, there
-        else:
-            break
-    return x, y, blocked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import cos, hypot, pi, sin
 
-from rearrange.scenes import decoration, furniture
+from rearrange.scenes import bedroom_furniture, decoration, furniture
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import Rect
 from rearrange.scenes.furnishing import Part, RejectedError, ahead
@@ -61,10 +61,12 @@ class HomeDecoration(HomeKitchen):
             side = width / 2 + 0.30
             parts: list[Part] = [
                 (self._bed(width), 0.0, 0.0, 0.0),
-                (furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
+                (bedroom_furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
             ]
             if first and width > 1.3:
-                stand = furniture.nightstand(p, self._name("nightstand"), bool(rng.uniform() < 0.5))
+                stand = bedroom_furniture.nightstand(
+                    p, self._name("nightstand"), bool(rng.uniform() < 0.5)
+                )
                 rug = decoration.rug(p.rug, 0.75, width / 2 + 0.5)
                 parts += [(stand, 0.0, -side, 0.0), (rug, 1.65, 0.0, 0.0)]
             if self._add(spots, *parts, ends=0.0 if width > 1.3 else 0.8, tries=30):
@@ -81,7 +83,7 @@ class HomeDecoration(HomeKitchen):
         for name in rooms:
             if name.startswith("bedroom"):
                 for width in (float(rng.uniform(1.0, 1.6)), 1.0, 0.8):
-                    wardrobe = furniture.wardrobe(p, width)
+                    wardrobe = bedroom_furniture.wardrobe(p, width)
                     if self._add(spots[name], (wardrobe, 0.0, 0.0, 0.0), ends=0.9):
                         break
         self._in_corner("living", decoration.floor_lamp(p, self._name("lamp")))
@@ -95,9 +97,9 @@ class HomeDecoration(HomeKitchen):
         for name in ("bedroom_2", "bedroom_3"):
             if name in rooms and rng.uniform() < 0.6:
                 chair = (furniture.office_chair(p), 0.80, -0.15, pi)
-                desk = furniture.desk(p, float(rng.uniform(1.0, 1.3)))
+                desk = bedroom_furniture.desk(p, float(rng.uniform(1.0, 1.3)))
                 self._add(spots[name], (desk, 0.0, 0.0, 0.0), chair, ends=0.7)
-        dresser = furniture.dresser(p, float(rng.uniform(0.8, 1.1)))
+        dresser = bedroom_furniture.dresser(p, float(rng.uniform(0.8, 1.1)))
         self._add(spots["bedroom"], (dresser, 0.0, 0.0, 0.0))
         order = ("living", "dining", "bedroom", "bedroom_2", "living")
         for name in order[: 2 + int(rng.integers(3))]:
@@ -111,7 +113,9 @@ class HomeDecoration(HomeKitchen):
         p, rng = self.palette, self.rng
         name = next(name for name in ("hall", "dining", "living") if name in self.plan.rooms)
         width = float(rng.uniform(0.8, 1.1))
-        piece = (furniture.console if rng.uniform() < 0.7 else furniture.shoe_bench)(p, width)
+        piece = (
+            bedroom_furniture.console if rng.uniform() < 0.7 else bedroom_furniture.shoe_bench
+        )(p, width)
         self._add(self._around(self.plan.rooms[name]), (piece, 0.0, 0.0, 0.0), ends=0.7)
 
     def _in_corner(self, room: str, piece: Piece) -> bool:

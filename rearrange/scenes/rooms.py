@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import pi, sin
 
-from rearrange.scenes import decoration, furniture
+from rearrange.scenes import bedroom_furniture, decoration, furniture
 from rearrange.scenes.floor_plans import Rect, Spot
 from rearrange.scenes.furnishing import Furnishing, Part, ahead
 from rearrange.scenes.pieces import Piece
@@ -27,9 +27,11 @@ class Rooms(Furnishing):
             side = width / 2 + 0.30
             parts: list[Part] = [
                 (bed, 0.0, 0.0, 0.0),
-                (furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
+                (bedroom_furniture.nightstand(p, self._name("nightstand"), True), 0.0, side, 0.0),
                 (
-                    furniture.nightstand(p, self._name("nightstand"), bool(rng.uniform() < 0.5)),
+                    bedroom_furniture.nightstand(
+                        p, self._name("nightstand"), bool(rng.uniform() < 0.5)
+                    ),
                     0.0,
                     -side,
                     0.0,
@@ -42,10 +44,14 @@ class Rooms(Furnishing):
                 break
             width -= 0.2
         self._add(
-            spots, (furniture.wardrobe(p, float(rng.uniform(1.2, 1.6))), 0.0, 0.0, 0.0), ends=0.9
+            spots,
+            (bedroom_furniture.wardrobe(p, float(rng.uniform(1.2, 1.6))), 0.0, 0.0, 0.0),
+            ends=0.9,
         )
         if rng.uniform() < 0.6:
-            self._add(spots, (furniture.dresser(p, float(rng.uniform(0.8, 1.1))), 0.0, 0.0, 0.0))
+            self._add(
+                spots, (bedroom_furniture.dresser(p, float(rng.uniform(0.8, 1.1))), 0.0, 0.0, 0.0)
+            )
         if rng.uniform() < 0.5:
             self._add(spots, (furniture.stool(p, self._name("stool")), 0.2, 0.0, 0.0))
 
@@ -54,7 +60,7 @@ class Rooms(Furnishing):
         spots = self._around(rect)
         self._add(
             spots,
-            (furniture.desk(p, float(rng.uniform(1.2, 1.5))), 0.0, 0.0, 0.0),
+            (bedroom_furniture.desk(p, float(rng.uniform(1.2, 1.5))), 0.0, 0.0, 0.0),
             (
                 furniture.office_chair(p),
                 0.82,
@@ -76,9 +82,9 @@ class Rooms(Furnishing):
     def _furnish_bath(self, rect: Rect) -> None:
         p = self.palette
         spots = self._around(rect)
-        self._add(spots, (furniture.bathtub(p), 0.0, 0.0, 0.0), ends=0.9, tries=40)
-        self._add(spots, (furniture.washbasin(p), 0.0, 0.0, 0.0), tries=40)
-        self._add(spots, (furniture.toilet(p), 0.0, 0.0, 0.0), tries=40)
+        self._add(spots, (bedroom_furniture.bathtub(p), 0.0, 0.0, 0.0), ends=0.9, tries=40)
+        self._add(spots, (bedroom_furniture.washbasin(p), 0.0, 0.0, 0.0), tries=40)
+        self._add(spots, (bedroom_furniture.toilet(p), 0.0, 0.0, 0.0), tries=40)
 
     def _furnish_kitchen(self, rect: Rect, spots: list[Spot]) -> None:
         """An island with stools or a small round table where there is room; a bin."""
@@ -112,14 +118,14 @@ class Rooms(Furnishing):
 
     def _bed(self, width: float) -> Piece:
         """With a name of its own: there may be one in the bedroom and one in the study."""
-        return replace(furniture.bed(self.palette, width), name=self._name("bed"))
+        return replace(bedroom_furniture.bed(self.palette, width), name=self._name("bed"))
 
     def _bookcase(self, width: float) -> Piece:
         p, rng = self.palette, self.rng
         books = [p.cushion, p.rug, p.fabric, p.bedding, p.accent_wall]
         colors = tuple(books[int(i)] for i in rng.permutation(len(books))[:4])
         height = float(rng.choice([1.2, 1.9]))
-        return furniture.bookcase(p, self._name("bookcase"), width, height, colors)
+        return bedroom_furniture.bookcase(p, self._name("bookcase"), width, height, colors)
 
     def _decorate(self) -> None:
         p, rng = self.palette, self.rng
@@ -136,9 +142,13 @@ class Rooms(Furnishing):
         self._add(spots["living"], (self._bookcase(float(rng.uniform(0.8, 1.3))), 0.0, 0.0, 0.0))
         hall = spots.get("hall", everywhere)
         if rng.uniform() < 0.7:
-            self._add(hall, (furniture.console(p, float(rng.uniform(0.9, 1.2))), 0.0, 0.0, 0.0))
+            self._add(
+                hall, (bedroom_furniture.console(p, float(rng.uniform(0.9, 1.2))), 0.0, 0.0, 0.0)
+            )
         else:
-            self._add(hall, (furniture.shoe_bench(p, float(rng.uniform(0.8, 1.1))), 0.0, 0.0, 0.0))
+            self._add(
+                hall, (bedroom_furniture.shoe_bench(p, float(rng.uniform(0.8, 1.1))), 0.0, 0.0, 0.0)
+            )
         for name in ("living", "dining", "bedroom", "living")[: 2 + int(rng.integers(3))]:
             pot = decoration.plant(p, self._name("plant"), float(rng.uniform(0.9, 1.5)))
             self._add(spots[name], (pot, 0.24, 0.0, 0.0), ends=0.8)

@@ -6,7 +6,7 @@ import math
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
-from rearrange.navigation.occupancy import clamp_kernel
+from rearrange.navigation.base_motion import clamp_kernel
 from rearrange.robot import kinematics
 from rearrange.robot.actions import FORWARD, GRIP, TURN
 from rearrange.sim.base import NOTHING

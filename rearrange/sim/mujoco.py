@@ -24,12 +24,11 @@ from rearrange.render.projection import WORK_SHAPE
 from rearrange.robot import fetch, kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import ROBOT_BIT
-from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_apartment
-from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.contacts import largest_force, push_on_robot, scan_contacts
-from rearrange.sim.free_robot import FreeRobot, step_free, teleport
+from rearrange.sim.free_robot import step_free, teleport
 from rearrange.sim.kernels import (
     LET_GO,
     SUBSTEP_COUNT,
@@ -41,64 +40,11 @@ from rearrange.sim.kernels import (
     yield_to,
 )
 from rearrange.sim.randomisation import Drawn
+from rearrange.sim.suction import Suction
+from rearrange.sim.views import WorldViews
 
-# A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
-SUCTION_GAP = 0.001
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
-AWAKE = -1 - mujoco.mjMINAWAKE  # and here it begins to count
-_UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object held from above
-
-
-def top_grasp(slot: int) -> tuple[float, ...]:
-    """Pose of an object under the suction tip, by its top face, in the end effector's frame [7]."""
-    # The object's z axis looks against the gripper's x axis.
-    return (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0, *_UPSIDE)
-
-
-class WorldViews:
-    """What is read or written of a world's MjData in every step, and what else it steps with.
-
-    MuJoCo keeps its arrays in place for life and indices are the same in all apartments, so these
-    slices are made once; making them anew would cost a tenth of a step.
-    """
-
-    def __init__(self, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """Slice the arrays of `data`."""
-        count, first = kinematics.JOINT_COUNT, world.first_object_body
-        self.qpos = data.qpos
-        self.arm_joints = data.qpos[world.arm_qpos : world.arm_qpos + count]
-        self.arm_velocities = data.qvel[world.arm_qvel : world.arm_qvel + count]
-        self.arm_targets = data.ctrl[:count]
-        self.base_position = data.mocap_pos[0]  # the base is the only mocap body
-        self.base_rotation = data.mocap_quat[0]
-        self.hand_position = data.xpos[world.gripper_body]
-        self.hand_rotation = data.xmat[world.gripper_body].reshape(3, 3)
-        start = world.object_qpos
-        self.objects = data.qpos[start : start + 7 * OBJECT_SLOT_COUNT].reshape(-1, 7)
-        self.object_position = data.xpos[first : first + OBJECT_SLOT_COUNT]
-        self.object_rotation = data.xquat[first : first + OBJECT_SLOT_COUNT]
-        self.geom_position = data.geom_xpos
-        self.geom_rotation = data.geom_xmat
-        self.free_robot, self.loaded_robot = FreeRobot(loaded=False), FreeRobot(loaded=True)
-        # What `step_free` wants of the apartment's MjData.
-        self.physics = (
-            data._address, data.qpos, data.qvel, data.qacc_warmstart, data.ctrl, self.base_position,
-            self.base_rotation, world.arm_qpos, world.arm_qvel, world.object_qpos,
-            world.object_qvel, self.objects,
-        )  # fmt: skip
-        self.load_awake = False  # MuJoCo wakes what is grasped in its next step
-        self.moving_boxes = np.zeros((0, 0))  # where doors and drawers are, see Clearance
-        self.doors_known = False
-        self.pace = np.ones(
-            2
-        )  # share of the commanded motion that the base makes: driving, turning
-        self.commanded = np.zeros(3)  # motion per substep in this step: m, m, rad
-
-    def set_motion(self, motion: np.ndarray) -> None:
-        """Make the base's motion per substep that of its pace; see `begin_step`."""
-        motion[3:5] = self.pace[0] * self.commanded[:2]
-        motion[5] = self.pace[1] * self.commanded[2]
 
 
 class MujocoSimulator:
@@ -116,10 +62,9 @@ class MujocoSimulator:
         self._cameras: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._work = np.zeros(WORK_SHAPE)  # of the caster
         self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
-        self._grasps = np.zeros((world_count, 10))  # what is written to the model's eq_data
+        self._suction = Suction(self.state)
         self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
         self._steps = np.zeros(world_count, int)  # actions since the reset
-        self._leaving = np.full(world_count, NOTHING)  # what was let go and is not away yet
         self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
         self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
         self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
@@ -227,14 +172,14 @@ class MujocoSimulator:
         self.state.base_blocked[i] = False
         self.state.held_object[i] = NOTHING
         self.state.held_handle[i] = NOTHING
-        self._leaving[i] = NOTHING
+        self._suction.leaving[i] = NOTHING
         place_base(views.base_position, views.base_rotation, *episode.base_pose)
         if episode.held_slot is not None:
-            self._put_into_hand(i, world, data, episode.held_slot, episode.grasp)
+            self._suction.put_into_hand(i, world, data, views, episode.held_slot, episode.grasp)
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
         views.doors_known = False
         views.pace[:] = 1.0
-        self._write_grasp(i, world)
+        self._suction.write_grasp(i, world)
         self._step_apartment(i, world, data)
         # What the robot touches at the start is asked for: things that come to rest do not count.
         self._read(i, world, data, views, True, False)
@@ -249,19 +194,19 @@ class MujocoSimulator:
             config.slide, self._motion,
         )  # fmt: skip
         if change == LET_GO:
-            self._release(i, world, data)
+            self._suction.release(i, world, data)
         elif change == TAKE:
-            self._take(i, world, data)
+            self._suction.take(i, world, data, views)
         held, handle = int(state.held_object[i]), int(state.held_handle[i])
         if held != NOTHING or handle != NOTHING:
-            self._write_grasp(i, world)
+            self._suction.write_grasp(i, world)
         advance = self._advance_at_pace if self.config.stall else self._advance
-        if self._leaving[i] != NOTHING:
-            self._see_whether_it_left(i, world)
+        if self._suction.leaving[i] != NOTHING:
+            self._suction.see_whether_it_left(i, world)
         touching = advance(i, world, data, views, held, handle)
         self._steps[i] += 1
         if self._read(i, world, data, views, touching, self.config.scene_force):
-            self._release(i, world, data)
+            self._suction.release(i, world, data)
             state.hold_violated[i] = True
 
     def _advance_at_pace(
@@ -341,7 +286,7 @@ class MujocoSimulator:
         self._view(i).load_awake = True
         apart = int(self.state.held_object[i])
         if apart == NOTHING:
-            apart = int(self._leaving[i])
+            apart = int(self._suction.leaving[i])
         if apart == NOTHING:
             mujoco.mj_step(world.model, data)
             return
@@ -354,93 +299,6 @@ class MujocoSimulator:
             mujoco.mj_step(world.model, data)
         finally:
             types[:], meets[:] = before
-
-    # --- suction ---------------------------------------------------------------------------------------
-
-    def _take(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """Grasp what the cup touched at the end of the last step."""
-        slot, handle = int(self.state.touched_object[i]), int(self.state.touched_handle[i])
-        if slot != NOTHING:
-            self._attach_object(i, world, data, slot)
-        else:
-            self._attach_handle(i, world, data, handle)
-
-    def _attach_object(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int,
-        gap: float = SUCTION_GAP,
-    ) -> None:  # fmt: skip
-        """Weld the object to the gripper where it is, but for the gap [m]."""
-        body = world.first_object_body + slot
-        rotation = data.xmat[world.gripper_body].reshape(3, 3)
-        offset = rotation.T @ (data.xpos[body] - data.xpos[world.gripper_body])
-        offset[0] += gap
-        inverse = np.empty(4)
-        relative = np.empty(4)
-        mujoco.mju_negQuat(inverse, data.xquat[world.gripper_body])
-        mujoco.mju_mulQuat(relative, inverse, data.xquat[body])
-        self._grasps[i] = (0.0, 0.0, 0.0, *offset, *relative)
-        data.eq_active[world.weld_rows[slot]] = True
-        self.state.held_object[i] = slot
-        self._write_grasp(i, world)
-        self._view(i).load_awake = False
-        self._view(i).loaded_robot.take(world.model, body, int(world.weld_rows[slot]))
-
-    def _attach_handle(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, handle: int
-    ) -> None:
-        """Join the gripper and the handle by a ball constraint at the suction tip."""
-        body = int(world.model.geom_bodyid[world.handle_geoms[handle]])
-        tip = self.state.end_effector_position[i]
-        on_body = data.xmat[body].reshape(3, 3).T @ (tip - data.xpos[body])
-        self._grasps[i, :3] = kinematics.END_EFFECTOR_OFFSET
-        self._grasps[i, 3:6] = on_body
-        data.eq_active[world.connect_rows[handle]] = True
-        self.state.held_handle[i] = handle
-
-    def _release(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        if self.state.held_object[i] != NOTHING:
-            data.eq_active[world.weld_rows[self.state.held_object[i]]] = False
-            # Held still long enough it would fall asleep at once, in the air
-            body = world.first_object_body + int(self.state.held_object[i])
-            data.tree_asleep[world.model.body_treeid[body]] = AWAKE
-            self._leaving[i] = self.state.held_object[i]
-            self.state.held_object[i] = NOTHING
-        if self.state.held_handle[i] != NOTHING:
-            data.eq_active[world.connect_rows[self.state.held_handle[i]]] = False
-            self.state.held_handle[i] = NOTHING
-
-    def _see_whether_it_left(self, i: int, world: ApartmentModel) -> None:
-        """What was let go meets the robot again once it is farther from the hand than it is long, as in HAB."""
-        slot = int(self._leaving[i])
-        away = self.state.object_position[i, slot] - self.state.end_effector_position[i]
-        if self.state.held_object[i] == slot or np.linalg.norm(away) > world.object_lengths[slot]:
-            self._leaving[i] = NOTHING
-
-    def _write_grasp(self, i: int, world: ApartmentModel) -> None:
-        """Put this world's grasp into the model that it shares with others."""
-        if self.state.held_object[i] != NOTHING:
-            row = world.weld_rows[self.state.held_object[i]]
-            world.model.eq_data[row, :10] = self._grasps[i]
-        elif self.state.held_handle[i] != NOTHING:
-            row = world.connect_rows[self.state.held_handle[i]]
-            world.model.eq_data[row, :6] = self._grasps[i, :6]
-
-    def _put_into_hand(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, slot: int,
-        grasp: tuple[float, ...] | None,
-    ) -> None:  # fmt: skip
-        """Hold an object in this pose in the end effector's frame; None holds it by its top face."""
-        mujoco.mj_kinematics(world.model, data)
-        pose = np.array(top_grasp(slot) if grasp is None else grasp, dtype=float)
-        hand, rotation = data.xpos[world.gripper_body], data.xmat[world.gripper_body].reshape(3, 3)
-        start = world.object_qpos + 7 * slot
-        reach = kinematics.END_EFFECTOR_OFFSET + pose[:3]
-        data.qpos[start : start + 3] = hand + rotation @ reach
-        turn = np.empty(4)
-        mujoco.mju_mulQuat(turn, data.xquat[world.gripper_body], pose[3:])
-        data.qpos[start + 3 : start + 7] = turn / np.linalg.norm(turn)
-        mujoco.mj_kinematics(world.model, data)
-        self._attach_object(i, world, data, slot, SUCTION_GAP if grasp is None else 0.0)
 
     # --- reading ---------------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from rearrange.episodes.episode import Episode
 from rearrange.navigation import ROBOT_RADIUS, load_layout
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import NOTHING, Simulator
+from rearrange.testing.grasping import drop, graspable, lift_and_drop, take
 from rearrange.testing.tools import (
     ARM_STEP,
     SECOND,
@@ -31,7 +31,6 @@ from rearrange.testing.tools import (
     floor_depth,
     hand_in_base,
     idle_action,
-    in_base_frame,
     in_the_open,
     object_in_hand,
     one_action,
@@ -43,11 +42,8 @@ from rearrange.testing.tools import (
 
 MakeSimulator = Callable[[int], Simulator]
 
-DOWN = (0.0, 0.0, -1.0)
 STILL = 0.002  # [m], what rests may move in a second
 FLOOR_TOLERANCE = 0.02  # [m], rugs lie on the floor
-GRASP_REACH = 0.8  # [m], horizontal distance from base to object in the grasp check
-GRASP_ATTEMPTS = 8  # objects that the grasp check tries, of which it must take one
 
 
 def check_simulator(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
@@ -313,10 +309,10 @@ def check_grasp(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
         assert not state["hold_violated"][0], "hold_violated without a hold"
         simulator.step(one_action(grip=1.0))
     tried = 0
-    for episode, slot in _graspable(episodes):
+    for episode, slot in graspable(episodes):
         tried += 1
-        if _take(simulator, episode, slot):
-            _check_lift_and_drop(simulator, slot)
+        if take(simulator, episode, slot):
+            lift_and_drop(simulator, slot)
             simulator.close()
             return
     raise AssertionError(f"grip took none of {tried} objects that the hand was moved onto")
@@ -352,7 +348,7 @@ def check_held_start(make_simulator: MakeSimulator, episodes: Sequence[Episode])
         assert np.linalg.norm(state["object_position"][0, slot] - before) > 0.05, (
             "what is held stays behind"
         )
-    _check_drop(simulator, slot, 0.3)
+    drop(simulator, slot, 0.3)
     simulator.close()
 
 
@@ -373,71 +369,3 @@ CHECKS: tuple[Callable[[MakeSimulator, Sequence[Episode]], None], ...] = (
 
 
 # --- moving the hand onto objects -------------------------------------------------------------------
-
-
-def _graspable(episodes: Sequence[Episode]) -> list[tuple[Episode, int]]:
-    """Episodes in which the robot stands before an object that its hand can reach from above."""
-    generator = np.random.default_rng(0)
-    found: list[tuple[Episode, int]] = []
-    for episode in episodes:
-        grid = load_layout(episode.layout, episode.variation)[1]
-        for slot, pose in episode.objects.items():
-            base = grid.sample_pose_near(generator, (pose[0], pose[1]), GRASP_REACH, 0.0)
-            if base is None:
-                continue
-            top = in_base_frame(np.array(base), np.array(pose[:3]))
-            top[2] += half_height(SLOT_KINDS[slot])
-            if kinematics.solve_ik(top, DOWN)[1] < 0.005:
-                start = dataclasses.replace(in_the_open(episode), base_pose=base)
-                found.append((start, slot))
-            if len(found) == GRASP_ATTEMPTS:
-                return found
-    return found
-
-
-def _reach(simulator: Simulator, goal: np.ndarray) -> None:
-    """One gripping step of the arm towards these joints."""
-    joints = snapshot(simulator.state)["arm_joints"][0]
-    simulator.step(one_action(np.clip(goal - joints, -ARM_STEP, ARM_STEP), grip=1.0))
-
-
-def _take(simulator: Simulator, episode: Episode, slot: int) -> bool:
-    """Move the hand over an object and down onto it; whether it was taken."""
-    simulator.reset([0], [episode])
-    state = snapshot(simulator.state)
-    top = in_base_frame(state["base_pose"][0], state["object_position"][0, slot])
-    top[2] += half_height(SLOT_KINDS[slot])
-    above = kinematics.solve_ik(top + np.array([0.0, 0.0, 0.1]), DOWN)[0]
-    pressing = kinematics.solve_ik(top - np.array([0.0, 0.0, 0.01]), DOWN, above)[0]
-    for step in range(5 * SECOND):
-        _reach(simulator, above if step < 2 * SECOND else pressing)
-        held = int(snapshot(simulator.state)["held_object"][0])
-        if held != NOTHING:
-            return held == slot
-    return False
-
-
-def _check_lift_and_drop(simulator: Simulator, slot: int) -> None:
-    before = snapshot(simulator.state)
-    in_hand = object_in_hand(simulator, slot)
-    target = hand_in_base(simulator)
-    target[2] += 0.15
-    raised = kinematics.solve_ik(target, DOWN, before["arm_joints"][0])[0]
-    for _ in range(2 * SECOND):
-        _reach(simulator, raised)
-    state = snapshot(simulator.state)
-    assert state["held_object"][0] == slot, "what is held is lost when the hand rises"
-    rise = state["object_position"][0, slot, 2] - before["object_position"][0, slot, 2]
-    assert rise > 0.05, f"the hand rose 0.15 m, what it holds {rise:.3f} m"
-    assert_close(object_in_hand(simulator, slot), in_hand, 0.03, "the held object in the hand")
-    _check_drop(simulator, slot, 0.5 * float(rise))
-
-
-def _check_drop(simulator: Simulator, slot: int, least: float) -> None:
-    """Letting go drops what is held by so much within a second [m]."""
-    height = float(snapshot(simulator.state)["object_position"][0, slot, 2])
-    repeat(simulator, idle_action(), SECOND)
-    state = snapshot(simulator.state)
-    assert state["held_object"][0] == NOTHING, "letting go does not let go"
-    fall = height - float(state["object_position"][0, slot, 2])
-    assert fall > least, f"after letting go the object fell {fall:.3f} m within a second"

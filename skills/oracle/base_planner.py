@@ -12,7 +12,7 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.navigation.geodesic import distance_field
-from rearrange.navigation.occupancy import OccupancyGrid, _clearance_field, interpolate
+from rearrange.navigation.occupancy import OccupancyGrid, clearance_field, interpolate
 from skills.oracle import collision
 from skills.oracle.collision import place_spheres
 from skills.oracle.obstacles import Obstacles
@@ -143,7 +143,7 @@ class BasePlanner:
         """Distance to footprints [M, 6] everywhere on the grid [nx, ny], m."""
         grid = self.grid
         bounds = np.array(grid.apartment.bounds)
-        return _clearance_field(grid.clearance.shape, grid.origin, grid.cell, bounds, footprints)
+        return clearance_field(grid.clearance.shape, grid.origin, grid.cell, bounds, footprints)
 
     def slack(self, pose: np.ndarray) -> tuple[float, float]:
         """Clearance of base and arm beyond what a drive needs at a pose (x, y, yaw) [m]."""

@@ -10,7 +10,7 @@ from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import ApartmentModel, load_apartment
 from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
 from rearrange.sim.free_robot import teleport
-from rearrange.sim.mujoco import SUCTION_GAP
+from rearrange.sim.suction import SUCTION_GAP
 from rearrange.testing.tools import (
     in_the_open,
     object_in_hand,
@@ -203,8 +203,8 @@ def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):
     assert data is not None
     row = world.weld_rows[0]
     assert data.eq_active[row]
-    simulator._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip
-    simulator._write_grasp(0, world)
+    simulator._suction._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip
+    simulator._suction.write_grasp(0, world)
     simulator._view(0).loaded_robot.take(world.model, world.first_object_body, row)
     for _ in range(60):
         simulator.step(one_action(grip=1.0))

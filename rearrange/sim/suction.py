@@ -1,0 +1,125 @@
+"""The suction cup: taking, holding and letting go of objects and handles."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+
+from rearrange.robot import kinematics
+from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.sim.apartment_model import ApartmentModel
+from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.views import WorldViews
+
+# A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
+SUCTION_GAP = 0.001
+AWAKE = -1 - mujoco.mjMINAWAKE  # of a tree's `tree_asleep`: it begins to count until it sleeps
+_UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object held from above
+
+
+def top_grasp(slot: int) -> tuple[float, ...]:
+    """Pose of an object under the suction tip, by its top face, in the end effector's frame [7]."""
+    # The object's z axis looks against the gripper's x axis.
+    return (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0, *_UPSIDE)
+
+
+class Suction:
+    """The grasps of N worlds.
+
+    Attributes:
+        leaving: Slot of what was let go and is not away from the hand yet, or NOTHING [N].
+    """
+
+    def __init__(self, state: SimState) -> None:
+        """Hold nothing; `state` is the simulator's."""
+        self.state = state
+        self.leaving = np.full(len(state.worlds), NOTHING)
+        self._grasps = np.zeros((len(state.worlds), 10))  # what is written to the model's eq_data
+
+    def take(self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews) -> None:
+        """Grasp what the cup touched at the end of the last step."""
+        slot, handle = int(self.state.touched_object[i]), int(self.state.touched_handle[i])
+        if slot != NOTHING:
+            self.attach_object(i, world, data, views, slot)
+        else:
+            self._attach_handle(i, world, data, handle)
+
+    def attach_object(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, slot: int,
+        gap: float = SUCTION_GAP,
+    ) -> None:  # fmt: skip
+        """Weld the object to the gripper where it is, but for the gap [m]."""
+        body = world.first_object_body + slot
+        rotation = data.xmat[world.gripper_body].reshape(3, 3)
+        offset = rotation.T @ (data.xpos[body] - data.xpos[world.gripper_body])
+        offset[0] += gap
+        inverse = np.empty(4)
+        relative = np.empty(4)
+        mujoco.mju_negQuat(inverse, data.xquat[world.gripper_body])
+        mujoco.mju_mulQuat(relative, inverse, data.xquat[body])
+        self._grasps[i] = (0.0, 0.0, 0.0, *offset, *relative)
+        data.eq_active[world.weld_rows[slot]] = True
+        self.state.held_object[i] = slot
+        self.write_grasp(i, world)
+        views.load_awake = False
+        views.loaded_robot.take(world.model, body, int(world.weld_rows[slot]))
+
+    def _attach_handle(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, handle: int
+    ) -> None:
+        """Join the gripper and the handle by a ball constraint at the suction tip."""
+        body = int(world.model.geom_bodyid[world.handle_geoms[handle]])
+        tip = self.state.end_effector_position[i]
+        on_body = data.xmat[body].reshape(3, 3).T @ (tip - data.xpos[body])
+        self._grasps[i, :3] = kinematics.END_EFFECTOR_OFFSET
+        self._grasps[i, 3:6] = on_body
+        data.eq_active[world.connect_rows[handle]] = True
+        self.state.held_handle[i] = handle
+
+    def release(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """Let go of what is held; an object meets the robot again once it is away from the hand."""
+        if self.state.held_object[i] != NOTHING:
+            data.eq_active[world.weld_rows[self.state.held_object[i]]] = False
+            # Held still long enough it would fall asleep at once, in the air
+            body = world.first_object_body + int(self.state.held_object[i])
+            data.tree_asleep[world.model.body_treeid[body]] = AWAKE
+            self.leaving[i] = self.state.held_object[i]
+            self.state.held_object[i] = NOTHING
+        if self.state.held_handle[i] != NOTHING:
+            data.eq_active[world.connect_rows[self.state.held_handle[i]]] = False
+            self.state.held_handle[i] = NOTHING
+
+    def see_whether_it_left(self, i: int, world: ApartmentModel) -> None:
+        """What was let go meets the robot again once it is farther from the hand than it is long, as in HAB."""
+        slot = int(self.leaving[i])
+        away = self.state.object_position[i, slot] - self.state.end_effector_position[i]
+        if self.state.held_object[i] == slot or np.linalg.norm(away) > world.object_lengths[slot]:
+            self.leaving[i] = NOTHING
+
+    def write_grasp(self, i: int, world: ApartmentModel) -> None:
+        """Put this world's grasp into the model that it shares with others."""
+        if self.state.held_object[i] != NOTHING:
+            row = world.weld_rows[self.state.held_object[i]]
+            world.model.eq_data[row, :10] = self._grasps[i]
+        elif self.state.held_handle[i] != NOTHING:
+            row = world.connect_rows[self.state.held_handle[i]]
+            world.model.eq_data[row, :6] = self._grasps[i, :6]
+
+    def put_into_hand(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, slot: int,
+        grasp: tuple[float, ...] | None,
+    ) -> None:  # fmt: skip
+        """Hold an object in this pose in the end effector's frame; None holds it by its top face."""
+        mujoco.mj_kinematics(world.model, data)
+        pose = np.array(top_grasp(slot) if grasp is None else grasp, dtype=float)
+        hand, rotation = data.xpos[world.gripper_body], data.xmat[world.gripper_body].reshape(3, 3)
+        start = world.object_qpos + 7 * slot
+        reach = kinematics.END_EFFECTOR_OFFSET + pose[:3]
+        data.qpos[start : start + 3] = hand + rotation @ reach
+        turn = np.empty(4)
+        mujoco.mju_mulQuat(turn, data.xquat[world.gripper_body], pose[3:])
+        data.qpos[start + 3 : start + 7] = turn / np.linalg.norm(turn)
+        mujoco.mj_kinematics(world.model, data)
+        self.attach_object(i, world, data, views, slot, SUCTION_GAP if grasp is None else 0.0)

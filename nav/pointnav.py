@@ -17,7 +17,7 @@ from gymnasium import spaces
 from nav.agent import STOP, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
-from nav.task import NavTask, Outcome, box
+from nav.task import LARGEST, NavTask, Outcome, box
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
@@ -185,7 +185,7 @@ class PointNav(NavTask):
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """See NavTask."""
-        return {GOAL_KEY: box(-np.inf, np.inf, 2), DIRECTION_KEY: box(-1.0, 1.0, 2)}
+        return {GOAL_KEY: box(-LARGEST, LARGEST, 2), DIRECTION_KEY: box(-1.0, 1.0, 2)}
 
     def observe(self) -> dict[str, np.ndarray]:
         """See NavTask.

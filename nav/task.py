@@ -14,6 +14,8 @@ from nav.scene import Places, Point, Scene
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
+LARGEST = float(np.finfo(np.float32).max)  # of positions: any number, as in Habitat
+
 
 @dataclass
 class Outcome:
@@ -160,7 +162,7 @@ class StartSensors:
     @staticmethod
     def spaces() -> dict[str, spaces.Box]:
         """`gps` and `compass`."""
-        return {"gps": box(-np.inf, np.inf, 2), "compass": box(-np.pi, np.pi, 1)}
+        return {"gps": box(-LARGEST, LARGEST, 2), "compass": box(-np.pi, np.pi, 1)}
 
     @staticmethod
     def observe(starts: np.ndarray, poses: np.ndarray) -> dict[str, np.ndarray]:

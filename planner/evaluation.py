@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import DEFAULT_HOMES
+from skills.base import Skill
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.modes import MONOLITHIC, parse_modes
 from skills.workers import play_in_workers
@@ -131,10 +132,20 @@ class EpisodeRecord:
 class EpisodeRunner:
     """Owns one world and one set of skills and runs episodes in them; one per process."""
 
-    def __init__(self, settings: EvaluationSettings) -> None:
+    def __init__(
+        self, settings: EvaluationSettings, skills: Mapping[str, Skill] | None = None
+    ) -> None:
+        """Builds the world.
+
+        Args:
+            settings: What is evaluated.
+            skills: By name, in the place of those that `settings.skills` says.
+        """
         self._settings = settings
         asked = settings.scenario, settings.split, settings.skills, settings.sim, settings.homes
         self._stage = scenarios.open_stage(*asked)
+        if skills:
+            self._stage = replace(self._stage, skills={**self._stage.skills, **skills})
         self._executive = Executive(self._stage.skills, settings.executive, settings.knowledge)
 
     def play(self, index: int, video_path: Path | None = None) -> EpisodeRecord:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gymnasium
 
+CAMERA_SIZE = 64  # what the shipped policies see [pixels]
+
 
 def id_of(task: str) -> str:
     """The id of a task: rearrange/OpenFridge-v0 for open_fridge."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rearrange.gym_ids import id_of, register_id
+from rearrange.gym_ids import CAMERA_SIZE, id_of, register_id
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
@@ -17,7 +17,6 @@ NAMES = (
     *("navigate", "pick", "place", "open_cab", "close_cab", "open_fridge", "close_fridge"),
     *("tidy_house", "prepare_groceries", "set_table"),
 )
-CAMERA_SIZE = 64  # what the shipped policies see [pixels]
 
 
 def register() -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skills.base import Skill, SkillArgument
+    from skills.function_skill import FunctionSkill
+    from skills.learned import load_policy
     from skills.library import load_skills
     from skills.modes import MODES
     from skills.registry import find, register, skill_names
@@ -17,23 +19,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODES",
+    "FunctionSkill",
     "PlanAction",
     "Skill",
     "SkillArgument",
     "SkillSpec",
     "find",
+    "load_policy",
     "load_skills",
     "register",
     "skill_names",
 ]
 
 _HOME = {
+    "FunctionSkill": "skills.function_skill",
     "MODES": "skills.modes",
     "PlanAction": "skills.spec",
     "Skill": "skills.base",
     "SkillArgument": "skills.base",
     "SkillSpec": "skills.spec",
     "find": "skills.registry",
+    "load_policy": "skills.learned",
     "load_skills": "skills.library",
     "register": "skills.registry",
     "skill_names": "skills.registry",

@@ -9,17 +9,37 @@ import numpy as np
 import torch
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode
-from rearrange.late import LateObservations
-from rearrange.robot.actions import FULL_ACTION_SIZE, STOP
 from rearrange.tasks import make_task
-from rearrange.worlds import to_physical
-from skills.base import SkillArgument, as_episode
+from skills.base import SkillArgument
 from skills.endings import Ending, Stops
-from skills.knowledge import Body, PolicySenses
-from skills.registry import find
-from skills.settings import SkillEnvironments
-from ver import UserError, load_policy, to_environment_action
+from skills.modes import POLICY_SUFFIX
+from skills.observing import ObservingSkill, ending_of
+from skills.registry import all_specs, find, shipped_policy
+from skills.settings import CHECKPOINTS, SkillEnvironments, environments_of
+from ver import UserError, to_environment_action
+from ver import load_policy as read_policy
+
+
+def load_policy(name: str | Path, deterministic: bool = True) -> PolicyRunner:
+    """A trained policy, ready to act.
+
+    Args:
+        name: Of a skill or a navigation task, whose shipped policy it is; or the path of a checkpoint.
+        deterministic: Take the mean action instead of sampling.
+
+    Raises:
+        UserError: There is no such policy.
+    """
+    path = Path(name)
+    if path.suffix != POLICY_SUFFIX:
+        spec = all_specs().get(str(name))
+        path = CHECKPOINTS / f"{name}{POLICY_SUFFIX}"
+        if spec is not None:
+            path = shipped_policy(spec.name, CHECKPOINTS)
+        if not path.is_file():
+            there = sorted(each.stem for each in CHECKPOINTS.glob(f"*{POLICY_SUFFIX}"))
+            raise UserError(f"no policy '{name}' is shipped: choose one of {', '.join(there)}")
+    return PolicyRunner(path, deterministic)
 
 
 class PolicyRunner:
@@ -32,7 +52,7 @@ class PolicyRunner:
 
     def __init__(self, path: str | Path, deterministic: bool = False) -> None:
         """Load the policy."""
-        self.policy = load_policy(path)
+        self.policy = read_policy(path)
         self.deterministic = deterministic
         self.restart()
 
@@ -42,8 +62,17 @@ class PolicyRunner:
         self.previous = self.policy.initial_actions(1)
         self.mask = torch.zeros(1)
 
+    def make_env(self, split: str = "val", seed: int = 0) -> Any:
+        """An environment as the policy knows it: its image, its actions, in homes of a split.
+
+        Args:
+            split: "train", "val" or "test": which homes.
+            seed: Of the first episode.
+        """
+        return environments_of(self.policy.metadata, split)(0, seed)
+
     def act(self, observation: dict[str, np.ndarray]) -> np.ndarray:
-        """Action in [-1, 1] for an observation of one world."""
+        """Action in the units of the environment's action space for an observation of one world."""
         tensors = {
             key: torch.as_tensor(observation[key])[None]
             for key in self.policy.observation_space.spaces
@@ -66,12 +95,8 @@ def check_metadata(path: str | Path, metadata: dict[str, Any], skill: str) -> No
         )
 
 
-class LearnedSkill:
-    """A trained policy in the world of another task, such as a household scenario.
-
-    The policy sees what it saw in training: its own task makes the observations, as if an episode
-    began where the skill does, and masks the actions.
-    """
+class LearnedSkill(ObservingSkill):
+    """A trained policy as a skill: it sees what it saw in training."""
 
     def __init__(self, name: str, path: str | Path, deterministic: bool = False) -> None:
         """Load the checkpoint and the task that makes its observations.
@@ -84,59 +109,17 @@ class LearnedSkill:
         Raises:
             UserError: There is no such skill, it does not say when it is over, or the checkpoint is another's.
         """
-        spec = find(name)
-        if spec.ending is None:
-            raise UserError(f"{name} does not say when a policy is done: set SkillSpec.ending")
-        self._load(name, path, deterministic, spec.ending)
-        self.timeout = spec.timeout
+        self._load(name, path, deterministic, ending_of(name))
+        self.timeout = find(name).timeout
 
     def _load(self, name: str, path: str | Path, deterministic: bool, ending: type[Ending]) -> None:
-        self.name, self.source = name, str(path)
-        self.runner = PolicyRunner(path, deterministic)
-        metadata = self.runner.policy.metadata
+        runner = PolicyRunner(path, deterministic)
+        metadata = runner.policy.metadata
         check_metadata(path, metadata, name)
-        self.environments = SkillEnvironments.from_metadata(metadata, "val")
-        self.task: Any = make_task(name, self.environments.task_config())
-        self.ending = ending(self.task.config)
-        self.senses = PolicySenses(self.task, self.environments.camera_size)
-        self.scale = self.task.action.scale()
-        self.full = np.zeros((1, FULL_ACTION_SIZE))
-        self.steps = 0  # since the skill began
-
-    def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
-        """Begin the task with the argument, and forget the last use."""
-        episode = as_episode(world.episode, argument, Body(world).is_holding)
-        self.begin(world, episode, argument)
-
-    def begin(
-        self, world: RearrangeEnv, episode: Episode, argument: SkillArgument | None = None
-    ) -> None:
-        """Begin an episode of the policy's own task in the world as it is now."""
-        self.senses.begin(world, episode)
-        self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
-        self.late.begin(0)
-        self.full[:] = 0.0
-        self.steps = 0
-        self.runner.restart()
-        self.ending.begin(Body(world), argument)
-
-    def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action in the simulator's units [10], masked and repeated as in training."""
-        if self.steps:
-            self.late.after_step()
-        if self.steps % int(self.task.action.repeat) == 0:
-            observation = {key: value[0] for key, value in self.late.observe().items()}
-            self.full[0, self.task.action_slice] = self.runner.act(observation)
-        else:
-            self.full[0, STOP] = -1.0  # called once, where the policy has seen the world
-        self.steps += 1
-        action = self.senses.mask(world, to_physical(self.scale, self.full))
-        self.ending.watch(action)
-        return action
-
-    def done(self, world: RearrangeEnv) -> bool:
-        """Whether the skill is over, from what the robot can tell."""
-        return self.ending.is_over(Body(world), bool(self.full[0, STOP] > 0.0))
+        environments = SkillEnvironments.from_metadata(metadata, "val")
+        task = make_task(name, environments.task_config())
+        super().__init__(name, str(path), runner, task, environments.camera_size, ending)
+        self.environments = environments
 
 
 class LearnedScenario(LearnedSkill):
@@ -145,7 +128,6 @@ class LearnedScenario(LearnedSkill):
     def __init__(self, scenario: str, path: str | Path, deterministic: bool = False) -> None:
         """Load the checkpoint of a scenario, one of HOUSEHOLD_NAMES."""
         self._load(scenario, path, deterministic, Stops)
-        self.timeout = self.task.max_steps
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
         """Begin the world's own episode: all that there is to do is in its observation."""

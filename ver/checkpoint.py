@@ -7,10 +7,12 @@ rebuild the networks. A training checkpoint holds the optimisers, counters and r
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -283,9 +285,16 @@ def _in_words(space: dict[str, Any] | None) -> str:
     if space is None:
         return "absent"
     if space["type"] == "Box":
-        bounds = f"from {space['low']} to {space['high']}"
+        bounds = f"from {_bound(space['low'])} to {_bound(space['high'])}"
         return f"Box {space['shape']} {space['dtype']} {bounds}"
     return " ".join(str(value) for value in space.values())
+
+
+def _bound(bound: Any) -> Any:
+    """A bound; one that a float32 cannot exceed is none."""
+    if isinstance(bound, float) and abs(bound) >= np.finfo(np.float32).max:
+        return math.copysign(math.inf, bound)
+    return bound
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -26,6 +26,7 @@ from rearrange.sim.base import SimState
 from rearrange.tasks.sampling import Scene
 from rearrange.tasks.sensors import SENSOR_PARTS
 
+LARGEST = float(np.finfo(np.float32).max)  # of vector observations: any number, as in Habitat
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
 
@@ -177,7 +178,7 @@ class Task:
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Spaces of the task's vector observations in one world (the camera is added by the env)."""
         return {
-            key: spaces.Box(-np.inf, np.inf, (size,), np.float32)
+            key: spaces.Box(-LARGEST, LARGEST, (size,), np.float32)
             for key, size in self.OBSERVATION.items()
         }
 

@@ -10,8 +10,8 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.worlds import to_physical
 from skills import skill_names
-from skills.base import SkillArgument
-from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner, as_episode
+from skills.base import SkillArgument, as_episode
+from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner
 from skills.players import argument_of
 from ver import UserError
 

@@ -186,6 +186,8 @@ class TrainerConfig:
     # but for the actions' free log standard deviation: begin with network.initial_log_std again
     reset_log_std: bool = False
     tensorboard: bool = True  # write TensorBoard events
+    tracker: str = "none"  # where the run is also logged: wandb or trackio
+    project: str = "rearrange"  # to which it belongs there
     collect: CollectConfig = field(default_factory=CollectConfig)  # collection
     ppo: PPOConfig = field(default_factory=PPOConfig)  # update
     network: NetworkConfig = field(default_factory=NetworkConfig)  # actor-critic

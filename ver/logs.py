@@ -19,10 +19,11 @@ from omegaconf import OmegaConf
 from ver.checkpoint import write_atomically
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
-from ver.config import TrainerConfig
+from ver.config import TrainerConfig, config_to_dict
 from ver.dashboard import Dashboard
 from ver.errors import WriteError
 from ver.run_lock import RunLock
+from ver.trackers import open_tracker
 
 
 class Logs:
@@ -34,6 +35,10 @@ class Logs:
         self._directory, self._lock = directory, RunLock(directory)
         try:
             self._open(config, metadata, steps)
+            settings = config_to_dict(config) | {"metadata": metadata}
+            self._tracker = open_tracker(
+                config.tracker, config.project, directory, settings, self._say
+            )
         except BaseException:
             self._lock.release()
             raise
@@ -72,7 +77,12 @@ class Logs:
                     self._writer.add_scalar(name, row[name], int(row["steps"]))
             self._file.write(json.dumps(row) + "\n")
             self._file.flush()
+        if self._tracker is not None:
+            self._tracker.log(row, int(row["steps"]))
         self.dashboard.update(row)
+
+    def _say(self, line: str) -> None:
+        self.dashboard.say(line)
 
     def fault(self, fault: Fault, steps: int) -> None:
         """Says in one line what went wrong; faults.jsonl keeps it with its traceback."""
@@ -84,6 +94,8 @@ class Logs:
 
     def close(self) -> None:
         """Closes the files and leaves the last table on the screen."""
+        if self._tracker is not None:
+            self._tracker.finish([self._directory / "policy.safetensors"])
         self.dashboard.close()
         for file in (self._file, self._writer):
             with suppress(OSError):  # a full disk has been reported already

@@ -106,6 +106,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "ppo.schedule": ("cosine", "constant", "to_base"),
     "distributed.preemption": ("none", "optimal", "fixed"),
     "device": ("cpu", "cuda"),
+    "tracker": ("none", "wandb", "trackio"),
 }
 
 

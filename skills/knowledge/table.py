@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from skills.knowledge.knowledge import DEFAULT_LEVEL, LEVELS
 
 READERS: dict[str, tuple[str, ...]] = {  # reader -> where it reads, of files or folders
-    "policy": ("skills/learned.py",),
-    "skill end": ("skills/learned.py", "skills/endings.py", "skills/library.py"),
+    "policy": ("skills/observing.py",),
+    "skill end": ("skills/observing.py", "skills/endings.py", "skills/library.py"),
     "executive": ("planner/executive.py",),
     "replanner": ("planner/replanning.py", "planner/beliefs.py"),
     "sense-plan-act": ("skills/spa",),

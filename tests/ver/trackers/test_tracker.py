@@ -1,0 +1,114 @@
+"""Trackers by name: ids that last, one line for what is missing, and trainings that outlive them."""
+
+import json
+import sys
+
+import pytest
+import toy_environments
+
+from ver.config import TrainerConfig, merge_config
+from ver.errors import UserError
+from ver.ranges import check_ranges
+from ver.trackers import tracker
+from ver.trainer import Trainer
+
+SMALL = [
+    "tensorboard=false",
+    "learner_threads=1",
+    "network.hidden_size=8",
+    "collect.num_environments=2",
+    "collect.environments_per_worker=2",
+    "collect.rollout_length=16",
+]
+
+
+class FakeTracker:
+    """Keeps what it is told; fails from the second row on where `fails` is set."""
+
+    made: list["FakeTracker"] = []  # noqa: RUF012 - emptied by each test
+    fails = False
+
+    def __init__(self, project, directory, run_id, config):
+        self.about = project, directory.name, run_id, config["total_steps"], config["metadata"]
+        self.rows, self.files = [], None
+        self.made.append(self)
+
+    def log(self, row, step):
+        if self.fails and self.rows:
+            raise ConnectionError("the network\nis gone")
+        self.rows.append((step, dict(row)))
+
+    def finish(self, files):
+        self.files = [path.name for path in files if path.is_file()]
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """FakeTracker by the name of wandb."""
+    monkeypatch.setitem(tracker.TRACKERS, "wandb", (__name__, "FakeTracker"))
+    monkeypatch.setattr(FakeTracker, "made", [])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    return FakeTracker
+
+
+def train(directory, steps, name="wandb"):
+    words = [*SMALL, f"total_steps={steps}", f"tracker={name}", "project=mine"]
+    config = merge_config(TrainerConfig, [], words)
+    return Trainer(config, toy_environments.make_cue, directory, {"skill": "remember"}).train()
+
+
+def test_every_row_is_logged_and_a_resumed_run_is_the_same_one(fake, tmp_path):
+    train(tmp_path / "run", 96)
+    train(tmp_path / "run", 160)
+    first, second = fake.made
+    assert first.about[:2] == second.about[:2] == ("mine", "run")
+    assert first.about[2] == second.about[2]
+    assert first.about[3:] == (96, {"skill": "remember"})
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row for _, row in first.rows + second.rows] == rows
+    assert [step for step, _ in second.rows] == [row["steps"] for row in rows[3:]]
+    assert second.files == ["policy.safetensors"]
+
+
+def test_a_training_outlives_its_tracker(fake, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(fake, "fails", True)
+    assert train(tmp_path / "run", 160)["steps"] == 160
+    told = capsys.readouterr().out
+    assert told.count("the tracker failed and is left out: the network is gone") == 1
+    (made,) = fake.made
+    assert len(made.rows) == 1
+    assert made.files is None
+
+
+def test_without_one_nothing_is_kept(tmp_path):
+    train(tmp_path / "run", 32, "none")
+    assert not (tmp_path / "run" / "tracker.json").exists()
+
+
+def test_a_missing_package_is_one_line(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    with pytest.raises(UserError, match="tracker=trackio needs trackio: pip install trackio"):
+        train(tmp_path / "run", 32, "trackio")
+
+
+def test_one_that_does_not_start_is_one_line(fake, monkeypatch, tmp_path):
+    def refuse(*asked):
+        raise RuntimeError("no key:\nlog in")
+
+    monkeypatch.setattr(fake, "__init__", refuse)
+    with pytest.raises(UserError, match="tracker=wandb does not start: no key: log in"):
+        train(tmp_path / "run", 32)
+    train(tmp_path / "run", 32, "none")  # the run's lock is free again
+
+
+def test_an_unknown_one_is_refused_with_those_that_there_are():
+    with pytest.raises(UserError, match="tracker must be one of none, wandb, trackio"):
+        check_ranges(merge_config(TrainerConfig, [], ["tracker=mlflow"]))
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"id": 3}', '{"id": "../x"}'])
+def test_a_damaged_id_is_refused(tmp_path, text):
+    (tmp_path / "tracker.json").write_text(text)
+    with pytest.raises(UserError, match=r"tracker\.json is damaged: delete it"):
+        tracker.run_id(tmp_path)

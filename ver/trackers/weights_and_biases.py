@@ -1,0 +1,45 @@
+"""Weights & Biases: https://docs.wandb.ai; WANDB_MODE=offline keeps runs in the run directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import wandb  # pyright: ignore[reportMissingImports]
+
+
+class WeightsAndBiases:
+    """A run of W&B; its last policy is an artifact of type "model".
+
+    Args:
+        project: To which the run belongs.
+        directory: The run directory, where wandb keeps its files too.
+        run_id: Of the run; one that is there already goes on.
+        config: The run's settings.
+    """
+
+    def __init__(self, project: str, directory: Path, run_id: str, config: dict[str, Any]) -> None:
+        self._run = wandb.init(
+            project=project,
+            name=directory.name,
+            id=run_id,
+            resume="allow",
+            dir=str(directory),
+            config=config,
+            settings=wandb.Settings(console="off", silent=True),
+        )
+
+    def log(self, row: Mapping[str, float], step: int) -> None:
+        """Log numbers after so many steps."""
+        self._run.log(dict(row), step=step)
+
+    def finish(self, files: Sequence[Path]) -> None:
+        """Keep the files as one artifact, and end the run."""
+        there = [path for path in files if path.is_file()]
+        if there:
+            artifact = wandb.Artifact(f"policy-{self._run.id}", type="model")
+            for path in there:
+                artifact.add_file(str(path))
+            self._run.log_artifact(artifact)
+        self._run.finish()

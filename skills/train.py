@@ -102,7 +102,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
         )
     settings.trainer.network = with_indices(settings.trainer.network, names_of(skill))
-    check_ranges(settings.trainer)
+    check_ranges(settings.trainer, told="trainer.")
     settings.skill = skill
     return settings
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omegaconf import DictConfig, IntegerNode, ListConfig, OmegaConf
+from omegaconf import BooleanNode, DictConfig, IntegerNode, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from ver.errors import UserError
@@ -320,6 +320,9 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
         value = addition[name]
         if isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer():
             addition[name] = int(value)
+        elif isinstance(asked, BooleanNode) and type(value) in (int, float):
+            if value not in (0, 1):
+                raise UserError(f"{source}: '{dotted}' must be true or false, found {value}")
         elif isinstance(asked, ListConfig) and isinstance(value, str | int | float):
             raise UserError(f"{source}: '{dotted}' is a list: write {dotted}=[{value}]")
         elif asked is not None and asked._metadata.ref_type is Any:

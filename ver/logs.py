@@ -16,6 +16,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from ver.changed_settings import changed_settings
 from ver.checkpoint import write_atomically
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
@@ -34,6 +35,7 @@ class Logs:
     ):
         self._directory, self._lock = directory, RunLock(directory)
         try:
+            changed = changed_settings(directory, config_to_dict(config), metadata) if steps else []
             self._open(config, metadata, steps)
             settings = config_to_dict(config) | {"metadata": metadata}
             self._tracker = open_tracker(
@@ -43,6 +45,8 @@ class Logs:
             self._lock.release()
             raise
         self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
+        for line in changed:
+            self.dashboard.say(f"going on with another setting: {line}")
 
     def _open(self, config: TrainerConfig, metadata: dict[str, Any], steps: int) -> None:
         """Opens the logs, and writes what describes the run."""

@@ -110,18 +110,21 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-def check_ranges(config: Any, prefix: str = "") -> None:
+def check_ranges(config: Any, prefix: str = "", told: str = "") -> None:
     """Raise a UserError that names the first setting that cannot be, its value and what is allowed.
 
     Args:
         config: A TrainerConfig, or a part of one.
         prefix: Dotted key of that part, with a dot at its end; it is told, too.
+        told: What comes before the keys in messages, such as "trainer.".
     """
     for each in dataclasses.fields(config):
         key, value = prefix + each.name, getattr(config, each.name)
         if dataclasses.is_dataclass(value):
-            check_ranges(value, f"{key}.")
+            check_ranges(value, f"{key}.", told)
         elif key in NUMBERS and value is not None and value not in NUMBERS[key]:
-            raise UserError(f"{key} must be {NUMBERS[key]}, found {value:g}")
+            raise UserError(f"{told}{key} must be {NUMBERS[key]}, found {value:g}")
         elif key in CHOICES and value not in CHOICES[key]:
-            raise UserError(f"{key} must be one of {', '.join(CHOICES[key])}, found '{value}'")
+            raise UserError(
+                f"{told}{key} must be one of {', '.join(CHOICES[key])}, found '{value}'"
+            )

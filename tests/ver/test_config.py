@@ -95,3 +95,12 @@ def test_dictionary_round_trip():
     assert config_from_dict(NetworkConfig, config_to_dict(config)) == config
     with pytest.raises(UserError, match="Valid keys"):
         config_from_dict(NetworkConfig, {"hiden": 1})
+
+
+def test_a_switch_is_true_or_false():
+    assert merge_config(TrainerConfig, [], ["tensorboard=0"]).tensorboard is False
+    assert merge_config(TrainerConfig, [], ["tensorboard=yes"]).tensorboard is True
+    with pytest.raises(UserError, match="'tensorboard' must be true or false, found 2"):
+        merge_config(TrainerConfig, [], ["tensorboard=2"])
+    with pytest.raises(UserError, match="tensorboard"):
+        merge_config(TrainerConfig, [], ["tensorboard=maybe"])

@@ -1,0 +1,48 @@
+"""What is told of settings that a resumed run has otherwise."""
+
+import json
+
+import toy_environments
+
+from ver.changed_settings import changed_settings
+from ver.config import TrainerConfig, config_to_dict, merge_config
+from ver.trainer import Trainer
+
+SMALL = [
+    "tensorboard=false",
+    "learner_threads=1",
+    "network.hidden_size=8",
+    "collect.num_environments=2",
+    "collect.environments_per_worker=2",
+    "collect.rollout_length=16",
+]
+
+
+def train(directory, steps, *overrides, metadata=None):
+    config = merge_config(TrainerConfig, [], [*SMALL, f"total_steps={steps}", *overrides])
+    Trainer(config, toy_environments.make_cue, directory, metadata or {"task": {"far": 1}}).train()
+
+
+def test_each_is_told_once_where_a_run_goes_on(tmp_path, capsys):
+    train(tmp_path, 32, "ppo.clip=0.3")
+    assert "another setting" not in capsys.readouterr().out
+    train(tmp_path, 64, "ppo.clip=0.1", "ppo.epochs=2", metadata={"task": {"far": [2]}})
+    told = [line for line in capsys.readouterr().out.splitlines() if "another setting" in line]
+    assert told == [
+        "going on with another setting: total_steps: 32 before, 64 now",
+        "going on with another setting: ppo.epochs: 3 before, 2 now",
+        "going on with another setting: ppo.clip: 0.3 before, 0.1 now",
+        "going on with another setting: task.far: 1 before, [2] now",
+    ]
+    train(tmp_path, 64, "ppo.clip=0.1", "ppo.epochs=2", metadata={"task": {"far": [2]}})
+    assert "another setting" not in capsys.readouterr().out
+
+
+def test_younger_settings_and_unreadable_files_are_no_change(tmp_path):
+    config = config_to_dict(TrainerConfig())
+    assert changed_settings(tmp_path, config, {}) == []
+    (tmp_path / "config.yaml").write_text("seed: 1\n")
+    (tmp_path / "run.json").write_text(json.dumps({"metadata": {}}))
+    assert changed_settings(tmp_path, config, {"new": 3}) == []
+    (tmp_path / "config.yaml").write_text("seed: [")
+    assert changed_settings(tmp_path, config, {}) == []

@@ -1,0 +1,44 @@
+"""Settings that differ from those with which a run was begun."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MISSING = "none"  # what a setting was that an older run did not know
+
+
+def changed_settings(
+    directory: Path, config: dict[str, Any], metadata: dict[str, Any]
+) -> list[str]:
+    """A line for each setting that was another when the run directory was last written.
+
+    Args:
+        directory: The run directory; where nothing readable is there, nothing has changed.
+        config: The settings of the training now, as `config_to_dict` gives them.
+        metadata: What else describes it, such as the settings of the task.
+
+    Returns:
+        Lines such as "ppo.clip: 0.2 before, 0.1 now".
+    """
+    try:
+        before = yaml.safe_load((directory / "config.yaml").read_text())
+        about = json.loads((directory / "run.json").read_text())["metadata"]
+        now = json.loads(json.dumps(metadata))  # as it was written: tuples are lists
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return []
+    lines = [*_differences(before, config), *_differences(about, now)]
+    return [f"{key}: {old} before, {new} now" for key, old, new in lines]
+
+
+def _differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in after:
+            dotted = f"{key}.{name}" if key else str(name)
+            yield from _differences(before.get(name, MISSING), after[name], dotted)
+    elif before != after and before != MISSING:
+        yield key, before, after

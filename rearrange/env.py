@@ -265,7 +265,7 @@ class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray
     def step(
         self, actions: np.ndarray
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Advance all worlds with actions in [-1, 1] [N, action_size].
+        """Advance all worlds with actions [N, action_size] in [-1, 1].
 
         Where an episode ends, the observation is that of the next one; the last one is in
         `infos["final_obs"]` and the sum of the episode in `infos["final_info"]["metrics"]`.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, lint, import arrows, types, figures in documents, tests.   --slow: the slow tests instead of the others, then property tests with
+# Format, lint, import arrows, types, figures in documents, their site, tests.   --slow: the slow tests instead of the others, then property tests with
 # new examples.
 set -euo pipefail
 arguments=("$@")
@@ -15,6 +15,7 @@ marker="not slow" processes=2  # each works through whole files
 "$bin/lint-imports"
 "$bin/pyright"
 "$bin/python" -m skills.ledger --check
+NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --strict
 "$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
 if [[ "$marker" == slow ]]; then
     mapfile -t files < <(grep -rlE "@given|RuleBasedStateMachine" tests --include=*.py)

@@ -28,7 +28,7 @@ class FunctionSkill(ObservingSkill):
 
         Args:
             name: Of the skill in whose place it acts.
-            function: Observation of the skill's task -> action in [-1, 1] [action_size]. One that remembers
+            function: Observation of the skill's task -> action [action_size] in [-1, 1]. One that remembers
                 may have a method `restart`, which is called where the skill begins.
             config: Of the task; None: the defaults.
             camera_size: Of the depth image [pixels].

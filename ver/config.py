@@ -203,7 +203,7 @@ class CloningConfig:
     updates: int = 1500  # of the network
     batch: int = 1024  # steps in each
     learning_rate: float = 1.0e-3  # falls to zero
-    max_gradient_norm: float = 1.0
+    max_gradient_norm: float = 1.0  # the gradient is cut to this
 
     def check(self) -> None:
         """Raise a UserError for a setting out of its range."""

@@ -1,0 +1,31 @@
+"""What mkdocs does to the pages: the README is the front page, and links to files of the code become names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+_README = Path(__file__).parents[1] / "README.md"
+_INTO_DOCS = re.compile(r"(\]\(|src=\")docs/")
+_OUT_OF_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+[^)]*\)")
+_BESIDE_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:examples|results|configs|data|scripts)[^)]*\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the README as index.md."""
+    text = _INTO_DOCS.sub(r"\1", _README.read_text(encoding="utf-8"))
+    files.append(File.generated(config, "index.md", content=_BESIDE_DOCS.sub(_name, text)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Take links that lead out of docs/ away: the site has no such pages."""
+    del page, config, files
+    return _OUT_OF_DOCS.sub(_name, markdown)
+
+
+def _name(match: re.Match[str]) -> str:
+    return match[1] if match[1].startswith("`") else f"`{match[1]}`"

@@ -1,0 +1,110 @@
+"""`python -m skills.settings_table > docs/settings.md`: every setting of a training, from the code."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from skills.settings import TrainingSettings
+from ver.config import CloningConfig, TrainerConfig
+from ver.ranges import CHOICES, NUMBERS
+
+INTRODUCTION = """\
+# Settings
+
+`python -m skills.settings_table > docs/settings.md` writes this page from the code.
+
+Any of them is given as `key=value` behind `scripts/train_skill.sh pick`. A YAML file in `configs/`
+holds those in which a skill differs. Settings of tasks (`task.*`) stand in [hab.md](hab.md), with
+HAB's beside ours.
+"""
+PARTS = (
+    ("The training", TrainingSettings, "", {"trainer", "cloning", "randomise", "starts"}),
+    ("The learner", TrainerConfig, "trainer.", set[str]()),
+    ("Imitation of a teacher", CloningConfig, "cloning.", set[str]()),
+)
+
+
+def about(kind: type[Any]) -> dict[str, str]:
+    """Field of a dataclass -> the comment beside it or above it, in its source."""
+    found: dict[str, str] = {}
+    for base in kind.__mro__[1:]:
+        if dataclasses.is_dataclass(base):
+            found = about(base) | found
+    above: list[str] = []
+    for line in textwrap.dedent(inspect.getsource(kind)).splitlines():
+        text = line.strip()
+        if text.startswith("#"):
+            above.append(text.lstrip("# "))
+            continue
+        match = re.match(r"(\w+): [^#]*(?:#\s*(.*))?$", text)
+        if match and match[1] in {each.name for each in dataclasses.fields(kind)}:
+            name = match[1]
+            found[name] = " ".join([*above, match[2] or ""]).strip()
+        elif found and text[:1] in "\"')" and "#" in text:  # a default on lines of its own
+            found[list(found)[-1]] = text.partition("#")[2].strip()
+        above = []
+    return found
+
+
+def rows(kind: type[Any], prefix: str, apart: set[str], told: str) -> Iterator[str]:
+    """A line of the table for every setting.
+
+    Args:
+        kind: A dataclass of settings.
+        prefix: Dotted key under which `ver.ranges` knows it, with a dot at its end.
+        apart: Fields that other tables hold.
+        told: What users write before the key.
+    """
+    comments = about(kind)
+    for each in dataclasses.fields(kind):
+        if each.name in apart:
+            continue
+        default = each.default
+        if each.default_factory is not dataclasses.MISSING:
+            default = each.default_factory()
+        key = f"{prefix}{each.name}"
+        if dataclasses.is_dataclass(default):
+            yield from rows(type(default), f"{key}.", set(), told)
+            continue
+        allowed = ", ".join(map(str, CHOICES[key])) if key in CHOICES else str(NUMBERS.get(key, ""))
+        what = comments.get(each.name, "").replace("|", "\\|").replace("<", "&lt;")
+        yield f"| `{told}{key}` | {_shown(default)} | {allowed} | {what} |"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"`{value}`" if value or value == 0 else "empty"
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [INTRODUCTION]
+    for title, kind, told, apart in PARTS:
+        lines += [
+            f"## {title}",
+            "",
+            "| setting | default | allowed | meaning |",
+            "|---|---|---|---|",
+        ]
+        lines += [*rows(kind, "", apart, told), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the page."""
+    del arguments
+    print(page(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

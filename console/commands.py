@@ -48,6 +48,7 @@ COMMANDS = {
     "eval": Command("skills.eval", "judge a skill: rearrange eval pick"),
     "plan": Command("planner.eval", "plan and do a chore: rearrange plan tidy_house"),
     "film": Command("planner.film", "film successes and failures"),
+    "live": Command("live", "watch a policy, an oracle or yourself act, in the browser"),
     "view": Command("rearrange.view", "draw an episode, or homes from above"),
     "episodes": Command("rearrange.episodes", "make and check episode files"),
     "plot": Command("skills.plot", "draw the curves of trainings"),

@@ -148,12 +148,15 @@ class EpisodeRunner:
             self._stage = replace(self._stage, skills={**self._stage.skills, **skills})
         self._executive = Executive(self._stage.skills, settings.executive, settings.knowledge)
 
-    def play(self, index: int, video_path: Path | None = None) -> EpisodeRecord:
+    def play(
+        self, index: int, video_path: Path | None = None, observers: Sequence[Observer] = ()
+    ) -> EpisodeRecord:
         """Runs one episode from its beginning to its end.
 
         Args:
             index: Position in the evaluation.
             video_path: Also films it there; None: only where the settings ask for videos.
+            observers: Called after every step.
         """
         settings = self._settings
         started = time.perf_counter()
@@ -177,10 +180,12 @@ class EpisodeRunner:
             replanner = Replanner(*asked, settings.close, settings.named_skills)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index, video_path) as video:
-            observers: list[Observer] = [] if video is None else [video.observe]
+            watching: list[Observer] = [*observers]
+            if video is not None:
+                watching.append(video.observe)
             if settings.record_hand_offs:
-                observers.append(recorder.observe)
-            execution = self._execute(plan, task, observers, replanner)
+                watching.append(recorder.observe)
+            execution = self._execute(plan, task, watching, replanner)
             if video is not None:
                 video.finish(execution)
         return EpisodeRecord(

@@ -1,0 +1,66 @@
+"""Pause, single steps, slow motion and the next episode."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+WAIT = 0.05  # [s] between looks while paused
+
+
+class NextEpisode(Exception):  # noqa: N818 - no error: it leaves the episode
+    """Somebody asked for another episode."""
+
+
+class Pace:
+    """Decides when a step may follow the last; the page's buttons call it from other threads.
+
+    Attributes:
+        speed: Of the world, 1 being real time.
+        paused: Whether nothing goes on.
+    """
+
+    def __init__(
+        self,
+        step_time: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Go at real time.
+
+        Args:
+            step_time: Of a step [s].
+            clock: Tells the time [s].
+            sleep: Waits so long [s].
+        """
+        self.speed, self.paused = 1.0, False
+        self._step_time, self._clock, self._sleep = step_time, clock, sleep
+        self._due = clock()
+        self._single, self._leave = threading.Event(), threading.Event()
+
+    def step_once(self) -> None:
+        """Let one step pass though it is paused."""
+        self._single.set()
+
+    def leave(self) -> None:
+        """Leave the episode at its next step."""
+        self._leave.set()
+
+    def wait(self) -> None:
+        """Wait until the next step is due.
+
+        Raises:
+            NextEpisode: The episode is to be left.
+        """
+        while self.paused and not self._single.is_set() and not self._leave.is_set():
+            self._sleep(WAIT)
+            self._due = self._clock()
+        self._single.clear()
+        if self._leave.is_set():
+            self._leave.clear()
+            raise NextEpisode
+        self._due = max(self._due + self._step_time / self.speed, self._clock() - self._step_time)
+        ahead = self._due - self._clock()
+        if ahead > 0.0:
+            self._sleep(ahead)

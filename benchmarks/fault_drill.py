@@ -30,7 +30,8 @@ from safetensors.numpy import load_file
 
 from benchmarks.drill_training import ENVIRONMENTS, ROLLOUTS, STEPS
 from benchmarks.leftovers import MARK, abandoned, shared_memory, survivors
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from skills.provenance import made, write_result
 
 ROOT = Path(__file__).resolve().parent.parent

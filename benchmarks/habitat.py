@@ -34,12 +34,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.systems import FEW_APARTMENTS
+from rearrange.command_line import OneLineParser
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.habitat.process import check_installed
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.habitat_lab import PREFIX, config_of
 from skills.provenance import made, write_result
 

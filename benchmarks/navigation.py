@@ -22,7 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nav.agent import FORWARD, STOP
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments
 from skills.provenance import made, write_result
 from skills.train import load_settings

@@ -18,8 +18,9 @@ import numpy as np
 
 from benchmarks.systems import skill_case, train
 from rearrange import worlds
+from rearrange.command_line import OneLineParser
 from rearrange.tasks import sampling
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import CHECKPOINTS, SkillEnvironments

@@ -25,8 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.toy_ranks import SleepyCues
+from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.provenance import made, write_result
 
 EXPERIMENTS = {"processes": 0, "one_slow": 1, "two_slow": 2}  # slow processes in each

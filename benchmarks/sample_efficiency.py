@@ -23,7 +23,8 @@ from rich.table import Table
 from scipy.stats import trim_mean
 
 from benchmarks.straggling_environments import Steering, StepTimes, Stragglers, load_step_times
-from skills.command import OneLineParser, counted, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import counted, run_command
 from skills.plot import load_pyplot, read_rows
 from skills.provenance import made, write_result
 from ver import Trainer, TrainerConfig, merge_config

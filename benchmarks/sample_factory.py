@@ -30,7 +30,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.systems import LENGTH, N, skill_case, skill_limit, train
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from ver import UserError

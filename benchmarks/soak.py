@@ -25,7 +25,8 @@ from typing import Any
 
 from benchmarks.calibration import fixed_work_duration
 from benchmarks.faulty_environments import Trails
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import SkillEnvironments

@@ -44,7 +44,8 @@ from benchmarks.straggling_environments import (
     load_step_times,
     quantile_table,
 )
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import SkillEnvironments

@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.calibration import fixed_work
+from rearrange.command_line import OneLineParser
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
@@ -36,7 +37,7 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
 from rearrange.tasks.base import Task
 from rearrange.worlds import to_physical
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.provenance import made, write_result
 
 ACTION_REPEAT = 8

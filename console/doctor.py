@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from skills.command import OneLineParser, counted, machine, run_command, write_json
+from rearrange.command_line import OneLineParser
+from skills.command import counted, machine, run_command, write_json
 
 DISTRIBUTION = "rearrange"
 OPTIONAL = {

@@ -11,10 +11,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import check_split
 from rearrange.tasks import HOUSEHOLD_NAMES
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.registry import find, skill_names
 
 AGENTS = ("policy", "oracle", "zero", "random", "sliders")

@@ -17,9 +17,10 @@ from gymnasium import spaces
 from nav.agent import STOP, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
-from nav.task import LARGEST, NavTask, Outcome, box
+from nav.task import NavTask, Outcome, box
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
+from rearrange.gym_ids import LARGEST
 
 GOAL_KEY = "pointgoal_with_gps_compass"
 DIRECTION_KEY = "pointgoal_direction"

@@ -13,8 +13,7 @@ from nav.episode import NavEpisode
 from nav.scene import Places, Point, Scene
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
-
-LARGEST = float(np.finfo(np.float32).max)  # of positions: any number, as in Habitat
+from rearrange.gym_ids import LARGEST
 
 
 @dataclass

@@ -42,12 +42,12 @@ from planner.report import (
 )
 from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
+from rearrange.command_line import OneLineParser
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES, LAYOUTS_OF_SPLIT
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from skills.command import (
-    OneLineParser,
     counted,
     run_command,
     short_path,

@@ -23,15 +23,12 @@ from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
-from rearrange.robot.actions import PHYSICAL_ACTION_SIZE
+from rearrange.robot.actions import GRIP, HOLD, LET_GO, PHYSICAL_ACTION_SIZE, TURN
 from skills import Skill, SkillArgument
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.registry import effect_of, find
 from skills.spec import Grip
 
-GRIP = 7  # index of the grip in Simulator.step's action
-HOLD, LET_GO = 1.0, -1.0
-TURN = 9  # index of the base's turn
 LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wait before the stop
 LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn

@@ -20,12 +20,13 @@ from planner.labels import label_of
 from planner.problem import ARTICULATED_RECEPTACLES
 from planner.record import Execution, Moment
 from planner.search import PlanStep
+from rearrange.command_line import OneLineParser
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES
 from skills import SkillArgument
-from skills.command import OneLineParser, counted, run_command, short_path
+from skills.command import counted, run_command, short_path
 from skills.modes import SKILLS_HELP, parse_modes
 from skills.registry import effect_of, shipped_policy, skill_names
 from skills.settings import CHECKPOINTS

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from planner.scenarios import SCENARIOS
+from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
-from skills.command import OneLineParser, run_command, short_path
+from skills.command import run_command, short_path
 from skills.jobs import Job, run_jobs
 from skills.registry import skill_names
 from skills.train import POLICY, load_stages

@@ -20,8 +20,9 @@ from planner.judge import EXHAUSTED
 from planner.labels import REARM, label_of, legend
 from planner.report import read_result
 from planner.table import method_name
+from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
-from skills.command import OneLineParser, counted, run_command, short_path
+from skills.command import counted, run_command, short_path
 from skills.places import places_of, told_places
 from skills.registry import effect_of
 

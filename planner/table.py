@@ -15,8 +15,9 @@ from typing import Any
 
 from planner.report import FIGURES, read_result, replanning_line
 from planner.scenarios import SCENARIOS
+from rearrange.command_line import OneLineParser
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.figures import load_ledger
 from skills.places import places_of
 from skills.provenance import ROOT

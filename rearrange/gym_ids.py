@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gymnasium
+import numpy as np
 
 CAMERA_SIZE = 64  # what the shipped policies see [pixels]
+LARGEST = float(np.finfo(np.float32).max)  # of vector observations: any number, as in Habitat
 
 
 def id_of(task: str) -> str:

@@ -10,12 +10,13 @@ from pathlib import Path
 import imageio.v3 as imageio
 import numpy as np
 
+from rearrange.command_line import OneLineParser
 from rearrange.habitat.process import INSTALL
 from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.render.camera import FAR
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import make_task
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.habitat_lab import INSTALL_LAB, download_command
 
 FRAME = Path("habitat_frame.png")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import rearrange.command_line
 import rearrange.errors
 import ver.errors
 from atomic_files import write_whole
@@ -18,22 +17,9 @@ from atomic_files import write_whole
 USER_ERRORS = (rearrange.errors.UserError, ver.errors.UserError)
 
 
-class OneLineParser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, with exit code 2."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the message alone and leave."""
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(2)
-
-
 def run_command(main: Callable[[Sequence[str]], int | None]) -> NoReturn:
     """Run a command's main; user errors become one line on standard error and exit code 2."""
-    try:
-        raise SystemExit(main(sys.argv[1:]) or 0)
-    except USER_ERRORS as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+    rearrange.command_line.run_command(main, USER_ERRORS)
 
 
 def write_json(path: str | Path, value: Any) -> None:

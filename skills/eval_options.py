@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nav.episode_files import SCENES
+from rearrange.command_line import OneLineParser
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
@@ -25,7 +26,6 @@ from rearrange.habitat.process import check_installed
 from rearrange.rules import OURS
 from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
 from rearrange.tasks import HOUSEHOLD_NAMES
-from skills.command import OneLineParser
 from skills.learned import check_metadata
 from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED

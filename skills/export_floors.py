@@ -15,9 +15,10 @@ from nav.buildings import load_building
 from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.export import export
+from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES, check_split
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.eval import SEED_STRIDE
 
 

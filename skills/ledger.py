@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from atomic_files import write_whole
+from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
-from skills.command import OneLineParser, counted, run_command
+from skills.command import counted, run_command
 from skills.figures import Finding, check_page, load_ledger, render_page
 from skills.places import places_of
 from skills.provenance import ROOT, TEST

@@ -9,6 +9,7 @@ import numpy as np
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot import kinematics
+from rearrange.robot.actions import HOLD, LET_GO, physical_action
 from skills.base import Skill, SkillArgument
 from skills.knowledge import Body
 from skills.learned import LearnedScenario, LearnedSkill
@@ -38,10 +39,8 @@ class ResetArm:
         """A step of every joint towards rest, in proportion, so that all arrive together [10]."""
         body = Body(world)
         error = np.asarray(kinematics.RESTING_ARM) - body.joints
-        action = np.zeros(10)
-        action[:7] = error * min(1.0, RESET_STEP / max(float(np.abs(error).max()), 1e-9))
-        action[7] = 1.0 if body.is_holding else -1.0
-        return action
+        step = error * min(1.0, RESET_STEP / max(float(np.abs(error).max()), 1e-9))
+        return physical_action(step, HOLD if body.is_holding else LET_GO)
 
     def done(self, world: RearrangeEnv) -> bool:
         """All joints are near their resting angles."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from ver import UserError
 
 TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]

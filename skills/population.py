@@ -16,7 +16,8 @@ from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
-from skills.command import OneLineParser, run_command
+from rearrange.command_line import OneLineParser
+from skills.command import run_command
 from skills.settings import make_environments
 from skills.train import INTERRUPTED, load_settings
 from ver import Trainer, UserError

@@ -32,13 +32,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from rearrange.command_line import OneLineParser
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
 from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
 from rearrange.tasks import Pick
 from rearrange.tasks.sampling import source_of
-from skills.command import OneLineParser, counted, run_command
+from skills.command import counted, run_command
 from skills.eval import SEED_STRIDE, causes_of, untrained_copy
 from skills.eval_options import UNTRAINED
 from skills.learned import check_metadata

@@ -19,9 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rearrange.command_line import OneLineParser
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import HOUSEHOLD_NAMES
-from skills.command import OneLineParser, run_command
+from skills.command import run_command
 from skills.demonstrations import imitate
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.names import names_of, with_indices

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-MISSING = "none"  # what a setting was that an older run did not know
+_MISSING = object()  # what a setting was that an older run did not know
 
 
 def changed_settings(
@@ -39,6 +39,6 @@ def _differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, 
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in after:
             dotted = f"{key}.{name}" if key else str(name)
-            yield from _differences(before.get(name, MISSING), after[name], dotted)
-    elif before != after and before != MISSING:
+            yield from _differences(before.get(name, _MISSING), after[name], dotted)
+    elif before is not _MISSING and before != after:
         yield key, before, after

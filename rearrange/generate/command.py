@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from rearrange.command_line import OneLineParser
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES
@@ -26,16 +27,9 @@ from rearrange.scenes.apartment import HOMES
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Print the message alone and leave."""
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(2)
-
-
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Reads the command line; raises UserError where it is wrong."""
-    parser = _Parser(prog="python -m rearrange.episodes", description=__doc__)
+    parser = OneLineParser(prog="python -m rearrange.episodes", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     commands = parser.add_subparsers(dest="command", required=True)
     generate = commands.add_parser("generate", help="make an episode file")
@@ -182,12 +176,3 @@ def _reasons(rejected: Counter[str]) -> str:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def run() -> NoReturn:
-    """Carry out the command line and leave; exit code 2 where something is wrong."""
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except (UserError, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None

@@ -20,13 +20,13 @@ from numpy.lib.recfunctions import structured_to_unstructured
 from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.errors import UserError
+from rearrange.gym_ids import LARGEST
 from rearrange.robot.actions import ACTION_NAMES, FORWARD, GRIP, PHYSICAL_ACTION_SIZE, TURN
 from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import SimState
 from rearrange.tasks.sampling import Scene
 from rearrange.tasks.sensors import SENSOR_PARTS
 
-LARGEST = float(np.finfo(np.float32).max)  # of vector observations: any number, as in Habitat
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
 

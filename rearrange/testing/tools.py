@@ -12,7 +12,7 @@ from rearrange.episodes.episode import Episode
 from rearrange.navigation import load_layout
 from rearrange.render import look_at
 from rearrange.robot import fetch, kinematics
-from rearrange.robot.actions import GRIP
+from rearrange.robot.actions import physical_action
 from rearrange.sim.base import WORLD_STATE, SimState, Simulator
 
 SECOND = 30  # control steps
@@ -55,10 +55,7 @@ def one_action(
     arm: np.ndarray | None = None, grip: float = -1.0, forward: float = 0.0, turn: float = 0.0
 ) -> np.ndarray:
     """An action for one world [1, 10]."""
-    action = np.zeros((1, 10))
-    action[0, :GRIP] = 0.0 if arm is None else arm
-    action[0, GRIP:] = grip, forward, turn
-    return action
+    return physical_action(arm, grip, forward, turn)[None]
 
 
 def idle_action(count: int = 1) -> np.ndarray:

@@ -1,6 +1,7 @@
 """`python -m rearrange.view`: see `rearrange.view.command`."""
 
-from rearrange.view.command import run
+from rearrange.command_line import run_command
+from rearrange.view.command import main
 
 if __name__ == "__main__":
-    run()
+    run_command(main)

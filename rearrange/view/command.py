@@ -17,10 +17,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from PIL import Image
 
+from rearrange.command_line import OneLineParser
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
@@ -81,16 +81,9 @@ def load_world(options: argparse.Namespace) -> RearrangeEnv:
     return world
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Print the message alone and leave."""
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(2)
-
-
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Reads the command line; raises UserError where it is wrong."""
-    parser = _Parser(prog="python -m rearrange.view", description=__doc__)
+    parser = OneLineParser(prog="python -m rearrange.view", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("task", help=", ".join((*TASKS, PLANS)))
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="place in the file")
@@ -168,12 +161,3 @@ def told_rejections(what: str, kept: int, rejected: Counter[str]) -> str:
     reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
     told = f"{what}: {rejected.total()} of {drawn} draws rejected ({rejected.total() / drawn:.0%})"
     return f"{told}: {reasons}" if reasons else told
-
-
-def run() -> NoReturn:
-    """Carry out the command line and leave; exit code 2 where something is wrong."""
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None

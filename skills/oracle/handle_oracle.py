@@ -167,7 +167,7 @@ class HandleOracle(Oracle):
         Args:
             grasp: Posture and contact.
             end: Opening up to which the base moves [m or rad]; may lie beyond the joint's limits.
-            grip: HOLD or RELEASE.
+            grip: HOLD or LET_GO.
             cruise: Largest motion of the hand per action [m].
             gain: Largest change of that from one action to the next [m].
             until: Ends the motion early.

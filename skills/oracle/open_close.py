@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.robot.kinematics import RESTING_ARM
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.handle_oracle import OPEN_LEAST, HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import RETREAT, Grasp
-from skills.oracle.oracle import HOLD, RELEASE, Actions
+from skills.oracle.oracle import Actions
 
 CLOSED = 0.02  # [rad, m]
 # The base is teleported, which contacts do not see as a velocity: what it pushes sinks in by its
@@ -73,7 +74,7 @@ class OpenOracle(HandleOracle):
     def _take(self, grasp: Grasp) -> Actions:
         """Drive up to the handle and hold it; True if it is held."""
         touched = yield from self._ride(
-            grasp, self.opening - self._slack(), RELEASE, until=lambda: self.touches_handle
+            grasp, self.opening - self._slack(), LET_GO, until=lambda: self.touches_handle
         )
         for _ in range(2):
             if touched and not self.holds_handle:
@@ -105,9 +106,9 @@ class OpenOracle(HandleOracle):
 
     def _leave(self, grasp: Grasp) -> Actions:
         """Let go and take the hand off the handle."""
-        yield self._command(grip=RELEASE)
+        yield self._command(grip=LET_GO)
         away = max(self.opening, self._progress(grasp)) + RETREAT[self.fixture.is_door]
-        yield from self._ride(grasp, away, RELEASE)
+        yield from self._ride(grasp, away, LET_GO)
         return True
 
 
@@ -158,12 +159,12 @@ class CloseOracle(HandleOracle):
     def _push(self, grasp: Grasp) -> Actions:
         """Push the part shut by its handle and take the hand off it."""
         touched = self.opening - self._slack()
-        yield from self._ride(grasp, touched, RELEASE, until=lambda: self.touches_handle)
+        yield from self._ride(grasp, touched, LET_GO, until=lambda: self.touches_handle)
         yield from self._ride(
-            grasp, -self._slack(), RELEASE, PUSH, PUSH_GAIN, until=lambda: self._is_closed
+            grasp, -self._slack(), LET_GO, PUSH, PUSH_GAIN, until=lambda: self._is_closed
         )
         away = self._progress(grasp) + RETREAT[self.fixture.is_door]
-        yield from self._ride(grasp, away, RELEASE)
+        yield from self._ride(grasp, away, LET_GO)
         return self._is_closed
 
     def _sweep(self) -> Actions:

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from rearrange.navigation import OccupancyGrid
+from rearrange.robot.actions import ARM, HOLD, LET_GO, physical_action
 from rearrange.robot.kinematics import JOINT_LIMITS, RESTING_ARM
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
@@ -25,7 +26,6 @@ from skills.oracle.descents import RISE_STEP
 from skills.oracle.obstacles import Obstacles, matrix_of, obstacles_of
 from skills.oracle.reach import ARM_MARGIN
 
-HOLD, RELEASE = 1.0, -1.0
 STILL = 0.08  # [rad/s], joint speed that counts as standing still
 Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
 
@@ -169,13 +169,13 @@ class Oracle:
         grip: float | None = None,
     ) -> np.ndarray:
         """One action; remembers the joint targets exactly as the simulator does."""
-        action = np.zeros(10)
         if arm is not None:
-            action[:7] = np.clip(arm, -self.config.arm_step, self.config.arm_step)
-        action[7] = grip if grip is not None else (HOLD if self.held != NOTHING else RELEASE)
-        action[8], action[9] = forward, turn
+            arm = np.clip(arm, -self.config.arm_step, self.config.arm_step)
+        if grip is None:
+            grip = HOLD if self.held != NOTHING else LET_GO
+        action = physical_action(arm, grip, forward, turn)
         lead, measured = self.config.target_lead, self.joints
-        targets = np.clip(self._targets + action[:7], measured - lead, measured + lead)
+        targets = np.clip(self._targets + action[ARM], measured - lead, measured + lead)
         self._targets = np.clip(targets, _LOW, _HIGH)
         return action
 

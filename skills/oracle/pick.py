@@ -7,10 +7,11 @@ from collections.abc import Generator
 
 import numpy as np
 
+from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
-from skills.oracle.oracle import HOLD, RELEASE, Actions, Oracle, kind_of
+from skills.oracle.oracle import Actions, Oracle, kind_of
 from skills.oracle.reach import Reach, ReachPlanner
 
 PATIENCE = 15  # steps of waiting for contact at the lowest point
@@ -103,7 +104,7 @@ class PickOracle(Oracle):
         if int(self.state.touched_object[self._world]) == self.slot:
             yield self._command(grip=HOLD)
         else:
-            yield self._command(reference - self._targets, grip=RELEASE)
+            yield self._command(reference - self._targets, grip=LET_GO)
         return self.held == self.slot
 
 

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
+from rearrange.robot.actions import LET_GO
 from rearrange.robot.kinematics import forward, solve_ik
 from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import ARM_SPHERES, arm_clearance, load_spheres
-from skills.oracle.oracle import RELEASE, Actions, Oracle, kind_of
+from skills.oracle.oracle import Actions, Oracle, kind_of
 from skills.oracle.reach import Reach, ReachPlanner, to_base
 from skills.oracle.set_down import set_down_ways
 
@@ -75,7 +76,7 @@ class PlaceOracle(Oracle):
             yield self._command(reference - self._targets)
         yield from self._settle(down[-1], still=True)  # what stands must not be toppled
         for _ in range(4):
-            yield self._command(grip=RELEASE)
+            yield self._command(grip=LET_GO)
         return True
 
     def _departure(self, reach: Reach) -> np.ndarray:

@@ -10,6 +10,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from rearrange.robot.actions import HOLD, LET_GO
 from skills.oracle.fixtures import DOOR, Fixture
 from skills.oracle.handle_oracle import (
     BRAKE,
@@ -31,7 +32,7 @@ from skills.spa.handles import (
     furniture,
 )
 from skills.spa.navigate import facing
-from skills.spa.robot import HOLD, RELEASE, Actions, Robot
+from skills.spa.robot import Actions, Robot
 
 ATTEMPTS = 3
 GLANCES = (0.5, -1.0, 0.5)  # [rad]
@@ -90,9 +91,9 @@ def _pull(
         yield robot.toward(grasp.unfold[-1], HOLD)
     reached = progress(robot, fixture, grasp) if robot.holding else 0.0
     for _ in range(2):
-        yield robot.toward(grasp.unfold[-1], RELEASE)
+        yield robot.toward(grasp.unfold[-1], LET_GO)
     away = progress(robot, fixture, grasp) + RETREAT[fixture.is_door]
-    yield from ride(robot, fixture, grasp, away, RELEASE)
+    yield from ride(robot, fixture, grasp, away, LET_GO)
     return min(reached, end)
 
 
@@ -114,7 +115,7 @@ def ride(
         fixture: The part.
         grasp: Posture and contact.
         end: Opening to which the base moves; may lie beyond the joint's limits.
-        grip: HOLD or RELEASE.
+        grip: HOLD or LET_GO.
         cruise: Largest motion of the hand per action [m].
         gain: Largest change of that from one action to the next [m].
         stop_holding: End as soon as something is held.
@@ -209,9 +210,9 @@ def close_part(robot: Robot, told: np.ndarray, is_door: bool) -> Actions:
             continue
         yield from robot.follow(grasp.unfold)
         slack = OVERSHOOT / lever(fixture)
-        yield from ride(robot, fixture, grasp, -slack, RELEASE, PUSH, PUSH_GAIN)
+        yield from ride(robot, fixture, grasp, -slack, LET_GO, PUSH, PUSH_GAIN)
         away = progress(robot, fixture, grasp) + RETREAT[is_door]
-        yield from ride(robot, fixture, grasp, away, RELEASE)
+        yield from ride(robot, fixture, grasp, away, LET_GO)
         _forget_part(robot, fixture, opening)
         robot.models[fixture.joint] = furniture(fixture, 0.0)
         robot.opened.pop(fixture.joint, None)

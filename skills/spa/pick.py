@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.robot.kinematics import forward
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import RISE_STEP
 from skills.oracle.pick import HANGING, PICK_WAYS
 from skills.oracle.reach import Reach
 from skills.spa.navigate import facing
-from skills.spa.robot import HOLD, RELEASE, Actions, Robot
+from skills.spa.robot import Actions, Robot
 from skills.spa.senses import Load, cylinder
 
 ATTEMPTS = 4  # every other one is daring, see SeenBasePlanner
@@ -158,7 +159,7 @@ def _take(robot: Robot, reach: Reach, sighting: Sighting) -> Actions:
     references = robot.slowly(np.vstack([down, below])) + [below] * PATIENCE
     for reference in references:
         low = forward(robot.joints)[0][2] < ready
-        yield robot.toward(reference, HOLD if low else RELEASE)
+        yield robot.toward(reference, HOLD if low else LET_GO)
         if robot.holding:
             _remember(robot, sighting)
             return True

@@ -6,13 +6,14 @@ from collections.abc import Generator
 
 import numpy as np
 
+from rearrange.robot.actions import LET_GO
 from rearrange.robot.kinematics import forward
 from skills.oracle.reach import Reach
 from skills.oracle.set_down import set_down_ways
 from skills.spa.depth import is_load, points_of
 from skills.spa.navigate import facing
 from skills.spa.pick import CLOSE, ENOUGH, FAR, GLANCES
-from skills.spa.robot import RELEASE, Actions, Robot
+from skills.spa.robot import Actions, Robot
 from skills.spa.senses import Load, cylinder
 
 ATTEMPTS = 4  # every other one is daring, see SeenBasePlanner
@@ -78,7 +79,7 @@ def _lower(robot: Robot, reach: Reach) -> Actions:
         yield robot.toward(reference)
     yield from robot.settle(down[-1], still=True)  # what stands must not be toppled
     for _ in range(4):
-        yield robot.command(grip=RELEASE)
+        yield robot.command(grip=LET_GO)
     return True
 
 

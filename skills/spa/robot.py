@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from rearrange.robot.actions import ARM, HOLD, LET_GO, physical_action
 from rearrange.robot.kinematics import JOINT_LIMITS, RESTING_ARM
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.descents import RISE_STEP
@@ -19,7 +20,6 @@ from skills.oracle.reach import ARM_MARGIN
 from skills.spa.floor import SeenBasePlanner
 from skills.spa.senses import NO_CYLINDERS, Senses
 
-HOLD, RELEASE = 1.0, -1.0
 Actions = Generator[np.ndarray, None, bool]
 Plan = Callable[
     ["Robot", np.ndarray], Actions
@@ -50,14 +50,14 @@ class Robot(Senses):
         grip: float | None = None,
     ) -> np.ndarray:
         """One action [10]; remembers joint targets and where the base should get to."""
-        action = np.zeros(10)
         if arm is not None:
-            action[:7] = np.clip(arm, -ARM_STEP, ARM_STEP)
-        action[7] = grip if grip is not None else (HOLD if self.holding else RELEASE)
-        action[8], action[9] = forward, turn
+            arm = np.clip(arm, -ARM_STEP, ARM_STEP)
+        if grip is None:
+            grip = HOLD if self.holding else LET_GO
+        action = physical_action(arm, grip, forward, turn)
         measured = self.joints
         targets = np.clip(
-            self._targets + action[:7], measured - TARGET_LEAD, measured + TARGET_LEAD
+            self._targets + action[ARM], measured - TARGET_LEAD, measured + TARGET_LEAD
         )
         self._targets = np.clip(targets, _LOW, _HIGH)
         self._wanted = advanced(self.base_pose, forward, turn)

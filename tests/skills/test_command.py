@@ -6,8 +6,8 @@ import pytest
 
 import rearrange.errors
 import ver.errors
+from rearrange.command_line import OneLineParser
 from skills.command import (
-    OneLineParser,
     counted,
     run_command,
     short_path,

@@ -8,18 +8,11 @@ from ver.changed_settings import changed_settings
 from ver.config import TrainerConfig, config_to_dict, merge_config
 from ver.trainer import Trainer
 
-SMALL = [
-    "tensorboard=false",
-    "learner_threads=1",
-    "network.hidden_size=8",
-    "collect.num_environments=2",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-]
-
 
 def train(directory, steps, *overrides, metadata=None):
-    config = merge_config(TrainerConfig, [], [*SMALL, f"total_steps={steps}", *overrides])
+    config = merge_config(
+        TrainerConfig, [], [*toy_environments.SMALL_RUN, f"total_steps={steps}", *overrides]
+    )
     Trainer(config, toy_environments.make_cue, directory, metadata or {"task": {"far": 1}}).train()
 
 
@@ -36,6 +29,14 @@ def test_each_is_told_once_where_a_run_goes_on(tmp_path, capsys):
     ]
     train(tmp_path, 64, "ppo.clip=0.1", "ppo.epochs=2", metadata={"task": {"far": [2]}})
     assert "another setting" not in capsys.readouterr().out
+
+
+def test_a_setting_that_was_none_is_told(tmp_path):
+    config = config_to_dict(TrainerConfig())
+    (tmp_path / "config.yaml").write_text("tracker: none\nseed: null\n")
+    (tmp_path / "run.json").write_text(json.dumps({"metadata": {}}))
+    told = changed_settings(tmp_path, config | {"tracker": "wandb", "seed": 1}, {})
+    assert told == ["seed: None before, 1 now", "tracker: none before, wandb now"]
 
 
 def test_younger_settings_and_unreadable_files_are_no_change(tmp_path):

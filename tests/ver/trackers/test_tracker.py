@@ -12,15 +12,6 @@ from ver.ranges import check_ranges
 from ver.trackers import tracker
 from ver.trainer import Trainer
 
-SMALL = [
-    "tensorboard=false",
-    "learner_threads=1",
-    "network.hidden_size=8",
-    "collect.num_environments=2",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-]
-
 
 class FakeTracker:
     """Keeps what it is told; fails from the second row on where `fails` is set."""
@@ -52,7 +43,7 @@ def fake(monkeypatch):
 
 
 def train(directory, steps, name="wandb"):
-    words = [*SMALL, f"total_steps={steps}", f"tracker={name}", "project=mine"]
+    words = [*toy_environments.SMALL_RUN, f"total_steps={steps}", f"tracker={name}", "project=mine"]
     config = merge_config(TrainerConfig, [], words)
     return Trainer(config, toy_environments.make_cue, directory, {"skill": "remember"}).train()
 

@@ -7,24 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from planner.evaluation import EpisodeRunner, EvaluationSettings
+from planner.evaluation import EpisodeRunner, EvaluationSettings, episode_seed
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
-from rearrange.errors import UserError
-from rearrange.robot.actions import (
-    ACTION_NAMES,
-    FORWARD,
-    GRIP,
-    HOLD,
-    LET_GO,
-    PHYSICAL_ACTION_SIZE,
-    TURN,
-)
-from rearrange.robot.kinematics import JOINT_COUNT
+from rearrange.robot.actions import ACTION_NAMES, ARM, BASE, GRIP, HOLD, LET_GO, physical_action
 from rearrange.tasks import HOUSEHOLD_NAMES
-from skills.learned import load_policy
-from skills.oracle.skill import begin_oracle
-from skills.players import argument_of
+from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
+from skills.registry import shipped_policy
+from skills.settings import CHECKPOINTS
 
 Show = Callable[[RearrangeEnv, str], None]
 
@@ -32,8 +22,8 @@ Show = Callable[[RearrangeEnv, str], None]
 class Agent(Protocol):
     """Plays episodes in a world of its own."""
 
-    def play(self, seed: int, show: Show) -> None:
-        """Play one episode; `show` is called after every 1/30 s."""
+    def play(self, number: int, show: Show) -> None:
+        """Play an episode, the same one whoever acts; `show` is called after every 1/30 s."""
         ...
 
 
@@ -49,14 +39,35 @@ def make_agent(name: str, task: str, split: str, page: Any) -> Agent:
     Raises:
         UserError: It cannot do the task.
     """
-    if task in HOUSEHOLD_NAMES and name in ("oracle", "policy"):
+    if name == "zero":
+        return Driver(RearrangeEnv(task, split=split), stand)
+    if name == "sliders":
+        return Driver(RearrangeEnv(task, split=split), Sliders(page))
+    if name == "random":
+        return Player(RandomPlayer(task, split))
+    if task in HOUSEHOLD_NAMES:
         return Planner(task, split, {"oracle": "oracle", "policy": "learned"}[name])
-    if name == "policy":
-        return Policy(task, split)
-    world = RearrangeEnv(task, split=split)
     if name == "oracle":
-        return Oracle(world)
-    return Driver(world, Sliders(page) if name == "sliders" else _ACTIONS[name])
+        return Player(OraclePlayer(task, split))
+    return Player(PolicyPlayer(str(shipped_policy(task, CHECKPOINTS)), True, split))
+
+
+def seed_of(task: str, number: int) -> int:
+    """What an episode is reset with: in a scenario as `planner.eval` does."""
+    return episode_seed(0, number) if task in HOUSEHOLD_NAMES else number
+
+
+class Player:
+    """One of `skills.players`, which evaluations have, too."""
+
+    def __init__(self, player: Any) -> None:
+        """Take the player."""
+        self._player = player
+
+    def play(self, number: int, show: Show) -> None:
+        """See Agent."""
+        seed = seed_of(self._player.environment.task.name, number)
+        self._player.play(seed, None, lambda world: show(world, ""))
 
 
 class Driver:
@@ -66,10 +77,9 @@ class Driver:
         """Take the world and what acts in it, in the simulator's units [10]."""
         self.world, self.act = world, act
 
-    def play(self, seed: int, show: Show) -> None:
+    def play(self, number: int, show: Show) -> None:
         """See Agent."""
-        self.world.reset(seed=seed)
-        self.world.action_space.seed(seed)
+        self.world.reset(seed=seed_of(self.world.task.name, number))
         show(self.world, "")
         over = False
         while not over:
@@ -81,63 +91,7 @@ class Driver:
 def stand(world: RearrangeEnv) -> np.ndarray:
     """The action that changes nothing."""
     del world
-    action = np.zeros(PHYSICAL_ACTION_SIZE)
-    action[GRIP] = HOLD
-    return action
-
-
-def at_random(world: RearrangeEnv) -> np.ndarray:
-    """An action that is uniform in the task's range."""
-    action = np.zeros(PHYSICAL_ACTION_SIZE + 1)
-    action[world.task.action_slice] = world.action_space.sample()
-    return action[:PHYSICAL_ACTION_SIZE] * world.task.action.scale()
-
-
-_ACTIONS = {"zero": stand, "random": at_random}
-
-
-class Oracle:
-    """A skill's oracle."""
-
-    def __init__(self, world: RearrangeEnv) -> None:
-        """Take the world of the skill."""
-        self.world = world
-
-    def play(self, seed: int, show: Show) -> None:
-        """See Agent."""
-        world = self.world
-        world.reset(seed=seed)
-        name = world.task.name
-        show(world, "")
-        oracle = begin_oracle(name, world, argument_of(name, world.episode))
-        over = False
-        while not over:
-            action, stop = oracle.act(world.state, 0), oracle.done(world.state, 0)
-            _, terminated, truncated, _ = world.step_physical(action, stop)
-            over = terminated or truncated
-            show(world, "oracle")
-
-
-class Policy:
-    """A shipped policy, or one's own by its path."""
-
-    def __init__(self, name: str, split: str) -> None:
-        """Load it and make the environment that it knows."""
-        self.policy = load_policy(name)
-        self.world = self.policy.make_env(split)
-        if not isinstance(self.world, RearrangeEnv):
-            raise UserError(f"{name} has no world in 3D: take a skill or a household scenario")
-
-    def play(self, seed: int, show: Show) -> None:
-        """See Agent."""
-        observation, _ = self.world.reset(seed=seed)
-        self.policy.restart()
-        show(self.world, "")
-        self.world.after_step = lambda world: show(world, "policy")
-        over = False
-        while not over:
-            observation, _, terminated, truncated, _ = self.world.step(self.policy.act(observation))
-            over = terminated or truncated
+    return physical_action(grip=HOLD)
 
 
 class Planner:
@@ -147,9 +101,9 @@ class Planner:
         """Make the world and its skills."""
         self.runner = EpisodeRunner(EvaluationSettings(task, split=split, skills=skills))
 
-    def play(self, seed: int, show: Show) -> None:
+    def play(self, number: int, show: Show) -> None:
         """See Agent."""
-        self.runner.play(seed, observers=[lambda world, moment: show(world, plan_of(moment))])
+        self.runner.play(number, observers=[lambda world, moment: show(world, plan_of(moment))])
 
 
 def plan_of(moment: Moment) -> str:
@@ -174,7 +128,7 @@ class Sliders:
         with page.folder:
             self._sliders = {
                 name: gui.add_slider(name.replace("_", " "), -1.0, 1.0, 0.05, 0.0)
-                for name in (*ACTION_NAMES[FORWARD : TURN + 1], *ACTION_NAMES[:JOINT_COUNT])
+                for name in (*ACTION_NAMES[BASE], *ACTION_NAMES[ARM])
             }
             self._grip = gui.add_checkbox("suction", False)
             still = gui.add_button("stand still")
@@ -186,7 +140,7 @@ class Sliders:
 
     def __call__(self, world: RearrangeEnv) -> np.ndarray:
         """The action that the sliders ask for."""
-        action = np.zeros(PHYSICAL_ACTION_SIZE)
+        action = physical_action()
         for name, slider in self._sliders.items():
             action[ACTION_NAMES.index(name)] = slider.value
         action *= world.task.action.scale()

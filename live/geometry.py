@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import trimesh  # pyright: ignore[reportMissingImports] - comes with viser
+import trimesh  # comes with viser
 
 CEILING = 3  # geom group
 WALLS = 2  # geom group
@@ -56,7 +56,7 @@ def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
     return [
         Part(body, np.asarray(whole.vertices), np.asarray(whole.faces), colour, is_wall)
         for (body, colour, is_wall), meshes in found.items()
-        for whole in [trimesh.util.concatenate(meshes)]
+        for whole in [_joined(meshes)]
     ]
 
 
@@ -75,6 +75,12 @@ def _mesh(model: mujoco.MjModel, geom: int) -> trimesh.Trimesh | None:
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         return create.icosphere(2, a)
     return None  # an infinite floor; there are no meshes in our homes
+
+
+def _joined(meshes: list[trimesh.Trimesh]) -> trimesh.Trimesh:
+    whole = trimesh.util.concatenate(meshes)
+    assert isinstance(whole, trimesh.Trimesh)
+    return whole
 
 
 def _matrix(quaternion: np.ndarray) -> np.ndarray:

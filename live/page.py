@@ -8,7 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import viser  # pyright: ignore[reportMissingImports]
+import viser
 
 from live.geometry import parts_of
 from live.pace import Pace
@@ -21,7 +21,8 @@ POSES, PICTURES = 1 / 20, 1 / 8  # [s] between updates of bodies, and of picture
 PICTURE = 128  # pixels of the camera's image
 FARTHEST = 5.0  # [m] in its colours
 WALL_OPACITY = 0.25
-CAMERA = np.array([-1.6, -1.6, 2.4])  # from the robot when it is followed [m]
+CAMERA = np.array([-1.6, -1.6, 2.4])  # from the robot when following it begins [m]
+LOOKED_AT = np.array([0.0, 0.0, 0.6])  # likewise
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 GOAL = (80, 220, 120)
 
@@ -49,6 +50,7 @@ class Page:
         self.folder = gui.add_folder("Steering", visible=False)
         self._moving: dict[int, Any] = {}
         self._shown: tuple[Any, ...] = ()
+        self._followed: dict[int, np.ndarray] = {}  # where the robot was, by client
         self._posed = self._pictured = 0.0
 
     @property
@@ -112,6 +114,7 @@ class Page:
         if now == self._shown:
             return
         self._shown = now
+        self._followed.clear()
         model, data = _physics(world)
         scene = self.server.scene
         scene.reset()
@@ -146,11 +149,13 @@ class Page:
             for body, frame in self._moving.items():
                 frame.position = data.xpos[body].copy()
                 frame.wxyz = data.xquat[body].copy()
+        base = np.array([*world.state.base_pose[0, :2], 0.0])
         if self._follow.value:
-            x, y, _ = world.state.base_pose[0].tolist()
-            for client in self.server.get_clients().values():
-                client.camera.position = np.array([x, y, 0.0]) + CAMERA
-                client.camera.look_at = np.array([x, y, 0.6])
+            for number, client in self.server.get_clients().items():
+                follow(client.camera, base, self._followed.get(number))
+                self._followed[number] = base
+        else:
+            self._followed.clear()
 
     def _tell(self, world: RearrangeEnv, words: str) -> None:
         depth = world.simulator.render_depth(PICTURE)[0]
@@ -168,6 +173,23 @@ class Page:
             ]
         )
         self._terms.content = table(world.task.outcome.rewards)
+
+
+def follow(camera: Any, base: np.ndarray, before: np.ndarray | None) -> None:
+    """Keep a viewer's camera with the robot; how it looks at it is the viewer's own.
+
+    Args:
+        camera: Of a client of viser.
+        base: Where the robot is [3], m.
+        before: Where it was when the camera was last moved; None: the camera is set behind it.
+    """
+    if before is None:
+        camera.position = base + CAMERA
+        camera.look_at = base + LOOKED_AT
+    elif (base != before).any():
+        position, looked_at = np.array(camera.position), np.array(camera.look_at)
+        camera.position = position + base - before
+        camera.look_at = looked_at + base - before
 
 
 def table(rewards: Mapping[str, np.ndarray]) -> str:

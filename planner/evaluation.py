@@ -129,6 +129,11 @@ class EpisodeRecord:
     starts: tuple[Start, ...] = ()
 
 
+def episode_seed(seed: int, index: int) -> int:
+    """What an evaluation's episode at a position is reset with."""
+    return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])
+
+
 class EpisodeRunner:
     """Owns one world and one set of skills and runs episodes in them; one per process."""
 
@@ -160,7 +165,7 @@ class EpisodeRunner:
         """
         settings = self._settings
         started = time.perf_counter()
-        seed = int(np.random.SeedSequence([settings.seed, index]).generate_state(1)[0])
+        seed = episode_seed(settings.seed, index)
         if settings.dataset is None:
             self._stage.world.reset(seed=seed)
         else:

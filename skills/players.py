@@ -185,10 +185,16 @@ class OraclePlayer:
         simulator = environments.simulator_config()
         self.environment = RearrangeEnv(skill, config, split, simulator, homes=homes)
 
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
-        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
+    def play(
+        self,
+        seed: int,
+        options: dict[str, Any] | None,
+        observe: Callable[[RearrangeEnv], None] | None = None,
+    ) -> dict[str, float]:
+        """Play one episode; the arguments are those of `PolicyPlayer.play`. Returns its metrics."""
         world = self.environment
         world.reset(seed=seed, options=options)
+        world.after_step = observe
         detour = needs_detour(world)
         oracle = begin_oracle(self.skill, world, argument_of(self.skill, world.episode))
         ended, info = False, {}
@@ -214,10 +220,16 @@ class RandomPlayer:
         """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
         self.environment = _unseen(skill, split, rules, changes, homes)(0, 0)
 
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
-        """Play one episode; `seed` is of its start and of its actions. Returns its metrics."""
+    def play(
+        self,
+        seed: int,
+        options: dict[str, Any] | None,
+        observe: Callable[[RearrangeEnv], None] | None = None,
+    ) -> dict[str, float]:
+        """Play one episode; the arguments are those of `PolicyPlayer.play`. Returns its metrics."""
         world = self.environment
         world.reset(seed=seed, options=options)
+        world.after_step = observe
         world.action_space.seed(seed)
         detour = float(needs_detour(world))
         ended, info = False, {}

@@ -1,20 +1,24 @@
-"""The page in 3D: the home as MuJoCo has it, served to a browser. Needs viser: pip install viser."""
+"""The page in 3D: the home as MuJoCo has it, served to a browser."""
 
-import subprocess
-import sys
+import socket
 import urllib.request
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
 import pytest
 
-pytest.importorskip("viser", reason="pip install viser")
-
 from live.agents import make_agent
 from live.geometry import parts_of
 from live.pace import NextEpisode
-from live.page import Page, table
+from live.page import CAMERA, Page, follow, table
 from rearrange.sim.apartment_model import load_apartment
+
+
+def free_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,7 @@ def test_a_box_has_its_size(home):
 
 
 def test_the_page_is_served_and_agents_play_on_it():
-    page = Page("127.0.0.1", 8461, "test")
+    page = Page("127.0.0.1", free_port(), "test")
     page.pace.speed = 1000.0
     with urllib.request.urlopen(f"http://127.0.0.1:{page.port}/", timeout=20) as answer:
         assert answer.status == 200
@@ -76,13 +80,17 @@ def test_the_page_is_served_and_agents_play_on_it():
     page.close()
 
 
+def test_a_followed_robot_may_be_looked_at_from_anywhere():
+    camera, base, step = SimpleNamespace(), np.array([1.0, 2.0, 0.0]), np.array([0.5, 0.0, 0.0])
+    follow(camera, base, None)
+    np.testing.assert_allclose(camera.position, base + CAMERA)
+    camera.position = np.array([5.0, 5.0, 5.0])  # somebody has gone round it
+    looked_at = camera.look_at
+    follow(camera, base + step, base)
+    np.testing.assert_allclose(camera.position, [5.5, 5.0, 5.0])
+    np.testing.assert_allclose(camera.look_at, looked_at + step)
+
+
 def test_rewards_that_are_zero_are_left_out():
     rewards = {"pick": np.array([2.0]), "drop": np.array([0.0])}
     assert table(rewards).splitlines()[2:] == ["| pick | +2.0000 |"]
-
-
-def test_the_command_ends_in_one_line():
-    command = [sys.executable, "-m", "live", "juggle"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: unknown skill 'juggle': choose one of navigate")

@@ -14,7 +14,7 @@ from contextlib import suppress
 from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import check_split
-from rearrange.tasks import HOUSEHOLD_NAMES
+from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.registry import find, skill_names
 
@@ -24,7 +24,7 @@ AGENTS = ("policy", "oracle", "zero", "random", "sliders")
 def main(arguments: Sequence[str]) -> int:
     """Serve the page until it is interrupted."""
     parser = OneLineParser(prog="live", description=__doc__)
-    parser.add_argument("task", help=f"a skill, or one of {', '.join(HOUSEHOLD_NAMES)}")
+    parser.add_argument("task", help=f"a skill, or one of {', '.join(household_names())}")
     parser.add_argument("--agent", choices=AGENTS, default="policy", help="who acts (policy)")
     parser.add_argument("--split", default="val", help="which homes (val)")
     parser.add_argument("--seed", type=int, default=0, help="of the first episode (0)")
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--port", type=int, default=8080, help="of the page (8080)")
     options = parser.parse_args(arguments)
     check_split(options.split)
-    if options.task not in (*HOUSEHOLD_NAMES, *skill_names()):
+    if options.task not in (*household_names(), *skill_names()):
         find(options.task)  # lists what there is
     for name, low, high in (("seed", 0, 2**31), ("episodes", 0, 10**9), ("port", 1, 65535)):
         if not low <= getattr(options, name) <= high:

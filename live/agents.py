@@ -11,7 +11,7 @@ from planner.evaluation import EpisodeRunner, EvaluationSettings, episode_seed
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.robot.actions import ACTION_NAMES, ARM, BASE, GRIP, HOLD, LET_GO, physical_action
-from rearrange.tasks import HOUSEHOLD_NAMES
+from rearrange.tasks import household_names
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
@@ -45,7 +45,7 @@ def make_agent(name: str, task: str, split: str, page: Any) -> Agent:
         return Driver(RearrangeEnv(task, split=split), Sliders(page))
     if name == "random":
         return Player(RandomPlayer(task, split))
-    if task in HOUSEHOLD_NAMES:
+    if task in household_names():
         return Planner(task, split, {"oracle": "oracle", "policy": "learned"}[name])
     if name == "oracle":
         return Player(OraclePlayer(task, split))
@@ -54,7 +54,7 @@ def make_agent(name: str, task: str, split: str, page: Any) -> Agent:
 
 def seed_of(task: str, number: int) -> int:
     """What an episode is reset with: in a scenario as `planner.eval` does."""
-    return episode_seed(0, number) if task in HOUSEHOLD_NAMES else number
+    return episode_seed(0, number) if task in household_names() else number
 
 
 class Player:

@@ -40,13 +40,13 @@ from planner.report import (
     summarize_plans,
     without_records,
 )
-from planner.scenarios import SCENARIOS
 from planner.search import OWN_ENGINE, PlanningError, engine_names
 from rearrange.command_line import OneLineParser
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES, LAYOUTS_OF_SPLIT
 from rearrange.sim.backends import check_simulator_name, make_simulator
+from rearrange.tasks import household_names
 from skills.command import (
     counted,
     run_command,
@@ -62,7 +62,7 @@ from skills.provenance import RELEASE, check_release, made, write_result
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Reads the command line; raises UserError where it is wrong."""
     parser = OneLineParser(prog="planner.eval", description=__doc__)
-    parser.add_argument("task", help=f"one of: {', '.join(SCENARIOS)}")
+    parser.add_argument("task", help=f"one of: {', '.join(household_names())}")
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
     parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
@@ -132,7 +132,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Raise a UserError where options make no sense, alone or together."""
-    _check("task", options.task, tuple(SCENARIOS))
+    _check("task", options.task, household_names())
     _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
     check_release(options.split, options.release)
     mode, _ = parse_modes(options.skills)
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str]) -> int:
     """Evaluates and reports; returns the exit code."""
     options = parse(arguments)
     settings = settings_from(options)
-    asked = settings.scenario.task, settings.split, settings.episodes, settings.homes
+    asked = settings.task, settings.split, settings.episodes, settings.homes
     episodes, line = find_dataset(options.dataset, *asked)
     settings = replace(settings, dataset=None if episodes is None else episodes.path)
     print(line, flush=True)
@@ -270,7 +270,7 @@ def _plan_only(
 def _made(
     options: argparse.Namespace, settings: EvaluationSettings, arguments: Sequence[str]
 ) -> dict[str, Any]:
-    sources = skill_sources(settings.skills, settings.scenario.task).values()
+    sources = skill_sources(settings.skills, settings.task).values()
     policies = [] if options.plan_only else [who for who in sources if isinstance(who, Path)]
     return made(
         "planner.eval", arguments, what=f"{settings.task}: {row_name(settings)}",
@@ -282,7 +282,7 @@ def _made(
 def _files(settings: EvaluationSettings) -> list[Path]:
     """What decides the results besides the code: the episodes, and the policies."""
     files = [] if settings.dataset is None else [settings.dataset]
-    sources = skill_sources(settings.skills, settings.scenario.task)
+    sources = skill_sources(settings.skills, settings.task)
     return files + [who for who in sources.values() if isinstance(who, Path)]
 
 

@@ -26,10 +26,8 @@ from planner.monolithic import run_alone
 from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
-from planner.scenarios import SCENARIOS, Scenario
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.episodes import EpisodeSet
-from rearrange.errors import UserError
 from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.base import Skill
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
@@ -45,7 +43,7 @@ class EvaluationSettings:
     """What to evaluate.
 
     Attributes:
-        task: A name in SCENARIOS.
+        task: Name of a household task.
         split: "train", "val" or "test".
         episodes: How many.
         seed: Seeds the choice of episodes.
@@ -81,13 +79,6 @@ class EvaluationSettings:
     knowledge: str = DEFAULT_LEVEL
     sim: str = "mujoco"
     homes: str = DEFAULT_HOMES
-
-    @property
-    def scenario(self) -> Scenario:
-        """The scenario of the task."""
-        if self.task not in SCENARIOS:
-            raise UserError(f"unknown task '{self.task}': choose one of {', '.join(SCENARIOS)}")
-        return SCENARIOS[self.task]
 
     @property
     def named_skills(self) -> tuple[str, ...]:
@@ -147,7 +138,7 @@ class EpisodeRunner:
             skills: By name, in the place of those that `settings.skills` says.
         """
         self._settings = settings
-        asked = settings.scenario, settings.split, settings.skills, settings.sim, settings.homes
+        asked = settings.task, settings.split, settings.skills, settings.sim, settings.homes
         self._stage = scenarios.open_stage(*asked)
         if skills:
             self._stage = replace(self._stage, skills={**self._stage.skills, **skills})
@@ -170,7 +161,7 @@ class EpisodeRunner:
             self._stage.world.reset(seed=seed)
         else:
             place = settings.split, settings.homes
-            given = EpisodeSet.load(settings.dataset, settings.scenario.task, *place)
+            given = EpisodeSet.load(settings.dataset, settings.task, *place)
             asked = given.episode(index, settings.seed)
             self._stage.world.reset(seed=seed, options={"episode": asked})
         episode = self._stage.world.episode
@@ -239,7 +230,7 @@ class EpisodeRunner:
             return nullcontext()
         from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
 
-        title = self._settings.scenario.title
+        title = scenarios.title_of(self._settings.task)
         if not self._settings.navigate:
             title += ", NoNav"
         sources = {name: skill.source for name, skill in self._stage.skills.items()}

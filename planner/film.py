@@ -41,7 +41,7 @@ class Chore:
     """A household task that is filmed.
 
     Attributes:
-        task: A name in SCENARIOS.
+        task: Name of a household task.
         navigate: False: navigation is deleted from its plans.
         skills: Those that its plans need.
     """

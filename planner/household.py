@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.scenarios import SCENARIOS
 from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
+from rearrange.tasks import household_names
 from skills.command import run_command, short_path
 from skills.jobs import Job, run_jobs
 from skills.registry import skill_names
@@ -75,7 +75,7 @@ def _recordings(options: argparse.Namespace, folder: str, skills: str) -> list[J
     common += ("--record-hand-offs", str(options.run / "hand_offs" / folder))
     return [
         Job(f"record_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common))
-        for scenario in SCENARIOS
+        for scenario in household_names()
     ]
 
 
@@ -104,7 +104,7 @@ def _evaluations(options: argparse.Namespace) -> list[Job]:
         own = ("--checkpoint", str(options.run / name / POLICY), "--actions", "mean", "--sanity")
         own += ("--json", str(results / f"{name}.json"))
         jobs.append(Job(f"judge_{name}", ("-m", "skills.eval", name, *common, *own)))
-    for scenario in SCENARIOS:
+    for scenario in household_names():
         for suffix, more in (("", ()), ("_replan", ("--replan",))):
             own = ("--skills", _policies(options), *more)
             own += ("--ledger", str(results / f"{scenario}{suffix}.json"))

@@ -17,9 +17,9 @@ from planner.evaluation import EpisodeRecord, EvaluationSettings
 from planner.interactions import OBJECT_AT_DISTANCE
 from planner.judge import WRONG_OBJECT
 from planner.planning import PlanRecord
-from planner.scenarios import SCENARIOS
 from rearrange.episodes import shown
 from rearrange.errors import UserError
+from rearrange.tasks import household_names
 from skills.command import counted, short_path
 from skills.modes import MODES, MONOLITHIC, parse_modes
 from skills.places import count_places, told_places
@@ -129,7 +129,7 @@ def read_result(path: Path, needed: Sequence[str] = NEEDED) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read as a result: {error}") from None
     missing = [name for name in needed if not isinstance(result, dict) or name not in result]
-    if missing or result["task"] not in SCENARIOS:
+    if missing or result["task"] not in household_names():
         wrong = f"it has no '{missing[0]}'" if missing else f"its task is '{result['task']}'"
         raise UserError(
             f"{path} is no result of an evaluation, {wrong}: make one with "

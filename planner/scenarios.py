@@ -1,4 +1,4 @@
-"""The household tasks that can be evaluated: what differs between them, as data."""
+"""The household tasks that can be evaluated, and the world and skills of one."""
 
 from __future__ import annotations
 
@@ -6,34 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
+from rearrange.errors import UserError
 from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.sim.backends import make_simulator
+from rearrange.tasks import TASKS, household_names
 from skills import Skill
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One household task.
-
-    Attributes:
-        name: On the command line and in the JSON.
-        title: For people.
-        task: Name in rearrange.tasks.
-    """
-
-    name: str
-    title: str
-    task: str
-
-
-SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario
-    for scenario in (
-        Scenario("tidy_house", "Tidy House", "tidy_house"),
-        Scenario("prepare_groceries", "Prepare Groceries", "prepare_groceries"),
-        Scenario("set_table", "Set Table", "set_table"),
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -44,20 +21,34 @@ class Stage:
     skills: Mapping[str, Skill]
 
 
+def title_of(task: str) -> str:
+    """The name of a household task for people.
+
+    Raises:
+        UserError: There is no such task.
+    """
+    if task not in household_names():
+        raise UserError(f"unknown task '{task}': choose one of {', '.join(household_names())}")
+    return TASKS[task][0].title
+
+
 def open_stage(
-    scenario: Scenario, split: str, skills: str, sim: str = "mujoco", homes: str = DEFAULT_HOMES
+    task: str, split: str, skills: str, sim: str = "mujoco", homes: str = DEFAULT_HOMES
 ) -> Stage:
-    """Builds the world of a scenario and loads its skills.
+    """Builds the world of a household task and loads its skills.
 
     Args:
-        scenario: What is to be done.
+        task: Its name.
         split: Which apartments.
         skills: As `skills.load_skills` takes it.
         sim: Simulator, see rearrange.sim.backends.
         homes: Which collection of homes.
+
+    Raises:
+        UserError: There is no such task, or a skill cannot be loaded.
     """
     from skills import load_skills  # brings torch: only where skills run
 
-    simulator = make_simulator(sim, 1)
-    world = RearrangeEnv(scenario.task, split=split, simulator=simulator, homes=homes)
-    return Stage(world, load_skills(skills, scenario.task))
+    title_of(task)
+    world = RearrangeEnv(task, split=split, simulator=make_simulator(sim, 1), homes=homes)
+    return Stage(world, load_skills(skills, task))

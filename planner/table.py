@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from planner.report import FIGURES, read_result, replanning_line
-from planner.scenarios import SCENARIOS
+from planner.scenarios import title_of
 from rearrange.command_line import OneLineParser
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
+from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.figures import load_ledger
 from skills.places import places_of
@@ -50,11 +51,10 @@ def page(summaries: Sequence[dict[str, Any]], note: str = "") -> str:
     lines = [INTRODUCTION + (f"{note}\n" if note else "")]
     if not summaries:
         lines.append(NOTHING)
-    for task in SCENARIOS:
+    for task in household_names():
         rows = [summary for summary in summaries if summary["task"] == task]
         if rows:
-            title = task.replace("_", " ").title()
-            lines += [f"## {title}", "", *_table(rows), "", *map(_details, rows), ""]
+            lines += [f"## {title_of(task)}", "", *_table(rows), "", *map(_details, rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

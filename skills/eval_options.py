@@ -25,7 +25,7 @@ from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.habitat.process import check_installed
 from rearrange.rules import OURS
 from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
-from rearrange.tasks import HOUSEHOLD_NAMES
+from rearrange.tasks import household_names
 from skills.learned import check_metadata
 from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
@@ -174,7 +174,7 @@ def check_player(options: Any) -> None:
         raise UserError(f"--policy {policy} takes no --checkpoint: leave one of them out")
     if options.images != OWN:
         raise UserError(f"--policy {policy} takes no --images: leave one of them out")
-    if policy == ORACLE and skill in HOUSEHOLD_NAMES:
+    if policy == ORACLE and skill in household_names():
         raise UserError(
             f"{skill} has no oracle of its own: python -m planner.eval {skill} "
             "--skills oracle follows a plan with those of the skills"

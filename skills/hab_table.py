@@ -19,7 +19,7 @@ from typing import Any
 from rearrange.episodes import RecordedStarts
 from rearrange.rules import HAB, OURS, settings_in
 from rearrange.settings import Setting
-from rearrange.tasks import HOUSEHOLD_NAMES, TASKS
+from rearrange.tasks import TASKS, household_names
 from skills.hab_text import INTRODUCTION, REMAINING
 from skills.registry import built_in
 from skills.settings import SkillEnvironments, TrainingSettings
@@ -43,7 +43,7 @@ def groups() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, spec in built_in().items():
         found[spec.heading] = (*found.get(spec.heading, ()), name)
-    return {**found, "Household scenarios": HOUSEHOLD_NAMES}
+    return {**found, "Household scenarios": household_names()}
 
 
 def tasks() -> list[str]:

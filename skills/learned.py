@@ -126,7 +126,7 @@ class LearnedScenario(LearnedSkill):
     """A whole household scenario by one trained policy, which says itself when all is done."""
 
     def __init__(self, scenario: str, path: str | Path, deterministic: bool = False) -> None:
-        """Load the checkpoint of a scenario, one of HOUSEHOLD_NAMES."""
+        """Load the checkpoint of a scenario, one of `household_names()`."""
         self._load(scenario, path, deterministic, Stops)
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:

@@ -110,7 +110,7 @@ def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:
             by random actions. Then, perhaps, exceptions, as in
             "learned,open_cab=oracle,pick=runs/pick/policy.safetensors". "monolithic":
             one policy for the whole scenario, under that name.
-        scenario: What is to be done, one of HOUSEHOLD_NAMES; for "monolithic" only.
+        scenario: What is to be done, one of `household_names()`; for "monolithic" only.
 
     Raises:
         UserError: Unknown mode or skill, or a checkpoint is missing and not left to an oracle.

@@ -31,7 +31,7 @@ from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
-from rearrange.tasks import HOUSEHOLD_NAMES, TASKS, default_config
+from rearrange.tasks import TASKS, default_config, household_names
 from rearrange.worlds import EpisodeSource
 from skills.habitat_lab import (
     PREFIX,
@@ -86,7 +86,7 @@ class TrainingSettings(Staged):
 
 def check_skill(skill: str) -> str:
     """Return the name of what can be trained or raise a UserError that lists what there is."""
-    names = (*skill_names(), *HOUSEHOLD_NAMES, *NAVIGATION_NAMES)
+    names = (*skill_names(), *household_names(), *NAVIGATION_NAMES)
     if skill not in names and not is_habitat_lab(skill):
         hint = ""
         ours = next((name for name, s in all_specs().items() if s.habitat_name == skill), None)
@@ -293,7 +293,7 @@ def check_dataset(dataset: str, sim: str, skill: str) -> None:
         return
     if sim != "habitat":
         raise UserError("dataset= takes episodes of habitat-lab: set sim=habitat, too")
-    if skill in HOUSEHOLD_NAMES:
+    if skill in household_names():
         raise UserError(
             f"{skill} knows our own apartments only: leave dataset= out, or take a skill"
         )

@@ -21,7 +21,7 @@ from typing import Any
 
 from rearrange.command_line import OneLineParser
 from rearrange.rules import HAB, OURS, check_rules
-from rearrange.tasks import HOUSEHOLD_NAMES
+from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.demonstrations import imitate
 from skills.habitat_lab import is_habitat_lab, run_name
@@ -85,7 +85,7 @@ def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
 def _merged(skill: str, overrides: Sequence[str]) -> Any:
     schema = settings_type(check_skill(skill))
     common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
-    names = (*common, "household" if skill in HOUSEHOLD_NAMES else skill)
+    names = (*common, "household" if skill in household_names() else skill)
     if is_habitat_lab(skill):
         names = ("habitat_lab",)
     files = [config_of(name) for name in names]

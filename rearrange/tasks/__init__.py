@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any
 
 import gymnasium
@@ -29,7 +31,6 @@ from rearrange.tasks.set_table import SetTable, SetTableConfig
 from rearrange.tasks.tidy_house import TidyHouse, TidyHouseConfig
 
 __all__ = [
-    "HOUSEHOLD_NAMES",
     "TASKS",
     "ActionConfig",
     "CloseCab",
@@ -59,6 +60,7 @@ __all__ = [
     "TidyHouse",
     "TidyHouseConfig",
     "default_config",
+    "household_names",
     "make_task",
     "register_task",
     "unregister_task",
@@ -71,7 +73,13 @@ TASKS: dict[str, tuple[Any, Any]] = {  # name -> the task and its config, both t
         *(TidyHouse, PrepareGroceries, SetTable),
     )
 }
-HOUSEHOLD_NAMES = tuple(name for name, (task, _) in TASKS.items() if issubclass(task, Household))
+GROUP = "rearrange.tasks"  # of other packages' entry points; each names a Task
+
+
+def household_names() -> tuple[str, ...]:
+    """Names of all household tasks, ours first, then those of other packages."""
+    _load_others()
+    return tuple(name for name, (task, _) in TASKS.items() if issubclass(task, Household))
 
 
 def register_task(task: type[Task]) -> None:
@@ -113,7 +121,22 @@ def make_task(name: str, config: Any = None, world_count: int = 1, **options: An
     return _entry(name)[0](config, world_count, **options)
 
 
+@cache
+def _load_others() -> None:
+    for point in entry_points(group=GROUP):
+        try:
+            task = point.load()
+        except (ImportError, AttributeError) as error:
+            raise UserError(
+                f"task '{point.name}' cannot be loaded from {point.value}: {error}: mend or uninstall "
+                "the package that has registered it"
+            ) from error
+        register_task(task)
+
+
 def _entry(name: str) -> tuple[Any, Any]:
+    if name not in TASKS:
+        _load_others()
     if name not in TASKS:
         raise UserError(f"unknown task '{name}': choose one of {', '.join(TASKS)}")
     return TASKS[name]

@@ -194,14 +194,27 @@ def _observe(states: Any, memories: Any, seen: Any) -> None:
 
 
 class Household(Task):
-    """A household scenario over N worlds; see the module's docstring."""
+    """A household scenario over N worlds; see the module's docstring.
 
+    Attributes:
+        title: Its name for people.
+        target_count: Objects that have to be moved; the sizes of what is observed and remembered follow.
+    """
+
+    title: ClassVar[str]
     target_count: ClassVar[int]
     action_size = 11
     action_slice = slice(0, 11)
     REWARDS = ("progress", "pick", "place", "force", "success", "slack")
     FAILURES = ("stopped_early", "force_limit")
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
+
+    def __init_subclass__(cls) -> None:
+        """Size observation and memory, unless the scenario has its own."""
+        super().__init_subclass__()
+        count = cls.target_count
+        cls.OBSERVATION = vars(cls).get("OBSERVATION", observation_of(count))
+        cls.MEMORY = vars(cls).get("MEMORY", memory_of(count))
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

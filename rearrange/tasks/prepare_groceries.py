@@ -8,14 +8,14 @@ receptacles; the fridge's door is open, the robot anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from rearrange.episodes import Target
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.settings import setting
-from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
+from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
 COUNTERS = ("counter_left", "counter_right")
@@ -33,10 +33,9 @@ class PrepareGroceries(Household):
     """The Prepare Groceries task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "prepare_groceries"
+    title: ClassVar[str] = "Prepare Groceries"
     target_count: ClassVar[int] = 3
     config_type = PrepareGroceriesConfig
-    OBSERVATION: ClassVar[dict[str, int]] = observation_of(3)
-    MEMORY: ClassVar[list[tuple[Any, ...]]] = memory_of(3)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

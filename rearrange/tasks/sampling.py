@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rearrange.episodes.episode import Episode, Target
+from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.robot import kinematics
 from rearrange.scenes.apartment import (
@@ -130,7 +131,10 @@ class Scene:
     ) -> tuple[float, float, float] | None:
         """A free upright position of the object's centre, at rest on a receptacle; it is then taken."""
         kind = OBJECT_KINDS[SLOT_KINDS[slot]]
-        surface = self.apartment.receptacles[receptacle]
+        surface = self.apartment.receptacles.get(receptacle)
+        if surface is None:
+            names = ", ".join(self.apartment.receptacles)
+            raise UserError(f"there is no receptacle '{receptacle}': choose one of {names}")
         radius = kind.footprint_radius
         if 2 * kind.half_height + HEADROOM > surface.clearance:
             return None

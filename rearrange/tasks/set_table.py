@@ -21,7 +21,7 @@ from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.settings import setting
 from rearrange.tasks import household
 from rearrange.tasks.base import Compiled
-from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
+from rearrange.tasks.household import Household, HouseholdConfig, memory_of
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
 BOWL, APPLE = 28, 27  # object slots
@@ -80,9 +80,9 @@ class SetTable(Household):
     """The Set Table task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "set_table"
+    title: ClassVar[str] = "Set Table"
     target_count: ClassVar[int] = 2
     config_type = SetTableConfig
-    OBSERVATION: ClassVar[dict[str, int]] = observation_of(2)
     REWARDS = (*Household.REWARDS, "opening", "open")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         *memory_of(2),

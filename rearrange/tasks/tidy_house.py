@@ -7,13 +7,13 @@ Start: thirty objects on the eight open receptacles, fridge and drawers closed, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from rearrange.episodes import Target
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
-from rearrange.tasks.household import Household, HouseholdConfig, memory_of, observation_of
+from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.sampling import GOAL_GAP, Scene, cluttered_scene
 
 
@@ -26,10 +26,9 @@ class TidyHouse(Household):
     """The Tidy House task over N worlds; see the module's docstring."""
 
     name: ClassVar[str] = "tidy_house"
+    title: ClassVar[str] = "Tidy House"
     target_count: ClassVar[int] = 5
     config_type = TidyHouseConfig
-    OBSERVATION: ClassVar[dict[str, int]] = observation_of(5)
-    MEMORY: ClassVar[list[tuple[Any, ...]]] = memory_of(5)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

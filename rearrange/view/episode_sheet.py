@@ -36,7 +36,7 @@ from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.mujoco import MujocoSimulator
-from rearrange.tasks import HOUSEHOLD_NAMES
+from rearrange.tasks import household_names
 
 WHITE, GREEN, GREY, AMBER = (255, 255, 255), (120, 220, 140), (190, 193, 200), (255, 196, 84)
 RED, BLUE, NAVY = (214, 60, 40), (35, 105, 215), (20, 40, 90)  # as on the map
@@ -75,7 +75,7 @@ class Subject:
         """Read it off an episode."""
         moved = {k: t.goal for k, t in enumerate(episode.targets) if t.goal != t.start}
         joint, navigation = episode.target_joint, None
-        if task in ("navigate", *HOUSEHOLD_NAMES) and episode.targets:
+        if task in ("navigate", *household_names()) and episode.targets:
             first = episode.targets[0]
             navigation = first.start if episode.held_slot is None else first.goal
         if task == "navigate" and episode.held_slot is None:

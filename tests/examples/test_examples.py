@@ -38,6 +38,11 @@ def test_a_function_is_a_skill_of_a_chore(capsys):
     assert "interactions done" in capsys.readouterr().out
 
 
+def test_a_chore_of_ones_own_is_planned_and_done(capsys):
+    assert load("own_chore").main("oracle", episodes=1) == [True]
+    assert capsys.readouterr().out.count("pick") == 2
+
+
 def test_ppo_learns_from_two_rollouts():
     ppo = load("ppo")
     ppo.WORLDS, ppo.LENGTH = 2, 32

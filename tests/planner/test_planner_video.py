@@ -15,6 +15,7 @@ from planner.record import Execution, HandOff, Moment
 from planner.search import find_plan
 from rearrange.scenes.apartment import OPEN_RECEPTACLES
 from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.tasks import household_names
 from skills import skill_names
 
 
@@ -139,7 +140,7 @@ def test_the_longest_texts_fit():
     ends = width("sense-plan-act", 14) + width("step 3000, 0.5x speed", 14)
     assert max(width(text, 19) for text in told) + 12 + ends + 12 <= line
     panel = video.PANEL_WIDTH - 2 * video.MARGIN
-    titles = [scenario.title + ", NoNav" for scenario in scenarios.SCENARIOS.values()]
+    titles = [scenarios.title_of(task) + ", NoNav" for task in household_names()]
     titles += [labels.label_of(name).title.title() for name in skill_names()]
     assert max(width(title, 17) for title in titles) <= panel
 
@@ -176,8 +177,8 @@ class Idle:
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["tidy_house", "set_table"])
 def test_video_of_the_real_world(tmp_path, monkeypatch, task):
-    def open_stage(scenario, split, skills, sim, homes):
-        world = pytest.importorskip("rearrange.env").RearrangeEnv(scenario.task, split=split)
+    def open_stage(task, split, skills, sim, homes):
+        world = pytest.importorskip("rearrange.env").RearrangeEnv(task, split=split)
         names = ("navigate", "pick", "open_cab", "reset_arm")
         return scenarios.Stage(world, {name: Idle(name, 12) for name in names})
 

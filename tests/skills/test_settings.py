@@ -9,7 +9,7 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import layouts_of
 from rearrange.sim import Randomisation
-from rearrange.tasks import HOUSEHOLD_NAMES, PickConfig, default_config
+from rearrange.tasks import PickConfig, default_config, household_names
 from skills import skill_names
 from skills.navigation import NavEnvironments
 from skills.settings import SkillEnvironments, check_skill, settings_type
@@ -17,12 +17,12 @@ from skills.train import load_settings
 from ver import UserError as VerUserError
 
 
-@pytest.mark.parametrize("skill", [*skill_names(), *HOUSEHOLD_NAMES])
+@pytest.mark.parametrize("skill", [*skill_names(), *household_names()])
 def test_every_trainable_skill_has_a_config_that_loads(skill):
     assert load_settings(skill).skill == skill
 
 
-@pytest.mark.parametrize("scenario", HOUSEHOLD_NAMES)
+@pytest.mark.parametrize("scenario", household_names())
 def test_household_scenarios_share_settings_and_keep_the_reference_rewards_but_slack(scenario):
     settings = load_settings(scenario, ["camera_size=16"])
     assert settings.camera_size == 16

@@ -12,13 +12,13 @@ from rearrange import UserError
 from rearrange.episodes import RecordedStarts
 from rearrange.rules import hab_config, simulator_config
 from rearrange.sim import Randomisation
-from rearrange.tasks import HOUSEHOLD_NAMES, default_config
+from rearrange.tasks import default_config, household_names
 from skills import skill_names
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 
 
-@pytest.mark.parametrize("skill", [*skill_names(), *HOUSEHOLD_NAMES])
+@pytest.mark.parametrize("skill", [*skill_names(), *household_names()])
 def test_nothing_of_our_task_or_starts_leaks_and_the_learner_stays(skill):
     ours, hab = load_settings(skill), load_settings(skill, ["rules=hab"])
     assert (hab.skill, hab.rules, hab.task) == (skill, "hab", hab_config(skill))

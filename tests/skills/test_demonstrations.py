@@ -7,8 +7,12 @@ from safetensors.torch import load_file
 from rearrange.errors import UserError
 from skills import train
 from skills.demonstrations import Recorder, record
+from skills.learned import PolicyRunner
 from skills.train import load_settings, make_environments
-from ver.checkpoint import load_policy
+from ver.checkpoint import load_policy, save_policy
+from ver.collect.environment_worker import probe_spaces
+from ver.config import NetworkConfig, TrainerConfig, config_to_dict
+from ver.networks.policy import ActorCritic
 
 SMALL = ["camera_size=16", "split=val", "starts.paths=[]"]
 
@@ -16,14 +20,16 @@ SMALL = ["camera_size=16", "split=val", "starts.paths=[]"]
 @pytest.mark.parametrize("skill", ["close_fridge", "navigate"])
 def test_replaying_what_was_shown_does_the_task_again(skill):
     environments = make_environments(load_settings(skill, SMALL))
-    recorder = Recorder(environments, seed=5)
-    seen, actions, success = recorder.episode()
-    while not success:
-        seen, actions, success = recorder.episode()
+    recorder = Recorder(environments)
+    recorder.begin(5)
+    played = recorder.episode()
+    while not played.success:
+        played = recorder.episode()
+    assert played.led == 0
     world, episode = recorder.environment, recorder.environment.episode
     world.reset(options={"episode": episode})
     info = {}
-    for observation, action in zip(seen, actions, strict=True):
+    for observation, action in zip(played.seen, played.actions, strict=True):
         now = world.observe()
         if world.elapsed_steps < 30:  # later, roundings have added up
             for key in observation:
@@ -31,13 +37,14 @@ def test_replaying_what_was_shown_does_the_task_again(skill):
                 assert off.mean() < 0.01  # an edge may lie in the next pixel
         _, _, _, _, info = world.step(action)
     assert info["metrics"]["success"]
-    assert np.abs(actions).max() <= 1.0
+    assert np.abs(played.actions).max() <= 1.0
 
 
 def test_only_whole_episodes_that_succeeded_are_kept():
     environments = make_environments(load_settings("close_fridge", SMALL))
     told = []
-    shown = record(environments, 60, 3, lambda *each: told.append(each))
+    shown = record(environments, 60, 3, report=lambda *each: told.append(each))
+    assert shown.taught.all()
     assert told[-1][0] == len(shown.first) == len(shown.actions) >= 60
     assert shown.first.sum() == told[-1][1]
     assert shown.first[0]
@@ -49,11 +56,42 @@ def test_only_whole_episodes_that_succeeded_are_kept():
     assert set(stops) == set(np.append(np.flatnonzero(shown.first)[1:], len(shown.first)) - 1)
 
 
+def test_a_pupil_leads_and_the_oracle_goes_on_from_there(tmp_path):
+    path = tmp_path / "pupil.safetensors"
+    environments = make_environments(load_settings("close_fridge", [*SMALL, "camera_size=36"]))
+    spaces, network = probe_spaces(environments, 0), NetworkConfig(memory="none", hidden_size=8)
+    policy = ActorCritic(*spaces, network)
+    save_policy(
+        path, policy, config_to_dict(TrainerConfig(network=network)), environments.metadata()
+    )
+    recorder = Recorder(environments, path, lead=5)
+    recorder.begin(1)
+    played = [recorder.episode() for _ in range(6)]
+    assert {each.led for each in played} <= set(range(6))
+    assert max(each.led for each in played) > 0
+    runner = PolicyRunner(path, deterministic=True)
+    for each in played:
+        runner.restart()
+        for seen, action in zip(each.seen[: each.led], each.actions, strict=False):
+            np.testing.assert_allclose(action, runner.act(seen), atol=1e-6)
+    assert any(each.success and each.led for each in played)
+
+
+@pytest.mark.slow
+def test_processes_do_not_change_what_is_shown(monkeypatch):
+    monkeypatch.setattr("skills.demonstrations.BLOCK", 50)
+    environments = make_environments(load_settings("close_fridge", SMALL))
+    one, two = (record(environments, 150, 3, workers=workers) for workers in (1, 2))
+    assert (one.actions == two.actions).all()
+    assert (one.first == two.first).all()
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (["teacher=mother"], "teacher must be oracle or empty, found 'mother'"),
         (["teacher=oracle", "cloning.batch=0"], "cloning.batch must be at least 1, found 0"),
+        (["teacher=oracle", "cloning.rounds=0"], "cloning.rounds must be at least 1, found 0"),
     ],
 )
 def test_a_teacher_that_there_is_not_is_refused(overrides, message):
@@ -63,7 +101,8 @@ def test_a_teacher_that_there_is_not_is_refused(overrides, message):
 
 def test_a_stage_imitates_and_the_next_goes_on_from_it(tmp_path, capsys):
     stages = (
-        "stages=[{name: shown, settings: {teacher: oracle, cloning.transitions: 40, cloning.updates: 2}},"
+        "stages=[{name: shown, settings: {teacher: oracle, cloning.transitions: 80, cloning.updates: 4,"
+        "cloning.rounds: 2, cloning.lead: 3}},"
         "{name: alone}]"
     )
     tiny = ["trainer.total_steps=32", "trainer.collect.num_environments=2"]

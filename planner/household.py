@@ -23,6 +23,7 @@ from skills.registry import skill_names
 from skills.train import POLICY, load_stages
 
 ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
+CHAINS = "in_chains"  # the stage from which on a skill begins where the learned ones end
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -59,13 +60,19 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def household(options: argparse.Namespace) -> list[Job]:
     """All jobs in the order in which they are run."""
     stages = {name: load_stages(name, options.overrides) for name in options.skills}
-    first = {name: parts[0].stages[0].name for name, parts in stages.items() if len(parts) > 1}
+    before = {name: _last_before_chains(parts) for name, parts in stages.items()}
     jobs = _recordings(options, ORACLES, "oracle")
-    jobs += [_training(options, name, stages, ORACLES, first.get(name, "")) for name in stages]
-    if first:
+    jobs += [_training(options, name, stages, ORACLES, before[name]) for name in stages]
+    if any(before.values()):
         jobs += _recordings(options, LEARNED, _policies(options))
-        jobs += [_training(options, name, stages, LEARNED) for name in first]
+        jobs += [_training(options, name, stages, LEARNED) for name in stages if before[name]]
     return jobs + _evaluations(options)
+
+
+def _last_before_chains(parts: list[Any]) -> str:
+    """The stage before CHAINS; empty where there is none."""
+    names = [stage.name for stage in parts[0].stages[: len(parts)]]
+    return names[names.index(CHAINS) - 1] if CHAINS in names[1:] else ""
 
 
 def _recordings(options: argparse.Namespace, folder: str, skills: str) -> list[Job]:

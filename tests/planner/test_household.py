@@ -5,7 +5,7 @@ import pytest
 from planner import household
 from rearrange.errors import UserError
 
-STAGES = "stages=[{name: alone}, {name: in_chains}]"
+STAGES = "stages=[{name: shown}, {name: alone}, {name: in_chains}]"
 
 
 def names_of(*arguments: str) -> list[str]:

@@ -53,6 +53,8 @@ COMMANDS = {
     "episodes": Command("rearrange.episodes", "make and check episode files"),
     "plot": Command("skills.plot", "draw the curves of trainings"),
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
+    "push": Command("skills.hub", "upload a policy to a Hugging Face Hub", ("push",)),
+    "pull": Command("skills.hub", "fetch a policy from one", ("pull",)),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
 

@@ -22,6 +22,8 @@ from skills.command import counted, machine, run_command, write_json
 DISTRIBUTION = "rearrange"
 OPTIONAL = {
     "matplotlib": "curves of trainings (rearrange plot)",
+    "viser": "the page in 3D (rearrange live)",
+    "huggingface_hub": "rearrange push and pull",
     "habitat_sim": "the other simulator (docs/habitat.md)",
     "pytest": "scripts/test.sh",
 }

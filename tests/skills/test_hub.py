@@ -1,0 +1,92 @@
+"""Policies on a Hub: pushed and pulled with the real client, against a stand-in of its server."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from fake_hub import FakeHub
+
+from skills import hub
+from skills.provenance import checksum
+from skills.settings import CHECKPOINTS
+
+POLICY = CHECKPOINTS / "close_fridge.safetensors"
+
+
+@pytest.fixture
+def server():
+    server = FakeHub()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def run(server, tmp_path):
+    """Runs the command against the stand-in, in a folder of its own."""
+    own = {"HF_ENDPOINT": server.endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_TOKEN": "hf_any"}
+    own |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "skills.hub", *map(str, arguments)],
+            capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **own}, timeout=120,
+        )  # fmt: skip
+
+    return run
+
+
+def test_what_is_pulled_is_what_was_pushed(run, server, tmp_path):
+    pushed = run("push", POLICY, "me/close_fridge")
+    assert pushed.returncode == 0, pushed.stderr
+    assert pushed.stdout == f"{server.endpoint}/me/close_fridge\n"
+    assert set(server.repositories["me/close_fridge"]) == set(hub.FILES)
+    assert any(each.startswith("PUT /lfs/") for each in server.asked)
+    pulled = run("pull", "me/close_fridge")
+    assert pulled.returncode == 0, pulled.stderr
+    file = tmp_path / pulled.stdout.strip()
+    assert file.relative_to(tmp_path).parts == ("runs", "hub", "me", "close_fridge", hub.POLICY)
+    assert checksum(file) == checksum(POLICY)
+    assert "It was not evaluated" in (file.parent / "README.md").read_text()
+
+
+def test_what_is_not_there_or_no_policy_is_told_in_one_line(run, server):
+    server.repositories["me/letters"] = {"README.md": b"hello"}
+    for name, told in (
+        ("me/nobody", "me/nobody: "),
+        ("me/letters", "me/letters holds no policy.safe"),
+    ):
+        done = run("pull", name)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: {told}")
+        assert done.stderr.count("\n") == 1
+    done = run("push", "nothing.safetensors", "me/nothing")
+    assert (done.returncode, done.stderr.startswith("error: No checkpoint at")) == (2, True)
+
+
+def result_of(path, policy):
+    rate = {"mean": 0.962, "low": 0.941, "high": 0.976}
+    made = {
+        "checkpoints": {"any": checksum(policy)},
+        "command": "python -m skills.eval close_fridge",
+    }
+    made |= {"commit": 40 * "a", "dirty": False}
+    rows = {"blind": {"episodes": 20, "success_at_end": rate | {"mean": 0.0}}}
+    whole = {"made": made, "episodes": 500, "split": "val", "success_at_end": rate, "rows": rows}
+    path.write_text(json.dumps(whole))
+    return path
+
+
+def test_a_card_has_the_figures_of_this_very_policy(tmp_path):
+    result = hub._result_of(result_of(tmp_path / "result.json", POLICY), POLICY)
+    card = hub.model_card("me/close_fridge", {"skill": "close_fridge"}, result)
+    assert "| the policy | 500 | 96.2 (94.1 to 97.6) |" in card
+    assert "| blind | 20 | 0.0 (94.1 to 97.6) |" in card
+    assert card.startswith("---\nlibrary_name: rearrange\n")
+    other = result_of(tmp_path / "other.json", CHECKPOINTS / "pick.safetensors")
+    with pytest.raises(Exception, match="was made with another policy"):
+        hub._result_of(other, POLICY)
+    other.write_text("{}")
+    with pytest.raises(Exception, match=r"expected what skills\.eval --json writes"):
+        hub._result_of(other, POLICY)

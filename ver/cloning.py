@@ -27,13 +27,11 @@ class Demonstrations(NamedTuple):
         observations: {key: [M, ...]} as the policy sees them; images may be float16.
         actions: [M, D] in the action space's units.
         first: [M] bool, True at an episode's first step.
-        taught: [M] bool, True where the action is one to be imitated.
     """
 
     observations: dict[str, Tensor]
     actions: Tensor
     first: np.ndarray
-    taught: np.ndarray
 
     @classmethod
     def joined(cls, parts: Sequence[Demonstrations]) -> Demonstrations:
@@ -43,7 +41,6 @@ class Demonstrations(NamedTuple):
             {key: torch.cat([each.observations[key] for each in parts]) for key in keys},
             torch.cat([each.actions for each in parts]),
             np.concatenate([each.first for each in parts]),
-            np.concatenate([each.taught for each in parts]),
         )
 
     def inputs(self, policy: ActorCritic, batch: MiniBatch) -> dict[str, object]:
@@ -93,10 +90,8 @@ def clone(
         if not batches:
             batches = cut_mini_batches(starts, lengths, pieces, rng)
         optimiser.param_groups[0]["lr"] = config.learning_rate * (1.0 - update / config.updates)
-        batch = batches.pop()
-        chosen = policy.evaluate(**shown.inputs(policy, batch))  # pyright: ignore
-        taught = torch.as_tensor(shown.taught[batch.positions])
-        loss = -chosen.log_probs[taught].sum() / taught.sum().clamp(min=1)
+        chosen = policy.evaluate(**shown.inputs(policy, batches.pop()))  # pyright: ignore
+        loss = -chosen.log_probs.mean()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(policy.parameters(), config.max_gradient_norm)

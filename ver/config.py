@@ -199,18 +199,15 @@ class TrainerConfig:
 class CloningConfig:
     """Behaviour cloning."""
 
-    transitions: int = 100_000  # steps of demonstrations, in all rounds
-    updates: int = 1500  # of the network, likewise
-    # Rounds of showing and learning; from the second on the policy leads for a part of each episode
-    rounds: int = 1
-    lead: int = 60  # actions for which it does so at most
+    transitions: int = 100_000  # steps of demonstrations
+    updates: int = 1500  # of the network
     batch: int = 1024  # steps in each
     learning_rate: float = 1.0e-3  # falls to zero
     max_gradient_norm: float = 1.0  # the gradient is cut to this
 
     def check(self) -> None:
         """Raise a UserError for a setting out of its range."""
-        for name in ("transitions", "updates", "batch", "rounds", "lead"):
+        for name in ("transitions", "updates", "batch"):
             if getattr(self, name) < 1:
                 raise UserError(f"cloning.{name} must be at least 1, found {getattr(self, name)}")
         for name in ("learning_rate", "max_gradient_norm"):

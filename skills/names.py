@@ -9,7 +9,9 @@ from typing import Any
 from nav.table import TASKS as NAVIGATION_TASKS
 from rearrange.errors import UserError
 from rearrange.tasks import TASKS
-from ver.config import NetworkConfig
+from ver.config import NetworkConfig, TrainerConfig
+
+_NETWORK = "trainer.network."
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,22 @@ def names_of(task: str) -> Names:
     return Names((), {}, {})
 
 
-def with_indices(network: NetworkConfig, names: Names) -> NetworkConfig:
+def with_indices(trainer: TrainerConfig, names: Names) -> TrainerConfig:
     """The settings with an index for every name; indices stay.
 
     Raises:
         UserError: There is no such name.
     """
+    anew = [_index(each, names.actions, "trainer.reset_actions") for each in trainer.reset_actions]
+    return replace(trainer, reset_actions=anew, network=_network(trainer.network, names))
+
+
+def _network(network: NetworkConfig, names: Names) -> NetworkConfig:
     return replace(
         network,
         binary_actions=[
-            _index(each, names.actions, "binary_actions") for each in network.binary_actions
+            _index(each, names.actions, f"{_NETWORK}binary_actions")
+            for each in network.binary_actions
         ],
         initial_mean=_initial_mean(network.initial_mean, names.actions),
         angles=_columns("angles", network.angles, names),
@@ -61,7 +69,7 @@ def _initial_mean(value: Any, actions: Sequence[str]) -> Any:
         return value
     means = [0.0] * len(actions)
     for name, mean in value.items():
-        means[_index(name, actions, "initial_mean")] = mean
+        means[_index(name, actions, f"{_NETWORK}initial_mean")] = mean
     return means
 
 
@@ -73,7 +81,7 @@ def _columns(setting: str, asked: Mapping[str, Sequence[Any]], names: Names) -> 
         columns: list[Any] = []
         for each in chosen:
             if isinstance(each, str):
-                first = _index(each, parts, f"{setting}.{key}")
+                first = _index(each, parts, f"{_NETWORK}{setting}.{key}")
                 columns += range(first, size, len(parts))
             else:
                 columns.append(each)
@@ -87,5 +95,5 @@ def _index(name: Any, known: Sequence[str], setting: str) -> Any:
         return name
     if name not in known:
         there = f"choose one of {', '.join(known)}" if known else "nothing has a name there"
-        raise UserError(f"trainer.network.{setting}: unknown name '{name}': {there}")
+        raise UserError(f"{setting}: unknown name '{name}': {there}")
     return known.index(name)

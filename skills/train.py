@@ -102,7 +102,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         raise UserError(
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
         )
-    settings.trainer.network = with_indices(settings.trainer.network, names_of(skill))
+    settings.trainer = with_indices(settings.trainer, names_of(skill))
     check_ranges(settings.trainer, told="trainer.")
     settings.skill = skill
     return settings

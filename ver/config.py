@@ -185,6 +185,9 @@ class TrainerConfig:
     start_from: str = ""  # checkpoint whose weights a new run begins with; empty: random ones
     # but for the actions' free log standard deviation: begin with network.initial_log_std again
     reset_log_std: bool = False
+    # and but for these actions of a Box, which begin anew with network.initial_mean: one that a mask
+    # has ignored so far. Indices; skills.train also takes names
+    reset_actions: list[Any] = field(default_factory=list)
     tensorboard: bool = True  # write TensorBoard events
     tracker: str = "none"  # where the run is also logged: wandb or trackio
     project: str = "rearrange"  # to which it belongs there

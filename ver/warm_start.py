@@ -6,6 +6,7 @@ a residual core's memory. Both act alike at first, and the new part is what is l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,16 @@ from ver.checkpoint import (
     strip_prefix,
 )
 from ver.config import NetworkConfig, config_from_dict, config_to_dict
+from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 
 
 def start_from(
-    path: str | Path, policy: ActorCritic, metadata: dict[str, Any], reset_log_std: bool = False
+    path: str | Path,
+    policy: ActorCritic,
+    metadata: dict[str, Any],
+    reset_log_std: bool = False,
+    reset_actions: Sequence[int] = (),
 ) -> None:
     """Gives a new run's policy the weights of a checkpoint of either kind; an empty path leaves it.
 
@@ -34,6 +40,7 @@ def start_from(
         policy: As it was made for this run.
         metadata: What the trainer's caller keeps in checkpoints.
         reset_log_std: The policy keeps its own free log standard deviations: it explores anew.
+        reset_actions: Of a Box, which the policy's own head chooses, as it was made.
 
     Raises:
         UserError: If the checkpoint is foreign or does not fit this run.
@@ -55,7 +62,27 @@ def start_from(
     if reset_log_std:
         own = policy.state_dict()
         weights |= {name: own[name] for name in own if name.endswith(".log_std")}
-    load_weights(policy, weights, str(path))
+    load_weights(policy, _with_own_actions(policy, weights, reset_actions), str(path))
+
+
+def _with_own_actions(
+    policy: ActorCritic, weights: dict[str, Tensor], actions: Sequence[int]
+) -> dict[str, Tensor]:
+    """Returns weights whose head chooses some actions as the policy's does now."""
+    if not actions:
+        return weights
+    own, changed = policy.state_dict(), dict(weights)
+    for name in ("head.mean.weight", "head.mean.bias"):
+        if name not in own or name not in weights:
+            raise UserError("trainer.reset_actions: only actions of one Box can begin anew")
+        size = len(own[name])
+        if not all(index in range(size) for index in actions):
+            raise UserError(
+                f"trainer.reset_actions must be numbers from 0 to {size - 1}, found {actions}"
+            )
+        changed[name] = weights[name].clone()
+        changed[name][list(actions)] = own[name][list(actions)]
+    return changed
 
 
 def _add_distances(policy: ActorCritic, weights: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ from rearrange.errors import UserError
 from rearrange.tasks import TASKS
 from skills.names import Names, names_of, with_indices
 from skills.train import load_settings
-from ver.config import NetworkConfig
+from ver.config import NetworkConfig, TrainerConfig
 
 NAMES = Names(("reach", "grip", "stop"), {"way": ("distance", "bearing")}, {"way": 6})
 
@@ -18,12 +18,14 @@ def test_a_name_stands_for_its_number_and_of_further_targets_too():
         angles={"way": ["bearing"]},
         distances={"way": [0, "distance"], "place": [2]},
     )
-    found = with_indices(network, NAMES)
+    trainer = with_indices(TrainerConfig(network=network, reset_actions=["stop", 0]), NAMES)
+    found = trainer.network
+    assert trainer.reset_actions == [2, 0]
     assert found.binary_actions == [2, 1]
     assert found.initial_mean == [0.0, 0.9, 0.0]
     assert found.angles == {"way": [1, 3, 5]}
     assert found.distances == {"way": [0, 0, 2, 4], "place": [2]}
-    assert with_indices(found, NAMES) == found
+    assert with_indices(trainer, NAMES) == trainer
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def test_a_name_stands_for_its_number_and_of_further_targets_too():
 )
 def test_unknown_names_are_refused_with_those_that_there_are(settings, complaint):
     with pytest.raises(UserError, match=complaint):
-        with_indices(NetworkConfig(**settings), NAMES)
+        with_indices(TrainerConfig(network=NetworkConfig(**settings)), NAMES)
 
 
 @pytest.mark.parametrize("task", TASKS)

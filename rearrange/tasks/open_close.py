@@ -92,6 +92,9 @@ class OpenCabConfig:
         ),
     )
     wrong_stop_penalty: float = setting(0.0, hab=0.0, about="on a stop where success is not")
+    linger_penalty: float = setting(
+        0.0, hab=0.0, about="for each step in which stop would be success, and is not called"
+    )
     start_joint_low: float = setting(0.0, hab=0.0, about="of the joint at the start [m or rad]")
     start_joint_high: float = setting(0.0, hab=0.0, about="likewise, at most")
     start_x_low: float = setting(
@@ -232,6 +235,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         rewards.force = force_reward
         rewards.success = config.success_bonus * success
         rewards.stop = -config.wrong_stop_penalty * (stop and not success)
+        rewards.linger = -config.linger_penalty * (there and back and not stop)
         rewards.slack = -config.slack
         failures.stopped_early = stop and not success
         failures.wrong_handle, failures.wrong_object = wrong_handle, carries
@@ -279,7 +283,7 @@ class OpenClose(Task):
     }
     REWARDS = (
         "joint", "handle", "rest", "grasp", "state", "wrong_grasp", "hold", "force", "success",
-        "stop", "slack",
+        "stop", "linger", "slack",
     )  # fmt: skip
     FAILURES = ("stopped_early", "wrong_handle", "wrong_object", "hold_violated", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [

@@ -176,6 +176,26 @@ def test_stopping_with_the_joint_not_there_ends_in_failure(
 
 
 @ALL
+def test_a_wrong_stop_and_lingering_cost_if_asked(
+    begin, step, rewards_of, kind, joint, there, short
+):
+    task = begin(
+        kind, joint, there, stop_zone=0.0,
+        wrong_stop_ends=False, wrong_stop_penalty=0.5, linger_penalty=0.2,
+    )  # fmt: skip
+    outcome = step(task, joint, short, stop=True)
+    assert rewards_of(outcome)["stop"] == pytest.approx(-0.5)
+    assert not bool(outcome.terminated[0])
+    waiting = rewards_of(step(task, joint, there))
+    assert waiting["linger"] == pytest.approx(-0.2)
+    assert "stop" not in waiting
+    assert "linger" not in rewards_of(step(task, joint, there, hand=AWAY))
+    over = step(task, joint, there, stop=True)
+    assert bool(over.success[0])
+    assert not {"linger", "stop"} & rewards_of(over).keys()
+
+
+@ALL
 @pytest.mark.parametrize("lack", ["never away", "not back", "not empty"])
 @pytest.mark.parametrize("zone", [0.3, 0.0])
 def test_stopping_is_ignored_where_the_skill_could_not_end(

@@ -19,6 +19,7 @@ from rearrange.errors import UserError
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
 from skills.jobs import Job, run_jobs
+from skills.recipe import trained_stages
 from skills.registry import skill_names
 from skills.train import POLICY, load_stages
 
@@ -71,7 +72,7 @@ def household(options: argparse.Namespace) -> list[Job]:
 
 def _last_before_chains(parts: list[Any]) -> str:
     """The stage before CHAINS; empty where there is none."""
-    names = [stage.name for stage in parts[0].stages[: len(parts)]]
+    names = trained_stages(parts[0])
     return names[names.index(CHAINS) - 1] if CHAINS in names[1:] else ""
 
 

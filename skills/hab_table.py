@@ -29,7 +29,7 @@ SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 # Of a training: no rules
 APART = {
     "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
-    "stages", "until", "teacher", "cloning",
+    "stages", "since", "until", "teacher", "cloning",
 }  # fmt: skip
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}

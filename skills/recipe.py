@@ -15,7 +15,7 @@ from typing import Any
 from rearrange.errors import UserError
 
 RESERVED = ("checkpoints", "tensorboard")  # folders of a run directory
-OF_A_RUN = ("run", "until")  # settings that do not change what is learned
+OF_A_RUN = ("run", "since", "until")  # settings that do not change what is learned
 
 
 @dataclass
@@ -36,10 +36,20 @@ class Staged:
     """What the settings of every training have: its stages."""
 
     stages: list[Stage] = field(default_factory=list)  # of the training; empty: it is one
+    # The first stage to train, with trainer.start_from in the place of those before; empty: all
+    since: str = ""
     until: str = ""  # the last stage to train; empty: all
 
 
-def check_stages(stages: Sequence[Stage], until: str) -> None:
+def trained_stages(settings: Staged) -> list[str]:
+    """Names of the stages that are trained, `since` to `until`."""
+    names = [stage.name for stage in settings.stages]
+    first = names.index(settings.since) if settings.since else 0
+    last = names.index(settings.until) + 1 if settings.until else len(names)
+    return names[first:last]
+
+
+def check_stages(stages: Sequence[Stage], since: str, until: str) -> None:
     """Raise a UserError for a name that is no folder, twice there or unknown, and for nested stages."""
     names = [stage.name for stage in stages]
     for stage in stages:
@@ -51,8 +61,13 @@ def check_stages(stages: Sequence[Stage], until: str) -> None:
         for key in stage.settings:
             if key.split(".")[0] in ("skill", "preset", "rules", "stages", *OF_A_RUN):
                 raise UserError(f"stages: '{stage.name}' cannot set {key}: all stages share it")
-    if until and until not in names:
-        raise UserError(f"until must be one of {', '.join(names) or 'no stages'}, found '{until}'")
+    for key, name in (("since", since), ("until", until)):
+        if name and name not in names:
+            raise UserError(
+                f"{key} must be one of {', '.join(names) or 'no stages'}, found '{name}'"
+            )
+    if since and until and names.index(since) > names.index(until):
+        raise UserError(f"since={since} comes after until={until}")
 
 
 def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
@@ -64,8 +79,8 @@ def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
         parts: The settings of each stage, resolved, in order.
     """
     text = json.dumps([_what_is_learned(asdict(part)) for part in parts], sort_keys=True)
-    names = [stage.name for stage in parts[0].stages] if parts else []
-    return {"stages": names[: len(parts)], "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    names = trained_stages(parts[0]) if parts else []
+    return {"stages": names, "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def _what_is_learned(settings: dict[str, Any]) -> dict[str, Any]:

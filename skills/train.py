@@ -8,7 +8,8 @@ task.distance_scale=2`. `rules=hab` trains by habitat-lab's rules instead of our
 processes, on one machine or many, train together under torchrun:
 `torchrun --nproc-per-node 2 -m skills.train pick trainer.distributed.preemption=optimal`; the
 environments in the settings are those of each. Where a config lists `stages`, they are trained one
-after the other, each in a folder of the run with its name; `until=NAME` ends with that one.
+after the other, each in a folder of the run with its name; `until=NAME` ends with that one, `since=NAME`
+begins with it, from trainer.start_from.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from skills.habitat_lab import is_habitat_lab, run_name
 from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import TEST
-from skills.recipe import check_stages, recipe_of
+from skills.recipe import check_stages, recipe_of, trained_stages
 from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
@@ -58,12 +59,14 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
         UserError: Settings make no sense, or ask to train in what releases are judged by.
     """
     settings = _merged(skill, overrides)
-    check_stages(settings.stages, settings.until)
+    check_stages(settings.stages, settings.since, settings.until)
+    if settings.since and not settings.trainer.start_from:
+        raise UserError(f"since={settings.since} needs trainer.start_from: what came before")
     return settings
 
 
 def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
-    """Settings of every stage of a training, up to `until`; of one without stages its only ones.
+    """Settings of every stage of a training, `since` to `until`; of one without stages its only ones.
 
     What a stage sets comes after the YAML files and before the overrides.
 
@@ -71,14 +74,14 @@ def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
         UserError: As `load_settings`, for the stage that it names.
     """
     settings = load_settings(skill, overrides)
-    parts = []
+    parts, names = [], trained_stages(settings)
     for stage in settings.stages:
+        if stage.name not in names:
+            continue
         try:
             parts.append(_merged(skill, [*stage.overrides(), *overrides]))
         except UserError as error:
             raise UserError(f"stage {stage.name}: {error}") from None
-        if stage.name == settings.until:
-            break
     return parts or [settings]
 
 
@@ -140,7 +143,7 @@ def main(arguments: Sequence[str]) -> int:
     for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
         folder, recipe["stage"] = run, ""
         if settings.stages:
-            recipe["stage"] = settings.stages[index].name
+            recipe["stage"] = recipe["stages"][index]
             folder = run / recipe["stage"]
         if policy:
             settings.trainer.start_from = policy

@@ -62,6 +62,9 @@ def test_until_ends_with_a_stage():
         (["stages=[{name: a, settings: {task.max_step: 1}}]"], "stage a: .*did you mean"),
         (["stages=[{name: a, settings: {split: test}}]"], "stage a: split=test judges"),
         ([STAGES, "until=third"], "until must be one of first, second, found 'third'"),
+        ([STAGES, "since=third"], "since must be one of first, second, found 'third'"),
+        ([STAGES, "since=second"], "since=second needs trainer.start_from"),
+        ([STAGES, "since=second", "until=first"], "since=second comes after until=first"),
         (["until=first"], "until must be one of no stages, found 'first'"),
     ],
 )
@@ -85,6 +88,14 @@ def test_the_hash_knows_who_recorded_starts_and_not_where():
 
     assert hash_of("runs/seed_1/oracles") == hash_of("runs/seed_2/oracles")
     assert hash_of("runs/seed_1/oracles") != hash_of("runs/seed_1/learned")
+
+
+def test_a_training_may_begin_with_a_later_stage():
+    parts = train.load_stages("pointnav", [STAGES, "since=second", "trainer.start_from=x"])
+    (second,) = parts
+    whole = train.load_stages("pointnav", [STAGES])
+    assert second.trainer.ppo == whole[1].trainer.ppo
+    assert recipe_of(parts)["stages"] == ["second"]
 
 
 def test_settings_of_a_stage_read_as_they_are_typed():

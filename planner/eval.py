@@ -73,23 +73,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--sim", default="mujoco", help="mujoco (default), or habitat (see docs/habitat.md)"
     )
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
-    parser.add_argument(
-        "--ledger", type=Path, metavar="PATH", help="write the figures alone there, for results/"
-    )
-    parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
-    parser.add_argument("--video", action="store_true", help="one mp4 per episode")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
+    _add_outputs(parser)
     parser.add_argument(
         "--dataset",
         metavar="PATH",
         help="episode file, or 'sampled'; default: data/episodes/ where it holds enough",
-    )
-    parser.add_argument(
-        "--record-hand-offs",
-        type=Path,
-        metavar="DIR",
-        help="write the states in which skills begin as episodes of theirs, to train and evaluate with",
     )
     parser.add_argument(
         "--no-nav", action="store_true", help="delete navigation from the plans: TP-SRL(NoNav)"
@@ -128,6 +116,23 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     _check_options(options)
     return options
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    """What is written, and where."""
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
+    parser.add_argument(
+        "--ledger", type=Path, metavar="PATH", help="write the figures alone there, for results/"
+    )
+    parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
+    parser.add_argument("--video", action="store_true", help="one mp4 per episode")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
+    parser.add_argument(
+        "--record-hand-offs",
+        type=Path,
+        metavar="DIR",
+        help="write the states in which skills begin as episodes of theirs, to train and evaluate with",
+    )
 
 
 def _check_options(options: argparse.Namespace) -> None:

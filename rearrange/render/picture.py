@@ -245,17 +245,8 @@ def render_rgb(
         blur,
         np.array((middle[0], middle[1], 1.2 * radius)),
     )
-    light = (
-        lamps.sun,
-        lamps.sky,
-        lamps.axes,
-        lamps.eyes,
-        lamps.lens,
-        lamps.offsets,
-        KEY,
-        SKY,
-        GROUND,
-    )
+    shadows = (lamps.sun, lamps.sky, lamps.axes, lamps.eyes, lamps.lens, lamps.offsets)
+    light = (*shadows, KEY, SKY, GROUND)
     geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
     shade(buffer, tags, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES, out)
     return out

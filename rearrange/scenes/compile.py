@@ -245,6 +245,11 @@ def _add_fridge(spec: mujoco.MjSpec) -> None:
         ("shelf_top", (back + 0.03, front - 0.06), inner, upper, (0.80, 0.88, 0.92, 1.0)),
     ):
         _add_box(body, f"fridge_{name}", x, y, z, part_color, STATIC_BIT)
+    _add_fridge_door(body, color, inside)
+
+
+def _add_fridge_door(body: Any, color: tuple[float, ...], inside: tuple[float, ...]) -> None:
+    height = FRIDGE_SIZE[2]
     door = body.add_body(name="fridge_door", pos=(*FRIDGE_HINGE, 0.0))
     door.add_joint(
         name="fridge_door",

@@ -68,7 +68,7 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
         steps=7, rollout_steps=64, group=group, interrupted=interrupted, train=lambda: None
     )
     monkeypatch.setattr(train, "Trainer", lambda *_, **__: trainer)
-    assert train.main(["open_cab", f"run={tmp_path}"]) == status
+    assert train.main(["open_cab", "stages=[]", f"run={tmp_path}"]) == status
     ending = capsys.readouterr().err.splitlines()[-1]
     assert ending.startswith("interrupted" if interrupted else "done")
     assert "step 7" in ending

@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 
+from rearrange.entry_points import load
 from rearrange.errors import UserError
 from rearrange.tasks import TASKS, register_task, unregister_task
 from skills import specs as ours
@@ -91,13 +92,7 @@ def shipped_policy(name: str, folder: Path) -> Path:
 
 
 def _load(point: EntryPoint) -> SkillSpec:
-    try:
-        spec = point.load()
-    except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"skill '{point.name}' cannot be loaded from {point.value}: {error}: mend or uninstall the "
-            "package that has registered it"
-        ) from error
+    spec = load(point, "skill")
     if not isinstance(spec, SkillSpec):
         raise UserError(
             f"skill '{point.name}': {point.value} is no SkillSpec, but {type(spec).__name__}"

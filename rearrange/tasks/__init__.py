@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium
 
+from rearrange.entry_points import load
 from rearrange.errors import UserError
 from rearrange.gym_ids import id_of, register_id
 from rearrange.tasks.base import ActionConfig, ForceConfig, Outcome, Task
@@ -124,13 +125,9 @@ def make_task(name: str, config: Any = None, world_count: int = 1, **options: An
 @cache
 def _load_others() -> None:
     for point in entry_points(group=GROUP):
-        try:
-            task = point.load()
-        except (ImportError, AttributeError) as error:
-            raise UserError(
-                f"task '{point.name}' cannot be loaded from {point.value}: {error}: mend or uninstall "
-                "the package that has registered it"
-            ) from error
+        task = load(point, "task")
+        if not (isinstance(task, type) and issubclass(task, Task)):
+            raise UserError(f"task '{point.name}': {point.value} is no Task")
         register_task(task)
 
 

@@ -107,3 +107,9 @@ def test_a_task_that_cannot_be_loaded_is_told_in_one_line(registered):
     registered("nowhere.at_all:Task")
     with pytest.raises(UserError, match=r"task 'wait_for_it' cannot be loaded from nowhere"):
         tasks.default_config("wait_for_it")
+
+
+def test_what_is_no_task_is_told_in_one_line(registered):
+    registered("json:dumps")
+    with pytest.raises(UserError, match=r"task 'wait_for_it': json:dumps is no Task"):
+        tasks.household_names()

@@ -28,7 +28,7 @@ from rearrange.habitat.scene import (
     scene_meshes,
 )
 from rearrange.habitat.urdf import Link, urdf
-from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH, TORSO_OFFSET
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.apartment_model import load_apartment
 
@@ -44,11 +44,11 @@ def fetch_for_habitat_lab(model: mujoco.MjModel) -> list[Link]:
     empty. The root is y up.
     """
     ours = {link.name: link for link in robot_links(model)}
-    arm = [ours[f"fetch_{name}"] for name in kinematics.JOINT_NAMES]
+    arm = [ours[f"fetch_{name}"] for name in FETCH.joint_names]
     torso = replace(
         ours["fetch_torso"],
         joint="prismatic",
-        offset=kinematics.TORSO_OFFSET,
+        offset=TORSO_OFFSET,
         limits=(0.0, 0.38615),
     )
     right = (WHEEL[0], -WHEEL[1], WHEEL[2])
@@ -85,7 +85,7 @@ def compose(folder: Path, episodes: list[Episode]) -> list[str]:
     """
     first = episodes[0]
     assets = scene_assets(first.layout, first.variation)
-    model = load_apartment(first.layout, first.variation).model
+    model = load_apartment(first.layout, first.variation, FETCH).model
     for name in ("stages", "objects", "scenes", "robot"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     seen, _, solid = scene_meshes(first.layout, first.variation)

@@ -16,6 +16,7 @@ import dataclasses
 import resource
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
-from rearrange.robot.actions import STOP
+from rearrange.robot import find_robot
 from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, check_split, layouts_of
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.homes import generated_plan
@@ -60,7 +61,8 @@ class RandomActions:
         self.rng = np.random.default_rng(seed)
         self.size, self.count = task.action_size, 0
         self.action = np.zeros(self.size, np.float32)
-        self.stop = slice(STOP - task.action_slice.start, None)  # empty for tasks without a stop
+        # Empty for tasks without a stop
+        self.stop = slice(task.robot.actions.stop - task.action_slice.start, None)
 
     def __call__(self) -> np.ndarray:
         """The next action [size]."""
@@ -96,7 +98,7 @@ class Runner:
         self.env = RearrangeEnv(task, default_config(task), options.split, simulator)
         self.rng, self.split, self.few = np.random.default_rng(options.seed), options.split, few
         self.actions = RandomActions(self.env.task, options.seed)
-        self.full = np.zeros((1, 11))
+        self.full = np.zeros((1, self.env.robot.actions.full_size))
         self.times: dict[str, list[float]] = {
             name: [] for name in ("step", "physics", "render", "reset", "calibration")
         }
@@ -128,7 +130,7 @@ class Runner:
                 break
         for _ in range(BLOCK):
             self.full[0, env.task.action_slice] = self.actions()
-            physical = to_physical(env.task.action.scale(), self.full)
+            physical = to_physical(env.task.action.scale(env.robot.actions), self.full)
             timed(lambda physical=physical: env.simulator.step(physical), times["physics"])
         for _ in range(BLOCK // 4):
             timed(env.simulator.render_depth, times["render"])
@@ -172,13 +174,14 @@ def _plan(layout: int, variation: int) -> None:
 
 def measure_apartments(split: str, count: int) -> dict[str, Any]:
     """CPU time of new apartments by part [ms], and the memory that the process has grown by [MB]."""
-    load_apartment(0, 0)  # compiles the kernels
+    load = partial(load_apartment, robot=find_robot())
+    load(0, 0)  # compiles the kernels
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     times = np.empty((count, len(PARTS)))
     for index, layout in enumerate(layouts_of(split, GENERATED)[:count]):
         place = (layout, index % VARIATION_COUNT)
         at = [time.process_time()]
-        for make in (_plan, generate_apartment, load_layout, load_apartment):
+        for make in (_plan, generate_apartment, load_layout, load):
             make(*place)
             at.append(time.process_time())
         times[index] = 1e3 * np.diff(at)

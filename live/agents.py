@@ -10,7 +10,8 @@ import numpy as np
 from planner.evaluation import EpisodeRunner, EvaluationSettings, episode_seed
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
-from rearrange.robot.actions import ACTION_NAMES, ARM, BASE, GRIP, HOLD, LET_GO, physical_action
+from rearrange.robot import RobotSpec
+from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.tasks import household_names
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.registry import shipped_policy
@@ -42,7 +43,8 @@ def make_agent(name: str, task: str, split: str, page: Any) -> Agent:
     if name == "zero":
         return Driver(RearrangeEnv(task, split=split), stand)
     if name == "sliders":
-        return Driver(RearrangeEnv(task, split=split), Sliders(page))
+        world = RearrangeEnv(task, split=split)
+        return Driver(world, Sliders(page, world.robot))
     if name == "random":
         return Player(RandomPlayer(task, split))
     if task in household_names():
@@ -74,7 +76,7 @@ class Driver:
     """Acts by a function of nothing but the world's action space."""
 
     def __init__(self, world: RearrangeEnv, act: Callable[[RearrangeEnv], np.ndarray]) -> None:
-        """Take the world and what acts in it, in the simulator's units [10]."""
+        """Take the world and what acts in it, in the simulator's units [J + 3]."""
         self.world, self.act = world, act
 
     def play(self, number: int, show: Show) -> None:
@@ -90,8 +92,7 @@ class Driver:
 
 def stand(world: RearrangeEnv) -> np.ndarray:
     """The action that changes nothing."""
-    del world
-    return physical_action(grip=HOLD)
+    return world.robot.actions.physical(grip=HOLD)
 
 
 class Planner:
@@ -121,14 +122,15 @@ def plan_of(moment: Moment) -> str:
 class Sliders:
     """Steers by hand: a slider for every joint and motion."""
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, robot: RobotSpec) -> None:
         """Put the sliders on the page."""
+        self._layout = layout = robot.actions
         gui = page.server.gui
         page.folder.visible = True
         with page.folder:
             self._sliders = {
                 name: gui.add_slider(name.replace("_", " "), -1.0, 1.0, 0.05, 0.0)
-                for name in (*ACTION_NAMES[BASE], *ACTION_NAMES[ARM])
+                for name in (*layout.names[layout.base], *layout.names[layout.arm])
             }
             self._grip = gui.add_checkbox("suction", False)
             still = gui.add_button("stand still")
@@ -140,9 +142,10 @@ class Sliders:
 
     def __call__(self, world: RearrangeEnv) -> np.ndarray:
         """The action that the sliders ask for."""
-        action = physical_action()
+        layout = self._layout
+        action = layout.physical()
         for name, slider in self._sliders.items():
-            action[ACTION_NAMES.index(name)] = slider.value
-        action *= world.task.action.scale()
-        action[GRIP] = HOLD if self._grip.value else LET_GO
+            action[layout.names.index(name)] = slider.value
+        action *= world.task.action.scale(layout)
+        action[layout.grip] = HOLD if self._grip.value else LET_GO
         return action

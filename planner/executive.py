@@ -23,7 +23,7 @@ from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
-from rearrange.robot.actions import GRIP, HOLD, LET_GO, PHYSICAL_ACTION_SIZE, TURN
+from rearrange.robot.actions import HOLD, LET_GO
 from skills import Skill, SkillArgument
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.registry import effect_of, find
@@ -268,10 +268,11 @@ class _Run:
         for step in range(1, steps + 1):
             if self._is_late():
                 return False
-            action = self._masked(name, np.zeros(PHYSICAL_ACTION_SIZE), REARM_RULE)
+            layout = self._world.robot.actions
+            action = self._masked(name, np.zeros(layout.physical_size), REARM_RULE)
             if name == LOOK:
                 heading = self._bearing(self.calls[index].argument)[1]
-                action[TURN] = np.clip(
+                action[layout.turn] = np.clip(
                     heading - math.copysign(LOOK_HEADING, heading), -LOOK_TURN, LOOK_TURN
                 )
             if self._step(action, Moment(self.calls, index, name, None, step, missed)):
@@ -303,21 +304,22 @@ class _Run:
         return force_exceeded(info)
 
     def _masked(self, name: str, action: np.ndarray, rule: SkillRule) -> np.ndarray:
-        if np.shape(action) != (PHYSICAL_ACTION_SIZE,):
+        layout = self._world.robot.actions
+        if np.shape(action) != (layout.physical_size,):
             raise ValueError(
-                f"skill '{name}': expected an action of shape ({PHYSICAL_ACTION_SIZE},), "
+                f"skill '{name}': expected an action of shape ({layout.physical_size},), "
                 f"found {np.shape(action)}"
             )
         masked = np.array(action, dtype=np.float64)
         holding = self._knowledge.body.is_holding
         if rule.grip == "keep":
-            masked[GRIP] = HOLD if holding else LET_GO
+            masked[layout.grip] = HOLD if holding else LET_GO
         elif rule.grip == "open":
-            masked[GRIP] = LET_GO
+            masked[layout.grip] = LET_GO
         elif rule.grip == "hold" and holding:
-            masked[GRIP] = HOLD
+            masked[layout.grip] = HOLD
         elif rule.grip == "release" and not holding:
-            masked[GRIP] = LET_GO
+            masked[layout.grip] = LET_GO
         return masked
 
     def _stop_masked(self, name: str, argument: SkillArgument) -> bool:

@@ -18,7 +18,6 @@ from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet
 from rearrange.episodes.schema import JOINT_RANGES, record_of
-from rearrange.robot.kinematics import JOINT_LIMITS
 from rearrange.scenes import generate_apartment
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
@@ -69,7 +68,6 @@ def snapshot(world: RearrangeEnv, argument: SkillArgument, episode_id: str) -> E
     """
     state = world.state
     held = int(state.held_object[0])
-    lowest, highest = np.array(JOINT_LIMITS).T
     joints = zip(ARTICULATED_JOINTS, state.articulated_joints[0].tolist(), strict=True)
     x, y, yaw = state.base_pose[0].tolist()
     return replace(
@@ -77,7 +75,7 @@ def snapshot(world: RearrangeEnv, argument: SkillArgument, episode_id: str) -> E
         episode_id=episode_id,
         objects={slot: object_pose(state, slot) for slot in world.episode.objects},
         base_pose=(x, y, yaw),
-        arm_joints=tuple(np.clip(state.arm_joints[0], lowest, highest).tolist()),
+        arm_joints=tuple(np.clip(state.arm_joints[0], *world.robot.limits).tolist()),
         articulated={name: float(np.clip(value, *JOINT_RANGES[name])) for name, value in joints},
         grasp=None if held == NOTHING else grasp_of(state, held),
     )

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from rearrange.episodes import Episode, RecordedStarts, check_episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
-from rearrange.robot.actions import FULL_ACTION_SIZE, PHYSICAL_ACTION_SIZE, STOP
+from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -81,6 +81,11 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             self._np_random, self._np_random_seed = seeding.np_random(seed)
 
     @property
+    def robot(self) -> RobotSpec:
+        """Who acts."""
+        return self.state.robot
+
+    @property
     def episode(self) -> Episode:
         """The running episode."""
         episode = self._worlds.episodes[0]
@@ -109,7 +114,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         super().reset(seed=seed)
         given = (options or {}).get("episode")
         if given is not None:
-            check_episode(given, getattr(self.task, "target_count", None))
+            check_episode(given, getattr(self.task, "target_count", None), self.robot)
             self.simulator.reset([0], [given])
             self._worlds.begin(0, given)
         else:
@@ -136,7 +141,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         for _ in range(self._worlds.repeat):
             physical = to_physical(self._worlds.action_scale, full, self._worlds.physical_action)
             reward, terminated, truncated, info = self._advance(physical, full)
-            full[0, STOP] = -1.0
+            full[0, -1] = -1.0  # stop
             total += reward
             if terminated or truncated:
                 break
@@ -145,17 +150,18 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
     def step_physical(
         self, action: np.ndarray, stop: bool = False
     ) -> tuple[float, bool, bool, dict[str, Any]]:
-        """Advance with an action in the simulator's units [10], without making an observation.
+        """Advance with an action in the simulator's units [J + 3], without making an observation.
 
         For oracles and the planner, whose skills each have their own action scale.
         """
-        action = checked_action(action, (PHYSICAL_ACTION_SIZE,))
+        size = self.robot.actions.physical_size
+        action = checked_action(action, (size,))
         if not np.isfinite(action).all():
             raise ValueError(f"actions must be finite, found {action}")
-        full = np.empty((1, FULL_ACTION_SIZE))
-        full[0, :PHYSICAL_ACTION_SIZE] = action
-        full[0, STOP] = 1.0 if stop else -1.0
-        return self._advance(full[:, :PHYSICAL_ACTION_SIZE].copy(), full)  # tasks may mask it
+        full = np.empty((1, size + 1))
+        full[0, :size] = action
+        full[0, size] = 1.0 if stop else -1.0
+        return self._advance(full[:, :size].copy(), full)  # tasks may mask it
 
     def observe(self) -> dict[str, np.ndarray]:
         """What the policy sees now: the present state, or an earlier one (`action.delay`)."""

@@ -14,7 +14,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
-from rearrange.robot.actions import FULL_ACTION_SIZE, PHYSICAL_ACTION_SIZE
+from rearrange.robot import find_robot
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -48,17 +48,17 @@ def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Actions in [-1, 1] [N, >= 10] in the simulator's units, rad, grip, m, rad [N, 10].
+    """Actions in [-1, 1] [N, >= J + 3] in the simulator's units, rad, grip, m, rad [N, J + 3].
 
     Args:
-        scale: `ActionConfig.scale()` of the task [10].
+        scale: `ActionConfig.scale()` of the task [J + 3].
         action: What the policy wants; clipped to [-1, 1].
         out: Where to write, or None for a new array.
 
     Raises:
         ValueError: An action is NaN or infinite.
     """
-    physical = np.empty((len(action), PHYSICAL_ACTION_SIZE)) if out is None else out
+    physical = np.empty((len(action), len(scale))) if out is None else out
     if not _scale_actions(scale, action, physical):
         raise ValueError(f"actions must be finite, found {action}")
     return physical
@@ -134,10 +134,14 @@ class Worlds:
         self.split, self.apartments = split, source_of(split, homes)
         self.endless = homes != CLASSIC  # apartments are too many to keep them all
         self.source = source
-        self.task = make_task(task, config, world_count)
+        if isinstance(simulator, Simulator):
+            robot = simulator.state.robot
+        else:
+            robot = find_robot((simulator or SimulatorConfig()).robot)
+        self.task = make_task(task, config, world_count, robot)
         self.starts = starts or RecordedStarts()
-        self.starts.check(task, split, homes)
-        self.action_scale = self.task.action.scale()
+        self.starts.check(task, split, homes, robot.name)
+        self.action_scale = self.task.action.scale(robot.actions)
         self.repeat = int(self.task.action.repeat)
         if self.repeat < 1:
             raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
@@ -150,8 +154,8 @@ class Worlds:
         self.state: SimState = simulator.state
         self.episodes: list[Episode | None] = [None] * world_count
         self.steps = np.zeros(world_count, np.int64)
-        self.full_action = np.zeros((world_count, FULL_ACTION_SIZE))
-        self.physical_action = np.empty((world_count, PHYSICAL_ACTION_SIZE))
+        self.full_action = np.zeros((world_count, robot.actions.full_size))
+        self.physical_action = np.empty((world_count, robot.actions.physical_size))
         self.success_once = np.zeros(world_count, bool)
         self.reward_sums = np.zeros((world_count, len(self.task.REWARDS)))
         size = self.task.action_size

@@ -15,7 +15,6 @@ import torch
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.robot.actions import PHYSICAL_ACTION_SIZE, STOP
 from rearrange.rules import without_stop_masks
 from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
@@ -54,8 +53,9 @@ class Recorder:
         task = without_stop_masks(environments.task_config())
         self._environments = replace(environments, task=asdict(task))
         self.skill = environments.skill
-        self._scale, self._repeat = task.action.scale(), int(task.action.repeat)
+        self._repeat = int(task.action.repeat)
         self.begin(0)
+        self._scale = task.action.scale(self.environment.robot.actions)
 
     def begin(self, seed: int) -> None:
         """Start over with another seed."""
@@ -107,7 +107,7 @@ class Recorder:
     def _act(self, oracle: Any) -> tuple[np.ndarray, bool, dict[str, Any]]:
         """Let the oracle act for one of the policy's actions: that, whether all is over, and `info`."""
         world = self.environment
-        means = np.zeros(PHYSICAL_ACTION_SIZE)
+        means = np.zeros(len(self._scale))
         stop = ended = False
         info: dict[str, Any] = {}
         for part in range(self._repeat):
@@ -121,7 +121,6 @@ class Recorder:
             if ended:
                 break
         full = np.append(means, 1.0 if stop else -1.0)
-        assert len(full) == STOP + 1
         return full[world.task.action_slice].astype(np.float32), ended, info
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rearrange.robot.actions import GRIP
+from rearrange.robot import RobotSpec
 from skills.base import SkillArgument
 from skills.knowledge import Body
 
@@ -17,17 +17,18 @@ class Ending:
 
     Attributes:
         config: Of the skill's task, as the policy is judged by.
+        robot: Who acts.
     """
 
-    def __init__(self, config: Any) -> None:
-        """Take the numbers of the task."""
-        self.config = config
+    def __init__(self, config: Any, robot: RobotSpec) -> None:
+        """Take the numbers of the task, and who acts."""
+        self.config, self.robot = config, robot
 
     def begin(self, body: Body, argument: SkillArgument | None) -> None:
         """Begin a use; a policy of a whole scenario is told no argument."""
 
     def watch(self, action: np.ndarray) -> None:
-        """Take notice of the action that is about to be carried out, in the simulator's units [10]."""
+        """Take notice of the action that is about to be carried out, in the simulator's units [J + 3]."""
 
     def is_over(self, body: Body, stop: bool) -> bool:
         """Whether the skill is over after a step.
@@ -100,7 +101,7 @@ class StopsAfterwards(Ending):
 
     def watch(self, action: np.ndarray) -> None:
         """See Ending."""
-        self._grips = bool(action[GRIP] >= 0.0)
+        self._grips = bool(action[self.robot.actions.grip] >= 0.0)
 
     def is_over(self, body: Body, stop: bool) -> bool:
         """See Ending."""

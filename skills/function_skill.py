@@ -9,6 +9,7 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.gym_ids import CAMERA_SIZE
+from rearrange.robot import RobotSpec
 from rearrange.tasks import make_task
 from skills.observing import ObservingSkill, ending_of
 from skills.registry import find
@@ -23,6 +24,7 @@ class FunctionSkill(ObservingSkill):
         function: Callable[[dict[str, np.ndarray]], np.ndarray],
         config: Any = None,
         camera_size: int = CAMERA_SIZE,
+        robot: RobotSpec | None = None,
     ) -> None:
         """Take the function.
 
@@ -32,11 +34,12 @@ class FunctionSkill(ObservingSkill):
                 may have a method `restart`, which is called where the skill begins.
             config: Of the task; None: the defaults.
             camera_size: Of the depth image [pixels].
+            robot: Who acts; None: the default robot.
 
         Raises:
             UserError: There is no such skill, or it does not say when it is over.
         """
-        spec, task = find(name), make_task(name, config)
+        spec, task = find(name), make_task(name, config, robot=robot)
         size = task.action_size
         source = getattr(function, "__name__", type(function).__name__)
         super().__init__(

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from rearrange.env import RearrangeEnv
+from rearrange.robot import find_robot
 from rearrange.tasks import make_task
 from skills.base import SkillArgument
 from skills.endings import Ending, Stops
@@ -117,7 +118,7 @@ class LearnedSkill(ObservingSkill):
         metadata = runner.policy.metadata
         check_metadata(path, metadata, name)
         environments = SkillEnvironments.from_metadata(metadata, "val")
-        task = make_task(name, environments.task_config())
+        task = make_task(name, environments.task_config(), robot=find_robot(environments.robot))
         super().__init__(name, str(path), runner, task, environments.camera_size, ending)
         self.environments = environments
 

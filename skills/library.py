@@ -8,8 +8,7 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.robot import kinematics
-from rearrange.robot.actions import HOLD, LET_GO, physical_action
+from rearrange.robot.actions import HOLD, LET_GO
 from skills.base import Skill, SkillArgument
 from skills.knowledge import Body
 from skills.learned import LearnedScenario, LearnedSkill
@@ -36,15 +35,15 @@ class ResetArm:
         """Nothing to prepare."""
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """A step of every joint towards rest, in proportion, so that all arrive together [10]."""
+        """A step of every joint towards rest, in proportion, so that all arrive together [J + 3]."""
         body = Body(world)
-        error = np.asarray(kinematics.RESTING_ARM) - body.joints
+        error = np.asarray(world.robot.resting_arm) - body.joints
         step = error * min(1.0, RESET_STEP / max(float(np.abs(error).max()), 1e-9))
-        return physical_action(step, HOLD if body.is_holding else LET_GO)
+        return world.robot.actions.physical(step, HOLD if body.is_holding else LET_GO)
 
     def done(self, world: RearrangeEnv) -> bool:
         """All joints are near their resting angles."""
-        error = np.asarray(kinematics.RESTING_ARM) - Body(world).joints
+        error = np.asarray(world.robot.resting_arm) - Body(world).joints
         return bool(np.abs(error).max() < RESET_ERROR)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from nav.table import TASKS as NAVIGATION_TASKS
 from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.tasks import TASKS
 from ver.config import NetworkConfig, TrainerConfig
 
@@ -29,11 +30,13 @@ class Names:
     sizes: Mapping[str, int]
 
 
-def names_of(task: str) -> Names:
-    """The names of a task; none where it is not one of ours."""
+def names_of(task: str, robot: str = DEFAULT_ROBOT) -> Names:
+    """The names of a task for a robot; none where it is not one of ours."""
     if task in TASKS:
-        kind = TASKS[task][0]
-        return Names(kind.action_names(), kind.PARTS, kind.OBSERVATION)
+        kind, who = TASKS[task][0], find_robot(robot)
+        return Names(
+            kind.action_names(who), kind.observation_parts(who), kind.observation_sizes(who)
+        )
     if task in NAVIGATION_TASKS:
         parts = NAVIGATION_TASKS[task].PARTS
         return Names((), parts, {key: len(names) for key, names in parts.items()})

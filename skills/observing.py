@@ -9,7 +9,6 @@ import numpy as np
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.late import LateObservations
-from rearrange.robot.actions import FULL_ACTION_SIZE, STOP
 from rearrange.worlds import to_physical
 from skills.base import SkillArgument, as_episode
 from skills.endings import Ending
@@ -58,10 +57,10 @@ class ObservingSkill:
         self.name, self.source, self.task = name, source, task
         self.runner = actor
         self.timeout = int(task.max_steps)
-        self.ending = ending(task.config)
+        self.ending = ending(task.config, task.robot)
         self.senses = PolicySenses(task, camera_size)
-        self.scale = task.action.scale()
-        self.full = np.zeros((1, FULL_ACTION_SIZE))
+        self.scale = task.action.scale(task.robot.actions)
+        self.full = np.zeros((1, task.robot.actions.full_size))
         self.steps = 0  # since the skill began
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
@@ -82,14 +81,14 @@ class ObservingSkill:
         self.ending.begin(Body(world), argument)
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action in the simulator's units [10], masked and repeated as in training."""
+        """Next action in the simulator's units [J + 3], masked and repeated as in training."""
         if self.steps:
             self.late.after_step()
         if self.steps % int(self.task.action.repeat) == 0:
             observation = {key: value[0] for key, value in self.late.observe().items()}
             self.full[0, self.task.action_slice] = self.runner.act(observation)
         else:
-            self.full[0, STOP] = -1.0  # called once, where the policy has seen the world
+            self.full[0, -1] = -1.0  # stop is called once, where the policy has seen the world
         self.steps += 1
         action = self.senses.mask(world, to_physical(self.scale, self.full))
         self.ending.watch(action)
@@ -97,7 +96,7 @@ class ObservingSkill:
 
     def done(self, world: RearrangeEnv) -> bool:
         """Whether the skill is over, from what the robot can tell."""
-        return self.ending.is_over(Body(world), bool(self.full[0, STOP] > 0.0))
+        return self.ending.is_over(Body(world), bool(self.full[0, -1] > 0.0))
 
 
 def ending_of(name: str) -> type[Ending]:

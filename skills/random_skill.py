@@ -7,7 +7,6 @@ import zlib
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.robot.actions import FULL_ACTION_SIZE
 from rearrange.worlds import to_physical
 from skills.base import SkillArgument
 from skills.registry import find
@@ -30,9 +29,10 @@ class RandomSkill:
         self._rng = np.random.default_rng(zlib.crc32(asked.encode()))
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action in the simulator's units [10]."""
-        wanted = self._rng.uniform(-1.0, 1.0, (1, FULL_ACTION_SIZE))
-        return to_physical(world.task.action.scale(), wanted)[0]
+        """Next action in the simulator's units [J + 3]."""
+        layout = world.robot.actions
+        wanted = self._rng.uniform(-1.0, 1.0, (1, layout.full_size))
+        return to_physical(world.task.action.scale(layout), wanted)[0]
 
     def done(self, world: RearrangeEnv) -> bool:
         """Never: it knows nothing."""

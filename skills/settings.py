@@ -16,6 +16,7 @@ from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
 from rearrange.habitat.dataset import DatasetEpisodes
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import (
     HAB,
     OURS,
@@ -70,6 +71,7 @@ class TrainingSettings(Staged):
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`) only (docs/hab.md)
     rules: str = OURS
+    robot: str = DEFAULT_ROBOT  # who acts, by name (docs/extend.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
     # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts, which
     # are there (sim=habitat; the seven skills; see docs/habitat.md)
@@ -153,6 +155,7 @@ class SkillEnvironments:
         dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
         rules: Set of rules, see rearrange.rules.
         homes: Collection of floor plans, see rearrange.scenes.apartment.
+        robot: Name of the robot.
     """
 
     skill: str
@@ -167,6 +170,7 @@ class SkillEnvironments:
     dataset: str = ""
     rules: str = OURS
     homes: str = DEFAULT_HOMES
+    robot: str = DEFAULT_ROBOT
 
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
@@ -179,11 +183,12 @@ class SkillEnvironments:
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
-        starts.check(settings.skill, split or settings.split, settings.homes)
+        starts.check(settings.skill, split or settings.split, settings.homes, settings.robot)
         check_ranges(settings.task, "task")
-        SimulatorConfig(camera_size=settings.camera_size)  # checks it
+        simulator = SimulatorConfig(robot=settings.robot, camera_size=settings.camera_size)
         if check_simulator_name(settings.sim) != "mujoco":
-            make_simulator(settings.sim, 1, SimulatorConfig(randomise=settings.randomise)).close()
+            asked = replace(simulator, randomise=settings.randomise)
+            make_simulator(settings.sim, 1, asked).close()
         return cls(
             settings.skill,
             asdict(settings.task),
@@ -197,6 +202,7 @@ class SkillEnvironments:
             settings.dataset,
             settings.rules,
             settings.homes,
+            settings.robot,
         )
 
     @classmethod
@@ -210,6 +216,7 @@ class SkillEnvironments:
         kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
         kept["sim"] = metadata.get("sim", "mujoco")
         kept["stall"] = metadata.get("stall", False)
+        kept["robot"] = metadata.get("robot", DEFAULT_ROBOT)
         rules = kept["rules"] = metadata.get("rules", OURS)
         task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
         if rules == HAB:
@@ -241,6 +248,7 @@ class SkillEnvironments:
         """Settings of the simulator."""
         return replace(
             simulator_config(self.rules),
+            robot=self.robot,
             camera_size=self.camera_size,
             slide=self.slide,
             stall=self.stall,

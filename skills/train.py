@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rearrange.command_line import OneLineParser
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import household_names
 from skills.command import run_command
@@ -105,7 +106,8 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         raise UserError(
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
         )
-    settings.trainer = with_indices(settings.trainer, names_of(skill))
+    names = names_of(skill, getattr(settings, "robot", DEFAULT_ROBOT))
+    settings.trainer = with_indices(settings.trainer, names)
     check_ranges(settings.trainer, told="trainer.")
     settings.skill = skill
     return settings

@@ -12,13 +12,14 @@ from rearrange.episodes.fields import FieldChecker
 from rearrange.episodes.schema import EPISODE_FIELDS, OPTIONAL_FIELDS, TARGET_FIELDS, decode_episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
+from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import VARIATION_COUNT, split_of_layout
 
 WHERE = 'options["episode"]'
 _OF_JSON = {int, float}
 
 
-def check_episode(episode: Any, target_count: int | None) -> None:
+def check_episode(episode: Any, target_count: int | None, robot: RobotSpec) -> None:
     """Raise UserError, which names the field, unless a simulator can set the episode up.
 
     Takes 0.2 ms. Numbers may be NumPy's, sequences lists, tuples or arrays, and the apartment one of
@@ -27,6 +28,7 @@ def check_episode(episode: Any, target_count: int | None) -> None:
     Args:
         episode: What shall be an Episode.
         target_count: How many targets the task has; None: any number from one.
+        robot: Who acts in it.
     """
     if not isinstance(episode, Episode):
         raise UserError(f"{WHERE}: expected an Episode, found {type(episode).__name__}")
@@ -41,7 +43,8 @@ def check_episode(episode: Any, target_count: int | None) -> None:
     split = _split_of(raw["layout"], fields)
     variation = fields.integer("variation", raw["variation"], 0, VARIATION_COUNT - 1)
     bounds = load_layout(raw["layout"], variation)[0].bounds
-    decode_episode(raw, fields, split, {(raw["layout"], variation): (bounds[2], bounds[3])})
+    sizes = {(raw["layout"], variation): (bounds[2], bounds[3])}
+    decode_episode(raw, fields, split, sizes, robot)
     found = len(raw["targets"])
     if found != (target_count or max(found, 1)):
         fields.fail("targets", f"{target_count or 'at least 1'} of them", found)

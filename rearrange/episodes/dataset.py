@@ -32,6 +32,7 @@ from rearrange.episodes.schema import (
 )
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
+from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
     LAYOUTS_OF,
@@ -45,15 +46,18 @@ VERSION = 1
 DIRECTORY = SHIPPED / "data" / "episodes"
 SAMPLED = "sampled"  # in place of a path: no file, every episode is sampled when it starts
 FILE_FIELDS = ("version", "task", "split", "seed", "generator", "apartments", "episodes")
+OPTIONAL_FILE_FIELDS = ("robot",)  # of a file whose robot is not the default one
 LARGEST_FILE = 64 * 2**20  # bytes, packed; 10 000 episodes are about 5 MB
 LARGEST_TEXT = 256 * 2**20  # bytes, unpacked; 10 000 episodes are about 18 MB
 MOST_EPISODES = 200_000
 
 
-def default_path(task: str, split: str, homes: str = DEFAULT_HOMES) -> Path:
+def default_path(
+    task: str, split: str, homes: str = DEFAULT_HOMES, robot: str = DEFAULT_ROBOT
+) -> Path:
     """Where the episodes of a task and split are shipped or generated."""
     folder = DIRECTORY / task if homes == DEFAULT_HOMES else DIRECTORY / task / homes
-    return folder / f"{split}.json.gz"
+    return (folder if robot == DEFAULT_ROBOT else folder / robot) / f"{split}.json.gz"
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class EpisodeSet:
         episodes: What stands in the file. Take single ones with `episode`, which checks that their
             apartment is still the same.
         path: The file, or None.
+        robot: Name of the robot that acts in them.
     """
 
     task: str
@@ -78,6 +83,7 @@ class EpisodeSet:
     apartments: dict[tuple[int, int], ApartmentRecord]
     episodes: tuple[Episode, ...]
     path: Path | None = None
+    robot: str = DEFAULT_ROBOT
 
     @classmethod
     def load(
@@ -86,6 +92,7 @@ class EpisodeSet:
         task: str | None = None,
         split: str | None = None,
         homes: str | None = None,
+        robot: str | None = None,
     ) -> EpisodeSet:
         """Read a file; cached per process as long as the file does not change.
 
@@ -94,6 +101,7 @@ class EpisodeSet:
             task: Task that it must be of, None for any.
             split: Split that it must be of, None for any.
             homes: Collection of homes that it must be of, None for any.
+            robot: Name of the robot that must act in it, None for any.
 
         Raises:
             UserError: There is no such file, or something in it is wrong; the message names file,
@@ -111,6 +119,7 @@ class EpisodeSet:
             ("task", task, loaded.task),
             ("split", split, loaded.split),
             ("homes", homes, loaded.homes or homes),
+            ("robot", robot, loaded.robot),
         ):
             if asked is not None and asked != there:
                 raise UserError(f"{found}: {name}: expected '{asked}', found '{there}'")
@@ -187,7 +196,12 @@ class EpisodeSet:
 
 
 def find_dataset(
-    choice: str | None, task: str, split: str, count: int, homes: str = DEFAULT_HOMES
+    choice: str | None,
+    task: str,
+    split: str,
+    count: int,
+    homes: str = DEFAULT_HOMES,
+    robot: str = DEFAULT_ROBOT,
 ) -> tuple[EpisodeSet | None, str]:
     """The file from which an evaluation takes its episodes.
 
@@ -197,6 +211,7 @@ def find_dataset(
         split: Split that is evaluated.
         count: How many episodes are needed.
         homes: Collection of homes in which it takes place.
+        robot: Name of the robot that acts.
 
     Returns:
         The episodes, None where they shall be sampled, and a line that says which.
@@ -206,10 +221,10 @@ def find_dataset(
     """
     if choice == SAMPLED:
         return None, "episodes: sampled on the fly"
-    path = default_path(task, split, homes) if choice is None else Path(choice)
+    path = default_path(task, split, homes, robot) if choice is None else Path(choice)
     if choice is None and not path.exists():
         return None, f"episodes: sampled on the fly, since there is no {shown(path)}"
-    found = EpisodeSet.load(path, task, split, homes)
+    found = EpisodeSet.load(path, task, split, homes, robot)
     if len(found) >= count:
         return found, f"episodes: {shown(path)}, which holds {len(found)}"
     if choice is None:
@@ -254,6 +269,8 @@ def write_file(path: Path, header: EpisodeSet, lines: Iterable[str]) -> None:
         "generator": header.generator,
         "apartments": [encode_apartment(record) for _, record in sorted(header.apartments.items())],
     }
+    if header.robot != DEFAULT_ROBOT:
+        first["robot"] = header.robot
     write_packed(path, f'{dump(first)[:-1]},"episodes":[\n' + ",\n".join(lines) + "\n]}\n")
 
 
@@ -283,7 +300,8 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
     """Read and check a file; `changed` and `size` keep the cache from giving an older one."""
     del changed
     fields = FieldChecker(str(path))
-    raw = fields.record("file", _parse(path, _unpack(path, size)), FILE_FIELDS)
+    raw = _parse(path, _unpack(path, size))
+    raw = fields.record("file", raw, FILE_FIELDS, OPTIONAL_FILE_FIELDS)
     if type(raw["version"]) is not int or raw["version"] != VERSION:
         fields.fail("version", f"{VERSION}, the one that this program reads", raw["version"])
     split = fields.choice("split", raw["split"], tuple(LAYOUTS_OF_SPLIT))
@@ -301,15 +319,17 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
         apartments[key] = record
     if len({collection_of(layout) for layout, _ in apartments}) > 1:
         fields.fail("apartments", "homes of one collection", sorted({key[0] for key in apartments}))
+    robot = find_robot(fields.name("robot", raw.get("robot", DEFAULT_ROBOT)))
     sizes = {key: record.size for key, record in apartments.items()}
     episodes: dict[str, Episode] = {}
     for index, value in enumerate(fields.rows("episodes", raw["episodes"], 0, MOST_EPISODES)):
         where = FieldChecker(f"{path}: episodes[{index}]")
-        episode = decode_episode(value, where, split, sizes)
+        episode = decode_episode(value, where, split, sizes, robot)
         if episode.episode_id in episodes:
             where.fail("episode_id", "an id that is not yet taken", episode.episode_id)
         episodes[episode.episode_id] = episode
-    return EpisodeSet(task, split, seed, generator, apartments, tuple(episodes.values()), path)
+    found = tuple(episodes.values())
+    return EpisodeSet(task, split, seed, generator, apartments, found, path, robot.name)
 
 
 def _unpack(path: Path, size: int) -> bytes:

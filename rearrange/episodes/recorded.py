@@ -12,6 +12,7 @@ import numpy as np
 from rearrange.episodes.dataset import DIRECTORY, EpisodeSet
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT
 
 
 @dataclass
@@ -24,13 +25,13 @@ class RecordedStarts:
     paths: list[str] = field(default_factory=list)
     share: float = 0.5  # of the episodes that start from them
 
-    def check(self, task: str, split: str, homes: str) -> None:
-        """Raise UserError where a file is missing, wrong, empty or of other homes, or the share is none."""
+    def check(self, task: str, split: str, homes: str, robot: str = DEFAULT_ROBOT) -> None:
+        """Raise UserError where a file is missing, wrong, empty or of others, or the share is none."""
         if not 0.0 <= self.share <= 1.0:
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
         for path in self.files(task, split):
             try:
-                count = len(EpisodeSet.load(path, task, split, homes))
+                count = len(EpisodeSet.load(path, task, split, homes, robot))
             except UserError as error:
                 raise UserError(f"{error} (starts.paths=[] takes no recorded starts)") from None
             if not count:

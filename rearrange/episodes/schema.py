@@ -6,13 +6,13 @@ import hashlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.fields import FieldChecker, Limits, Range
 from rearrange.errors import UserError
-from rearrange.robot.kinematics import JOINT_LIMITS
+from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import (
     ARTICULATED_JOINTS,
     CLOSED_RECEPTACLES,
@@ -56,9 +56,6 @@ WIDEST = 50.0  # no apartment is longer [m]
 REACH = 0.15  # of the centre of what is held from the suction tip [m]: beyond, the grasp breaks
 MOST_TARGETS = len(SLOT_KINDS)
 _TURN = (-2 * math.pi, 2 * math.pi)
-_ARM = Limits.of(
-    *((max(low, -100.0) - ROUNDING, min(high, 100.0) + ROUNDING) for low, high in JOINT_LIMITS)
-)
 _SIZE = Limits.of((1.0, WIDEST), (1.0, WIDEST))
 _UNIT: tuple[Range, ...] = ((-1.001, 1.001),) * 4
 
@@ -162,7 +159,11 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
 
 
 def decode_episode(
-    value: Any, fields: FieldChecker, split: str, sizes: dict[tuple[int, int], tuple[float, float]]
+    value: Any,
+    fields: FieldChecker,
+    split: str,
+    sizes: dict[tuple[int, int], tuple[float, float]],
+    robot: RobotSpec,
 ) -> Episode:
     """An episode from JSON values.
 
@@ -171,6 +172,7 @@ def decode_episode(
         fields: Checks and names the place in the file; its `where` gains the episode's name.
         split: Whose layouts are allowed.
         sizes: (layout, variation) -> width and depth of the apartments in the file [m].
+        robot: Who acts in it.
 
     Raises:
         UserError: A field is missing, unknown or wrong.
@@ -197,7 +199,7 @@ def decode_episode(
         objects=objects,
         targets=_targets(raw["targets"], fields, room, {*objects, held}),
         base_pose=(x, y, yaw),
-        arm_joints=fields.numbers("arm_joints", raw["arm_joints"], _ARM),
+        arm_joints=fields.numbers("arm_joints", raw["arm_joints"], _arm_limits(robot)),
         articulated=_articulated(raw["articulated"], fields),
         held_slot=held,
         target_joint=joint
@@ -205,6 +207,13 @@ def decode_episode(
         else fields.choice("target_joint", joint, ARTICULATED_JOINTS),
         seed=fields.integer("seed", raw["seed"], 0, 2**63 - 1),
         grasp=_grasp(raw.get("grasp"), held, fields),
+    )
+
+
+@cache
+def _arm_limits(robot: RobotSpec) -> Limits:
+    return Limits.of(
+        *((max(j.low, -100.0) - ROUNDING, min(j.high, 100.0) + ROUNDING) for j in robot.joints)
     )
 
 

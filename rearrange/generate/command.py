@@ -22,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rearrange.command_line import OneLineParser
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.apartment import HOMES
 
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
@@ -36,6 +37,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     generate.add_argument("task", help="whose episodes")
     generate.add_argument("--split", default="val", help="train, val (default) or test apartments")
     generate.add_argument("--homes", **HOMES)
+    generate.add_argument("--robot", default=DEFAULT_ROBOT, metavar="NAME", help="who acts")
     generate.add_argument("--episodes", type=int, default=1000, metavar="N")
     generate.add_argument("--seed", type=int, default=0, metavar="S")
     generate.add_argument("--workers", type=int, default=_cores(), metavar="W", help="processes")
@@ -81,10 +83,10 @@ def generate(options: argparse.Namespace) -> int:
     from rearrange.generate import production  # compiles kernels: only when needed
 
     asked = options.task, options.split, options.episodes, options.seed, options.homes
-    order = production.Order(*asked)
-    path = options.output or default_path(order.task, order.split, order.homes)
+    order = production.Order(*asked, options.robot)
+    path = options.output or default_path(order.task, order.split, order.homes, order.robot)
     if options.skip_existing and path.exists():
-        there = EpisodeSet.load(path, order.task, order.split, order.homes)
+        there = EpisodeSet.load(path, order.task, order.split, order.homes, order.robot)
         if there.seed == order.seed and len(there) >= order.episodes:
             print(f"{shown(path)}: holds {len(there)} episodes already")
             return 0

@@ -30,6 +30,7 @@ from rearrange.episodes.schema import (
     record_of,
 )
 from rearrange.navigation import load_layout
+from rearrange.robot import DEFAULT_ROBOT, RobotSpec, find_robot
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
@@ -50,6 +51,7 @@ class Order:
         episodes: How many.
         seed: A longer file of the same seed begins with the episodes of a shorter one.
         homes: Collection of homes.
+        robot: Name of the robot.
     """
 
     task: str
@@ -57,13 +59,15 @@ class Order:
     episodes: int = 1000
     seed: int = 0
     homes: str = DEFAULT_HOMES
+    robot: str = DEFAULT_ROBOT
 
     @property
     def command(self) -> str:
         """The command line that makes this file again."""
+        robot = "" if self.robot == DEFAULT_ROBOT else f" --robot {self.robot}"
         return (
             f"python -m rearrange.episodes generate {self.task} --homes {self.homes} "
-            f"--split {self.split} --episodes {self.episodes} --seed {self.seed}"
+            f"--split {self.split} --episodes {self.episodes} --seed {self.seed}{robot}"
         )
 
 
@@ -92,13 +96,14 @@ class EpisodeFactory:
     """Makes the episodes of one order as files hold them; owns one world."""
 
     def __init__(self, order: Order) -> None:
-        """Build task and simulator; UserError for an unknown task, split or collection of homes."""
+        """Build task and simulator; UserError for an unknown task, split, robot or collection of homes."""
         self.split, self.seed = order.split, order.seed
         self._apartments = source_of(order.split, order.homes)
-        self._task = make_task(order.task)
+        self._robot = find_robot(order.robot)
+        self._task = make_task(order.task, robot=self._robot)
         source = order.split if order.homes == CLASSIC else self._apartments  # as in shipped files
         self._key = zlib.crc32(f"{order.task}/{source}".encode())
-        self._simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))
+        self._simulator = MujocoSimulator(1, SimulatorConfig(robot=order.robot, camera_size=8))
 
     def make(self, index: int) -> tuple[Episode, Counter[str]]:
         """Episode number `index` of the file, and why samples before it were rejected.
@@ -113,7 +118,8 @@ class EpisodeFactory:
 
         def sample() -> Episode:
             sampled = self._task.sample_episode(self._apartments, rng)
-            return _rounded(replace(sampled, episode_id=f"{self.split}/{index}"), self.split)
+            named = replace(sampled, episode_id=f"{self.split}/{index}")
+            return _rounded(named, self.split, self._robot)
 
         episode = draw(sample, self._simulator, 0, MOST_ATTEMPTS, rejected)
         if episode is None:
@@ -130,11 +136,11 @@ def apartment_record(layout: int, variation: int) -> ApartmentRecord:
     return record_of(load_layout(layout, variation)[0])
 
 
-def _rounded(episode: Episode, split: str) -> Episode:
+def _rounded(episode: Episode, split: str, robot: RobotSpec) -> Episode:
     """The episode as it comes back from a file; this also checks every field."""
     key = episode.layout, episode.variation
     sizes = {key: apartment_record(*key).size}
-    return decode_episode(encode_episode(episode), FieldChecker("generated"), split, sizes)
+    return decode_episode(encode_episode(episode), FieldChecker("generated"), split, sizes, robot)
 
 
 def produce(order: Order, workers: int) -> Iterator[Batch]:
@@ -180,7 +186,9 @@ def write(order: Order, made: Batch, path: Path) -> None:
     """Write the file that holds what was made; RuntimeError where something is missing."""
     if len(made.lines) != order.episodes:
         raise RuntimeError(f"only {len(made.lines)} of {order.episodes} episodes were made")
-    header = EpisodeSet(order.task, order.split, order.seed, order.command, made.apartments, ())
+    header = EpisodeSet(
+        order.task, order.split, order.seed, order.command, made.apartments, (), robot=order.robot
+    )
     write_file(path, header, [made.lines[index] for index in sorted(made.lines)])
 
 

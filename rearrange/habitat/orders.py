@@ -17,7 +17,7 @@ from rearrange.habitat.frames import (
 from rearrange.habitat.process import render_device
 from rearrange.habitat.scene import SURFACE_FRICTION, physics_settings, robot_file, scene_assets
 from rearrange.render.camera import NEAR
-from rearrange.robot import fetch, kinematics
+from rearrange.robot.fetch import EFFORT_LIMITS, FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import PHYSICS_STEP
@@ -34,7 +34,7 @@ def engine_settings() -> dict[str, Any]:
     return {
         "physics": physics_settings(),
         "time_step": PHYSICS_STEP,
-        "field_of_view": fetch.CAMERA_FIELD_OF_VIEW,
+        "field_of_view": FETCH.camera.field_of_view,
         "near": NEAR,
         "device": render_device(),
         "friction": SURFACE_FRICTION,
@@ -58,9 +58,9 @@ def engine_scene(episode: Episode) -> dict[str, Any]:
         "robot_pose": to_habitat_pose((x, y, 0.0), heading(yaw)),
         "robot": {
             "file": robot_file(),
-            "cup": fetch.SUCTION_GEOM,
-            "joints": [f"fetch_{name}" for name in kinematics.JOINT_NAMES],
-            "impulses": [effort * PHYSICS_STEP for effort in fetch.EFFORT_LIMITS],
+            "cup": FETCH.suction_geom,
+            "joints": [f"fetch_{name}" for name in FETCH.joint_names],
+            "impulses": [effort * PHYSICS_STEP for effort in EFFORT_LIMITS],
         },
     }
 

@@ -23,7 +23,8 @@ import numpy as np
 
 from atomic_files import write_whole
 from rearrange.habitat.urdf import Link, body_link, urdf
-from rearrange.robot import fetch, kinematics
+from rearrange.robot.fetch import FETCH
+from rearrange.robot.spec import AXES, Joint
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import (
     ARTICULATED_BIT,
@@ -87,7 +88,7 @@ class SceneAssets:
 @functools.lru_cache(maxsize=256)
 def scene_assets(layout: int, variation: int) -> SceneAssets:
     """Write the files of an apartment, where they are not there yet, and say where they are."""
-    model = load_apartment(layout, variation).model
+    model = load_apartment(layout, variation, FETCH).model
     seen, colours, solid = scene_meshes(layout, variation)
     name = f"layout{layout}_variation{variation:02d}"
     kinds = {kind: _object_asset(model, kind) for kind in OBJECT_KINDS}
@@ -102,7 +103,7 @@ def scene_assets(layout: int, variation: int) -> SceneAssets:
 @functools.lru_cache(maxsize=1)
 def robot_file() -> str:
     """Write the robot's file, if it is not there yet, and say where it is: the same in every apartment."""
-    model = load_apartment(0, 0).model
+    model = load_apartment(0, 0, FETCH).model
     return _write("fetch.urdf", urdf("fetch", robot_links(model)).encode())
 
 
@@ -112,7 +113,7 @@ def scene_meshes(layout: int, variation: int) -> tuple[list[Mesh], list[Colour],
     Returns:
         What is seen, a mesh for each colour; these colours; each solid that is met.
     """
-    model = load_apartment(layout, variation).model
+    model = load_apartment(layout, variation, FETCH).model
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     still = [
@@ -144,25 +145,25 @@ def robot_links(model: mujoco.MjModel) -> list[Link]:
     """
     links = [Link("base")]
     parent = "base"
+    joints: dict[str, Joint] = {joint.name: joint for joint in FETCH.joints}
     for body in range(model.nbody):
         name = model.body(body).name
         if not name.startswith("fetch_"):
             continue
-        joint = name.removeprefix("fetch_")
-        index = kinematics.JOINT_NAMES.index(joint) if joint in kinematics.JOINT_NAMES else None
-        limits = (0.0, 0.0) if index is None else kinematics.JOINT_LIMITS[index]
-        kind = "fixed" if index is None else "revolute" if np.isfinite(limits[0]) else "continuous"
-        axis = (0.0, 0.0, 1.0) if index is None else kinematics.CHAIN[index][1]
-        geoms = [g for g in _geoms(model, body) if model.geom(g).name != fetch.SUCTION_GEOM]
+        joint = joints.get(name.removeprefix("fetch_"))
+        limits = (0.0, 0.0) if joint is None else (joint.low, joint.high)
+        kind = "fixed" if joint is None else "revolute" if np.isfinite(limits[0]) else "continuous"
+        axis = AXES["z" if joint is None else joint.axis]
+        geoms = [g for g in _geoms(model, body) if model.geom(g).name != FETCH.suction_geom]
         link = body_link(model, body, parent, kind, axis, limits, geoms)
         links.append(link)
         parent = link.name
-    cup = model.geom(fetch.SUCTION_GEOM).id
+    cup = model.geom(FETCH.suction_geom).id
     links.append(
         body_link(
-            model, model.body(fetch.GRIPPER_BODY).id, parent, "fixed", geoms=[cup],
-            name=fetch.SUCTION_GEOM, offset=(0.0, 0.0, 0.0), mass=0.1,
-            center=kinematics.END_EFFECTOR_OFFSET,
+            model, model.body(FETCH.gripper_body).id, parent, "fixed", geoms=[cup],
+            name=FETCH.suction_geom, offset=(0.0, 0.0, 0.0), mass=0.1,
+            center=FETCH.tip,
         )
     )  # fmt: skip
     return links

@@ -26,11 +26,10 @@ from rearrange.habitat.frames import (
 )
 from rearrange.habitat.orders import base_poses, engine_scene, engine_settings, handles_of
 from rearrange.habitat.process import EngineError, EngineProcess, check_installed
-from rearrange.navigation import ROBOT_RADIUS
 from rearrange.navigation.footprints import HIGHEST
 from rearrange.render import look_at
 from rearrange.render.camera import FAR
-from rearrange.robot import fetch, kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.compile import parked_position
 from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
 from rearrange.sim.config import SimulatorConfig
@@ -68,14 +67,15 @@ class HabitatSimulator:
             raise UserError(
                 "sim=habitat cannot randomise: set randomise.* to 0, or take sim=mujoco"
             )
+        if self.config.robot != FETCH.name:
+            raise UserError(f"sim=habitat has the robot {FETCH.name} only, not {self.config.robot}")
         check_installed()
         self.world_count = world_count
-        self.state = SimState(world_count)
+        self.state = SimState(world_count, FETCH)
         self._worlds: list[_World | None] = [None] * world_count
-        self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
-        self._control = np.empty(kinematics.JOINT_COUNT)
-        self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
-        self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
+        self._arm_targets = np.zeros((world_count, len(FETCH.joints)))
+        self._control = np.empty(len(FETCH.joints))
+        self._mount = look_at(FETCH.camera.position, FETCH.camera.target)  # base from camera
         self._parked = np.array([parked_position(slot) for slot in range(OBJECT_SLOT_COUNT)])
 
     # --- contract -----------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class HabitatSimulator:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
         position, rotation = np.empty(3), np.empty((3, 3))
         base = self.state.base_pose[i]
-        place_camera(base, fetch.CAMERA_POSITION, self._mount, position, rotation)
+        place_camera(base, FETCH.camera.position, self._mount, position, rotation)
         return position, rotation
 
     def close(self) -> None:
@@ -205,8 +205,8 @@ class HabitatSimulator:
         motion = np.empty(6)
         change = begin_step(
             state.worlds, i, np.asarray(action, float), self._arm_targets, state.arm_joints[i].copy(),
-            self._control, self.config.target_lead, self._limits, world.floor, world.floor_frame,
-            ROBOT_RADIUS, self.config.slide, motion,
+            self._control, self.config.target_lead, FETCH.limits, world.floor, world.floor_frame,
+            FETCH.base.radius, self.config.slide, motion,
         )  # fmt: skip
         grip = ("keep", NOTHING)
         if change == LET_GO:
@@ -235,7 +235,7 @@ class HabitatSimulator:
             world: It.
             told: See `engine.Engine.read`.
         """
-        count, doors = kinematics.JOINT_COUNT, len(world.handles)
+        count, doors = len(FETCH.joints), len(world.handles)
         values = np.frombuffer(told)
         if not np.isfinite(values).all():
             raise EngineError(f"the Habitat engine of world {i} told of what is not finite")

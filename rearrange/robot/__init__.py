@@ -1,5 +1,16 @@
-"""The Fetch robot: `kinematics` holds its numbers and the arm's mathematics, `fetch` its MuJoCo model."""
+"""Robots: `spec` says what one is, `registry` finds them by name, `fetch` is the first."""
 
-from rearrange.robot import fetch, kinematics
+from rearrange.robot.registry import DEFAULT_ROBOT, find_robot, register_robot, unregister_robot
+from rearrange.robot.spec import Base, HeadCamera, Joint, Reach, RobotSpec
 
-__all__ = ["fetch", "kinematics"]
+__all__ = [
+    "DEFAULT_ROBOT",
+    "Base",
+    "HeadCamera",
+    "Joint",
+    "Reach",
+    "RobotSpec",
+    "find_robot",
+    "register_robot",
+    "unregister_robot",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import mujoco
@@ -11,7 +11,8 @@ import numpy as np
 
 from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.render import GeomTable
-from rearrange.robot import fetch, kinematics
+from rearrange.robot import RobotSpec
+from rearrange.robot.parts import add_robot, handle_connect_name, object_weld_name
 from rearrange.scenes.apartment import (
     ARTICULATED_JOINTS,
     Apartment,
@@ -23,6 +24,8 @@ from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION
+
+HARDNESS = (0.02, 1.0)  # of contacts, MuJoCo's default: time constant [s], damping ratio
 
 
 @dataclass(frozen=True)
@@ -51,26 +54,29 @@ class ApartmentModel:
     resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
 
 
-@kept_by_apartment
-def load_apartment(layout: int, variation: int) -> ApartmentModel:
-    """Generate and compile an apartment with the robot in it (cached per process)."""
-    return _compile(layout, variation)
+def load_apartment(layout: int, variation: int, robot: RobotSpec) -> ApartmentModel:
+    """Generate and compile an apartment with a robot in it (cached per process)."""
+    return _apartments(robot, False)(layout, variation)
 
 
-@kept_by_apartment
-def hard_apartment(layout: int, variation: int) -> ApartmentModel:
+def hard_apartment(layout: int, variation: int, robot: RobotSpec) -> ApartmentModel:
     """`load_apartment` with contacts of the robot as stiff as those between things."""
-    world = _compile(layout, variation)
-    of_robot = (world.roles == ROBOT) | (world.roles == SUCTION)
-    world.model.geom_solref[of_robot] = fetch.HARDNESS
-    return world
+    return _apartments(robot, True)(layout, variation)
 
 
-def _compile(layout: int, variation: int) -> ApartmentModel:
+@cache
+def _apartments(robot: RobotSpec, hard: bool) -> kept_by_apartment[ApartmentModel]:
+    return kept_by_apartment(partial(_compile, robot, hard))
+
+
+def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> ApartmentModel:
     apartment, grid = load_layout(layout, variation)
-    spec, first, shared = _topology()
+    spec, first, shared = _topology(robot)
     write_apartment(spec, apartment)
     model = spec.compile()
+    if hard:
+        of_robot = (shared["roles"] == ROBOT) | (shared["roles"] == SUCTION)
+        model.geom_solref[of_robot] = HARDNESS
     return ApartmentModel(
         apartment=apartment,
         model=model,
@@ -83,15 +89,17 @@ def _compile(layout: int, variation: int) -> ApartmentModel:
     )
 
 
-@lru_cache(maxsize=1)
-def _topology() -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
+@lru_cache(maxsize=4)
+def _topology(robot: RobotSpec) -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
     """A spec to write apartments into, the clearance in one, and the fields that all have in common.
+
+    With the same robot, that is.
 
     Models are compiled anew, which takes a millisecond, since MuJoCo sorts the solids into a tree.
     """
     nowhere = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
     spec = build_spec(Apartment(0, 0, (0.0, 0.0, 0.0, 0.0), {}, (), {}, nowhere, nowhere))
-    fetch.add_fetch(spec, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
+    add_robot(spec, robot, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
     model = spec.compile()
     object_body = model.body(OBJECT_BODIES[0]).id
     handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
@@ -99,26 +107,26 @@ def _topology() -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
     trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
     trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
     shared = {
-        "roles": _geom_roles(model, object_body, handle_geoms),
+        "roles": _geom_roles(model, robot, object_body, handle_geoms),
         "first_object_body": object_body,
         "object_qpos": int(model.jnt_qposadr[model.body_jntadr[object_body]]),
         "object_qvel": int(model.jnt_dofadr[model.body_jntadr[object_body]]),
         "object_geoms": [_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
         "object_lengths": np.array([OBJECT_KINDS[kind].longest_side for kind in SLOT_KINDS]),
-        "arm_qpos": int(model.joint(kinematics.JOINT_NAMES[0]).qposadr[0]),
-        "arm_qvel": int(model.joint(kinematics.JOINT_NAMES[0]).dofadr[0]),
+        "arm_qpos": int(model.joint(robot.joint_names[0]).qposadr[0]),
+        "arm_qvel": int(model.joint(robot.joint_names[0]).dofadr[0]),
         "joint_qpos": np.array([joint.qposadr[0] for joint in joints]),
         "handle_geoms": handle_geoms,
-        "gripper_body": model.body(fetch.GRIPPER_BODY).id,
+        "gripper_body": model.body(robot.gripper_body).id,
         "weld_rows": np.array(
-            [model.equality(fetch.object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
+            [model.equality(object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
         ),
         "connect_rows": np.array(
-            [model.equality(fetch.handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
+            [model.equality(handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
         ),
         "resting_trees": np.array(trees),
     }
-    return spec, Clearance(model), shared
+    return spec, Clearance(model, robot), shared
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
@@ -126,15 +134,18 @@ def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
     return slice(first, first + int(model.body_geomnum[body]))
 
 
-def _geom_roles(model: mujoco.MjModel, object_body: int, handle_geoms: np.ndarray) -> np.ndarray:
+def _geom_roles(
+    model: mujoco.MjModel, robot: RobotSpec, object_body: int, handle_geoms: np.ndarray
+) -> np.ndarray:
     """Role of every geom for `scan_contacts` [G]."""
     roles = np.full(model.ngeom, OTHER, dtype=np.int32)
+    base = model.body(robot.base.body).id
     for geom in range(model.ngeom):
         body = int(model.geom_bodyid[geom])
         if object_body <= body < object_body + OBJECT_SLOT_COUNT:
             roles[geom] = body - object_body
-        elif model.body(body).name.startswith("fetch_"):
+        elif model.body_rootid[body] == base:
             roles[geom] = ROBOT
     roles[handle_geoms] = HANDLE + np.arange(len(handle_geoms))
-    roles[model.geom(fetch.SUCTION_GEOM).id] = SUCTION
+    roles[model.geom(robot.suction_geom).id] = SUCTION
     return roles

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.robot.kinematics import JOINT_COUNT
+from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 
 CONTROL_STEP = 1.0 / 30.0  # [s], one action
@@ -21,43 +21,48 @@ OBJECT_SLOT_COUNT = 30
 NOTHING = -1  # in index arrays: no object, no handle
 
 
-# One world's part of a SimState, as compiled tasks and kernels read it.
-WORLD_STATE = np.dtype(
-    [
-        ("base_pose", "f8", 3),
-        ("base_blocked", "?"),
-        ("arm_joints", "f8", JOINT_COUNT),
-        ("arm_velocities", "f8", JOINT_COUNT),
-        ("end_effector_position", "f8", 3),
-        ("end_effector_rotation", "f8", (3, 3)),
-        ("end_effector_in_base", "f8", 3),
-        ("object_position", "f8", (OBJECT_SLOT_COUNT, 3)),
-        ("object_rotation", "f8", (OBJECT_SLOT_COUNT, 4)),
-        ("articulated_joints", "f8", len(ARTICULATED_JOINTS)),
-        ("handle_position", "f8", (len(ARTICULATED_JOINTS), 3)),
-        ("held_object", "i8"),
-        ("held_handle", "i8"),
-        ("touched_object", "i8"),
-        ("touched_handle", "i8"),
-        ("hold_violated", "?"),
-        ("contact_force", "f8"),
-    ],
-    align=True,
-)
+def world_state(robot: RobotSpec) -> np.dtype:
+    """One world's part of a SimState, as compiled tasks and kernels read it; they are compiled for each."""
+    joints, doors = len(robot.joints), len(ARTICULATED_JOINTS)
+    return np.dtype(
+        [
+            ("base_pose", "f8", 3),
+            ("base_blocked", "?"),
+            ("arm_joints", "f8", (joints,)),
+            ("arm_velocities", "f8", (joints,)),
+            ("end_effector_position", "f8", 3),
+            ("end_effector_rotation", "f8", (3, 3)),
+            ("end_effector_in_base", "f8", 3),
+            ("resting_tip", "f8", 3),
+            ("object_position", "f8", (OBJECT_SLOT_COUNT, 3)),
+            ("object_rotation", "f8", (OBJECT_SLOT_COUNT, 4)),
+            ("articulated_joints", "f8", doors),
+            ("handle_position", "f8", (doors, 3)),
+            ("held_object", "i8"),
+            ("held_handle", "i8"),
+            ("touched_object", "i8"),
+            ("touched_handle", "i8"),
+            ("hold_violated", "?"),
+            ("contact_force", "f8"),
+        ],
+        align=True,
+    )
 
 
 class SimState:
     """What tasks may know of N worlds after a step. Arrays are reused: copy what must outlive a step.
 
     Attributes:
-        worlds: All of it, one record of WORLD_STATE per world [N]; the others are views into it.
+        robot: Whose arm it is, in all worlds.
+        worlds: All of it, one record of `world_state` per world [N]; the others are views into it.
         base_pose: x, y, yaw [N, 3].
         base_blocked: The last base motion was clamped by an obstacle [N] bool.
-        arm_joints: Measured joint angles [N, 7].
-        arm_velocities: Measured joint velocities [N, 7].
+        arm_joints: Measured joint angles [N, J].
+        arm_velocities: Measured joint velocities [N, J].
         end_effector_position: Suction tip, world frame [N, 3].
         end_effector_rotation: World from end effector [N, 3, 3]; x points out of the gripper.
         end_effector_in_base: Suction tip, base frame [N, 3].
+        resting_tip: Where skills must bring the tip, base frame [N, 3]: a constant of the robot.
         object_position: Centres, world frame [N, 30, 3]; unused slots are parked far away.
         object_rotation: Quaternions wxyz [N, 30, 4].
         articulated_joints: Order of scenes.ARTICULATED_JOINTS [N, 5]; rad for doors, m for drawers.
@@ -70,9 +75,10 @@ class SimState:
         contact_force: Largest normal contact force on the robot or on what it holds [N].
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, robot: RobotSpec) -> None:
         """Of `count` worlds that were never reset: zeros, and nothing is held or touched."""
-        worlds = self.worlds = np.zeros(count, WORLD_STATE)
+        self.robot = robot
+        worlds = self.worlds = np.zeros(count, world_state(robot))
         self.base_pose: np.ndarray = worlds["base_pose"]
         self.base_blocked: np.ndarray = worlds["base_blocked"]
         self.arm_joints: np.ndarray = worlds["arm_joints"]
@@ -80,6 +86,7 @@ class SimState:
         self.end_effector_position: np.ndarray = worlds["end_effector_position"]
         self.end_effector_rotation: np.ndarray = worlds["end_effector_rotation"]
         self.end_effector_in_base: np.ndarray = worlds["end_effector_in_base"]
+        self.resting_tip: np.ndarray = worlds["resting_tip"]
         self.object_position: np.ndarray = worlds["object_position"]
         self.object_rotation: np.ndarray = worlds["object_rotation"]
         self.articulated_joints: np.ndarray = worlds["articulated_joints"]
@@ -92,6 +99,7 @@ class SimState:
         self.contact_force: np.ndarray = worlds["contact_force"]
         for held in ("held_object", "held_handle", "touched_object", "touched_handle"):
             worlds[held] = NOTHING
+        self.resting_tip[:] = robot.resting_tip
 
 
 @runtime_checkable
@@ -109,7 +117,7 @@ class Simulator(Protocol):
         """Advance every world by CONTROL_STEP and update `state`.
 
         Args:
-            action: [N, 10] in physical units: change of the seven arm joint targets [rad], grip
+            action: [N, J + 3] in physical units: change of the J arm joint targets [rad], grip
                 (>= 0: hold or try to grasp, < 0: let go), base forward [m], base turn [rad].
         """
         ...

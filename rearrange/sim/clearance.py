@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.robot import fetch, kinematics
-from rearrange.robot.kinematics import TORSO_LIFT, frames_kernel
+from rearrange.robot import RobotSpec
+from rearrange.robot.kinematics import frames_kernel
+from rearrange.robot.parts import BASE_BIT
 from rearrange.scenes.compile import ARTICULATED_BIT, OBJECT_BODIES, STATIC_BIT
 
 SLACK = 0.002  # [m], added to every sphere
 PIECE = 0.08  # [m], a geom is cut into pieces of this length or of its own thickness
-# Links of spheres: 0 to 6 the arm's, CUP the gripper, BASE for what is rigid with the base.
-BASE, CUP = -1, kinematics.JOINT_COUNT
+BASE = -1  # link of spheres that are rigid with the base; else that of a joint, and after them the gripper's
 # Columns of a box: centre, row-major rotation, half sizes, bounds along the world's axes.
 MATRIX, HALF, BOUNDS, COLUMNS = 3, 12, 15, 21
 LOCAL = 4  # column of a placed sphere where its place in the base frame starts
@@ -44,16 +45,14 @@ class Clearance:
         radii: Of spheres around the objects' origins [30], m.
     """
 
-    def __init__(self, model: mujoco.MjModel) -> None:
-        """Collect it from a compiled apartment."""
+    def __init__(self, model: mujoco.MjModel, robot: RobotSpec) -> None:
+        """Collect it from a compiled apartment with this robot in it."""
         self._data = mujoco.MjData(model)
         trees = model.body_treeid[model.geom_bodyid]
-        self.spheres = _robot_spheres(model)
+        self.spheres = _robot_spheres(model, robot)
         self.moving = np.flatnonzero((model.geom_contype & ARTICULATED_BIT != 0) & (trees >= 0))
         self._take_boxes(model)
-        self.base_boxes = self._boxes(
-            np.flatnonzero(model.geom_contype & fetch.BASE_BIT), self._data
-        )
+        self.base_boxes = self._boxes(np.flatnonzero(model.geom_contype & BASE_BIT), self._data)
         self.radii = np.array([_object_radius(model, name) for name in OBJECT_BODIES])
 
     def elsewhere(self, model: mujoco.MjModel) -> Clearance:
@@ -104,23 +103,35 @@ def _half_sizes(model: mujoco.MjModel) -> np.ndarray:
     return half
 
 
-def _robot_spheres(model: mujoco.MjModel) -> np.ndarray:
+def _robot_spheres(model: mujoco.MjModel, robot: RobotSpec) -> np.ndarray:
     """Spheres around all of the robot that can touch something [S, 5]; see `Clearance`."""
-    links = {f"fetch_{name}": index for index, name in enumerate(kinematics.JOINT_NAMES)}
-    links[fetch.GRIPPER_BODY] = kinematics.JOINT_COUNT
+    base = model.body(robot.base.body).id
+    joints = [model.joint(name).id for name in robot.joint_names]
+    links = {int(model.jnt_bodyid[joint]): index for index, joint in enumerate(joints)}
+    links |= {model.body(robot.gripper_body).id: len(joints), base: BASE}
     half = _half_sizes(model)
     spheres: list[tuple[float, ...]] = []
     for geom in range(model.ngeom):
         body = int(model.geom_bodyid[geom])
-        name = model.body(body).name
         collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
-        if not name.startswith("fetch_") or not collides:
+        if model.body_rootid[body] != base or not collides:
             continue
-        # The base is a mocap body at the origin of the base frame, the torso is fixed to it.
-        origin = model.body_pos[body] if name == "fetch_torso" else np.zeros(3)
         for center, radius in _cover(model, geom, half[geom]):
-            spheres.append((links.get(name, BASE), *(center + origin), radius + SLACK))
+            link, place = _on_link(model, links, body, center)
+            spheres.append((links[link], *place, radius + SLACK))
     return np.array(sorted(spheres))
+
+
+def _on_link(
+    model: mujoco.MjModel, links: Mapping[int, int], body: int, point: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """The nearest of the links that a body is, or is rigid with, and a point of the body in its frame."""
+    while body not in links:
+        matrix = np.empty(9)
+        mujoco.mju_quat2Mat(matrix, model.body_quat[body])
+        point = matrix.reshape(3, 3) @ point + model.body_pos[body]
+        body = int(model.body_parentid[body])
+    return body, point
 
 
 def _cover(model: mujoco.MjModel, geom: int, half: np.ndarray) -> list[tuple[np.ndarray, float]]:
@@ -147,9 +158,9 @@ def _object_radius(model: mujoco.MjModel, body_name: str) -> float:
 
 
 @cached_njit(**_KERNEL)
-def _place_spheres(spheres, joints, x, y, yaw, placed):  # type: ignore[no-untyped-def]
+def _place_spheres(spheres, chain, joints, x, y, yaw, placed):  # type: ignore[no-untyped-def]
     """Write the spheres in the world, their radii, and their place in the base frame [>= S, 7]."""
-    positions, r = frames_kernel(joints, TORSO_LIFT)
+    positions, r = frames_kernel(joints, chain)
     cos, sin = math.cos(yaw), math.sin(yaw)
     for s in range(len(spheres)):
         link = int(spheres[s, 0])
@@ -225,18 +236,18 @@ def _meets_object(placed, last, bounds, objects, radii, held):  # type: ignore[n
 
 
 @cached_njit(**_KERNEL)
-def _cup_meets_base(spheres, placed, arm, last, base_boxes):  # type: ignore[no-untyped-def]
+def _cup_meets_base(spheres, cup, placed, arm, last, base_boxes):  # type: ignore[no-untyped-def]
     """Whether one of the cup's spheres, among arm .. last - 1, overlaps the base: its only self-contact."""
     for s in range(arm, last):
         for p in range(len(base_boxes)):
-            if spheres[s, 0] == CUP and _meets_box(placed, s, s + 1, LOCAL, base_boxes, p):
+            if spheres[s, 0] == cup and _meets_box(placed, s, s + 1, LOCAL, base_boxes, p):
                 return True
     return False
 
 
 @cached_njit(**_KERNEL)
 def is_clear(  # type: ignore[no-untyped-def]
-    spheres, boxes, base_boxes, moving_boxes, radii, joints, x, y, yaw, objects, held
+    spheres, boxes, base_boxes, moving_boxes, radii, chain, joints, x, y, yaw, objects, held
 ):  # fmt: skip
     """Whether no part of the robot and its load can touch anything in the substep that begins so.
 
@@ -246,7 +257,8 @@ def is_clear(  # type: ignore[no-untyped-def]
         base_boxes: See `Clearance`.
         moving_boxes: Of doors and drawers as they are now [M, 21], m.
         radii: See `Clearance`.
-        joints: Arm joints [7], rad.
+        chain: Of the robot's arm, see RobotSpec.
+        joints: Arm joints [J], rad.
         x: Base, with y [m] and yaw [rad].
         y: See x.
         yaw: See x.
@@ -256,7 +268,7 @@ def is_clear(  # type: ignore[no-untyped-def]
     load = len(spheres)
     last = load + 1 if held >= 0 else load
     placed, bounds = np.empty((last, 7)), np.empty((2, 6))
-    _place_spheres(spheres, joints, x, y, yaw, placed)
+    _place_spheres(spheres, chain, joints, x, y, yaw, placed)
     if held >= 0:
         for k in range(3):
             placed[load, k] = objects[held, k]
@@ -268,7 +280,7 @@ def is_clear(  # type: ignore[no-untyped-def]
     _bound(placed, arm, last, bounds, 1)
     if bounds[1, 2] < 0.0:  # the floor
         return False
-    if _cup_meets_base(spheres, placed, arm, load, base_boxes):
+    if _cup_meets_base(spheres, len(joints), placed, arm, load, base_boxes):
         return False
     for b in range(len(boxes)):  # walls and furniture keep the base away by the occupancy grid
         if not _apart(bounds, 1, boxes, b, BOUNDS) and _meets_box(placed, arm, last, 0, boxes, b):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.settings import check_ranges, group, setting
 from rearrange.sim.randomisation import Randomisation
 
@@ -13,6 +14,7 @@ from rearrange.sim.randomisation import Randomisation
 class SimulatorConfig:
     """Settings of a simulator. `hab`: habitat-lab v0.3.4's, or the VER paper's."""
 
+    robot: str = setting(DEFAULT_ROBOT, hab=None, about="who acts, by name")
     camera_size: int = setting(
         128,
         hab=128,
@@ -65,5 +67,6 @@ class SimulatorConfig:
     randomise: Randomisation = group(Randomisation)
 
     def __post_init__(self) -> None:
-        """Raise a UserError for a number out of its range."""
+        """Raise a UserError for a number out of its range, or a robot that there is not."""
+        find_robot(self.robot)
         check_ranges(self, "")

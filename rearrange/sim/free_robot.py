@@ -22,8 +22,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rearrange.caching import cached_njit
-from rearrange.robot import fetch
-from rearrange.robot.kinematics import JOINT_COUNT
+from rearrange.robot import RobotSpec
+from rearrange.robot.parts import add_robot
 from rearrange.scenes.compile import empty_spec
 from rearrange.sim.clearance import is_clear
 from rearrange.sim.kernels import place_base
@@ -45,9 +45,10 @@ class FreeRobot:
         arguments: What `step_free` wants of it.
     """
 
-    def __init__(self, loaded: bool) -> None:
+    def __init__(self, robot: RobotSpec, loaded: bool) -> None:
         """Make one; a load has to be described by `take` before the first step."""
-        model = self.model = copy.copy(_compile(loaded)) if loaded else _compile(loaded)
+        shared = _compile(robot, loaded)
+        model = self.model = copy.copy(shared) if loaded else shared
         data = self.data = mujoco.MjData(model)
         data.eq_active[:] = loaded
         self.arguments = (
@@ -60,6 +61,7 @@ class FreeRobot:
             data.ctrl,
             data.mocap_pos[0],
             data.mocap_quat[0],
+            robot.chain,
         )
 
     def take(self, apartment: mujoco.MjModel, body: int, weld: int) -> None:
@@ -75,14 +77,14 @@ class FreeRobot:
         model.stat.meaninertia = apartment.stat.meaninertia
 
 
-@lru_cache(maxsize=2)
-def _compile(loaded: bool) -> mujoco.MjModel:
+@lru_cache(maxsize=8)
+def _compile(robot: RobotSpec, loaded: bool) -> mujoco.MjModel:
     spec = empty_spec()
     spec.memory = 2**20  # bytes; the apartment's default is 15 times that
     if loaded:
         load = spec.worldbody.add_body(name=LOAD, mass=1.0, inertia=(1.0, 1.0, 1.0))
         load.add_freejoint()
-    fetch.add_fetch(spec, (LOAD,) if loaded else (), {})
+    add_robot(spec, robot, (LOAD,) if loaded else (), {})
     model = spec.compile()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     return model
@@ -152,7 +154,7 @@ def _copy(source, start, target, first, count):  # type: ignore[no-untyped-def]
 @cached_njit(**_KERNEL)
 def step_free(  # type: ignore[no-untyped-def]
     call_step, call_kinematics, small_model, small_data, small_qpos, small_qvel, small_warm,
-    small_ctrl, small_position, small_rotation,
+    small_ctrl, small_position, small_rotation, chain,
     budget, apartment_model, apartment_data, qpos, qvel, warm, ctrl, position, rotation, arm_qpos,
     arm_qvel, object_qpos, object_qvel, objects, held, motion,
     spheres, boxes, base_boxes, moving_boxes, radii,
@@ -167,32 +169,33 @@ def step_free(  # type: ignore[no-untyped-def]
     Returns:
         Substeps that were taken. If fewer than the budget, the base stands where the next one begins.
     """
-    arm = qpos[arm_qpos : arm_qpos + JOINT_COUNT]
+    count = len(small_ctrl)
+    arm = qpos[arm_qpos : arm_qpos + count]
     load_qpos, load_qvel = object_qpos + 7 * held, object_qvel + 6 * held
-    own_qpos, own_qvel = len(small_qpos) - JOINT_COUNT, len(small_qvel) - JOINT_COUNT  # of the arm
-    _copy(ctrl, 0, small_ctrl, 0, JOINT_COUNT)
+    own_qpos, own_qvel = len(small_qpos) - count, len(small_qvel) - count  # of the arm
+    _copy(ctrl, 0, small_ctrl, 0, count)
     for taken in range(budget):
         teleport(motion, position, rotation, objects, held)
         if not is_clear(
-            spheres, boxes, base_boxes, moving_boxes, radii, arm, motion[0], motion[1], motion[2],
-            objects, held,
+            spheres, boxes, base_boxes, moving_boxes, radii, chain, arm, motion[0], motion[1],
+            motion[2], objects, held,
         ):  # fmt: skip
             return taken
         if taken == budget - 1:
             _call(call_kinematics, apartment_model, apartment_data)  # pyright: ignore
         _copy(position, 0, small_position, 0, 2)
         _copy(rotation, 0, small_rotation, 0, 4)
-        _copy(qpos, arm_qpos, small_qpos, own_qpos, JOINT_COUNT)
-        _copy(qvel, arm_qvel, small_qvel, own_qvel, JOINT_COUNT)
-        _copy(warm, arm_qvel, small_warm, own_qvel, JOINT_COUNT)
+        _copy(qpos, arm_qpos, small_qpos, own_qpos, count)
+        _copy(qvel, arm_qvel, small_qvel, own_qvel, count)
+        _copy(warm, arm_qvel, small_warm, own_qvel, count)
         if held >= 0:
             _copy(qpos, load_qpos, small_qpos, 0, 7)
             _copy(qvel, load_qvel, small_qvel, 0, 6)
             _copy(warm, load_qvel, small_warm, 0, 6)
         _call(call_step, small_model, small_data)  # pyright: ignore
-        _copy(small_qpos, own_qpos, qpos, arm_qpos, JOINT_COUNT)
-        _copy(small_qvel, own_qvel, qvel, arm_qvel, JOINT_COUNT)
-        _copy(small_warm, own_qvel, warm, arm_qvel, JOINT_COUNT)
+        _copy(small_qpos, own_qpos, qpos, arm_qpos, count)
+        _copy(small_qvel, own_qvel, qvel, arm_qvel, count)
+        _copy(small_warm, own_qvel, warm, arm_qvel, count)
         if held >= 0:
             _copy(small_qpos, 0, qpos, load_qpos, 7)
             _copy(small_qvel, 0, qvel, load_qvel, 6)

@@ -7,15 +7,13 @@ import math
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.navigation.base_motion import clamp_kernel
-from rearrange.robot import kinematics
-from rearrange.robot.actions import FORWARD, GRIP, TURN
+from rearrange.robot.actions import forward_of, grip_of, turn_of
 from rearrange.sim.base import NOTHING
 
 SUBSTEP_COUNT = 4
 KEEP, LET_GO, TAKE = 0, 1, 2  # what the suction cup has to do
 SLOWEST = 1 / 16  # pace of a base that is held up
 _KERNEL = {"nogil": True, "error_model": "numpy"}
-_TIP = kinematics.END_EFFECTOR_OFFSET[0]
 
 
 @cached_njit(**_KERNEL)
@@ -32,14 +30,14 @@ def begin_step(  # type: ignore[no-untyped-def]
     """Command the arm, and decide where world i's base goes in this step.
 
     Args:
-        worlds: Records of WORLD_STATE [N]; base_pose and base_blocked of world i are updated.
+        worlds: Records of `world_state` [N]; base_pose and base_blocked of world i are updated.
         i: World.
-        action: Of all worlds [N, 10].
-        targets: Of the arm's joints, updated [N, 7], rad.
-        measured: Arm joints as they are [7], rad.
-        control: Written: what is commanded [7], rad.
+        action: Of all worlds [N, J + 3].
+        targets: Of the arm's joints, updated [N, J], rad.
+        measured: Arm joints as they are [J], rad.
+        control: Written: what is commanded [J], rad.
         lead: Targets stay this close to the measured joints [rad].
-        limits: Low and high of the joints [2, 7], rad.
+        limits: Low and high of the joints [2, J], rad.
         floor: Clearance of the floor's cells [nx, ny], m.
         frame: x and y of the floor's origin and its cell size [3], m.
         radius: Of the base [m].
@@ -53,7 +51,8 @@ def begin_step(  # type: ignore[no-untyped-def]
         target = targets[i, k] + action[i, k]
         target = max(min(target, measured[k] + lead), measured[k] - lead)
         targets[i, k] = control[k] = max(min(target, limits[1, k]), limits[0, k])
-    pose, forward, turn = worlds[i].base_pose, action[i, FORWARD], action[i, TURN]
+    world = worlds[i]
+    pose, forward, turn = world.base_pose, action[i, forward_of(world)], action[i, turn_of(world)]
     x, y, yaw = pose[0], pose[1], pose[2]
     # HAB turns and drives in one action: the motion follows the mean heading.
     heading = yaw + 0.5 * turn
@@ -68,10 +67,9 @@ def begin_step(  # type: ignore[no-untyped-def]
     if forward != 0.0 or turn != 0.0:
         pose[0], pose[1] = new_x, new_y
         pose[2] = (yaw + turn + math.pi) % (2 * math.pi) - math.pi
-    world = worlds[i]
     holds = world.held_object != NOTHING or world.held_handle != NOTHING
     touches = world.touched_object != NOTHING or world.touched_handle != NOTHING
-    if action[i, GRIP] < 0.0:
+    if action[i, grip_of(world)] < 0.0:
         return LET_GO if holds else KEEP
     return TAKE if touches and not holds else KEEP
 
@@ -102,9 +100,11 @@ def yield_to(push, motion, pace, force, torque):  # type: ignore[no-untyped-def]
 @cached_njit(**_KERNEL)
 def read_world(  # type: ignore[no-untyped-def]
     worlds, i, hold_threshold, arm_joints, arm_velocities, hand_position, hand_rotation, object_position,
-    object_rotation, qpos, joint_qpos, geom_position, handle_geoms,
+    object_rotation, qpos, joint_qpos, geom_position, handle_geoms, reach,
 ):  # fmt: skip
-    """Write what tasks may know of world i, but contacts and grasps, into its record of WORLD_STATE.
+    """Write what tasks may know of world i, but contacts and grasps, into its record.
+
+    `reach` is how far the suction tip is before the gripper [m].
 
     Returns:
         Whether what is held has slipped farther from the tip than the threshold [m].
@@ -116,7 +116,7 @@ def read_world(  # type: ignore[no-untyped-def]
     for k in range(3):
         for m in range(3):
             state.end_effector_rotation[k, m] = hand_rotation[k, m]
-        tip[k] = hand_position[k] + _TIP * hand_rotation[k, 0]
+        tip[k] = hand_position[k] + reach * hand_rotation[k, 0]
     local = geometry.to_base_frame(state.base_pose, tip)
     for k in range(3):
         state.end_effector_in_base[k] = local[k]

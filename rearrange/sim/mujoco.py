@@ -17,11 +17,10 @@ import mujoco
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.navigation import ROBOT_RADIUS
 from rearrange.render import Camera, look_at
 from rearrange.render.caster import cast, scratch_image
 from rearrange.render.projection import WORK_SHAPE
-from rearrange.robot import fetch, kinematics
+from rearrange.robot import find_robot
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.compile import ROBOT_BIT
 from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_apartment
@@ -54,20 +53,20 @@ class MujocoSimulator:
         """Allocate the state; worlds hold nothing until they are reset."""
         self.config = config or SimulatorConfig()
         self.config.randomise.check()
+        robot = self._robot = find_robot(self.config.robot)
         self.world_count = world_count
-        self.state = SimState(world_count)
+        self.state = SimState(world_count, robot)
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
         self._cameras: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._work = np.zeros(WORK_SHAPE)  # of the caster
-        self._arm_targets = np.zeros((world_count, kinematics.JOINT_COUNT))
+        self._arm_targets = np.zeros((world_count, len(robot.joints)))
         self._suction = Suction(self.state)
-        self._limits = np.array(kinematics.JOINT_LIMITS).T.copy()
         self._steps = np.zeros(world_count, int)  # actions since the reset
         self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
-        self._mount = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)  # base from camera
-        self._mounts = [(fetch.CAMERA_POSITION, self._mount)] * world_count  # of each world
+        self._mount = look_at(robot.camera.position, robot.camera.target)  # base from camera
+        self._mounts = [(robot.camera.position, self._mount)] * world_count  # of each world
         self._drawn: list[Drawn | None] = [None] * world_count  # what is randomised in each
         self._eye, self._turn = np.empty(3), np.empty((3, 3))  # the camera that renders now
 
@@ -79,7 +78,7 @@ class MujocoSimulator:
             self._reset_world(i, episode)
 
     def step(self, action: np.ndarray) -> None:
-        """Advance all worlds by one action [N, 10]; see the contract."""
+        """Advance all worlds by one action [N, J + 3]; see the contract."""
         for i in range(self.world_count):
             self._step_world(i, action)
 
@@ -123,7 +122,7 @@ class MujocoSimulator:
     def _camera(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """The lens of a camera of this size, and a scratch image."""
         if size not in self._cameras:
-            lens = Camera(size, size, fetch.CAMERA_FIELD_OF_VIEW).lens()
+            lens = Camera(size, size, self._robot.camera.field_of_view).lens()
             self._cameras[size] = (lens, scratch_image(size, size, np.float32))
         return self._cameras[size]
 
@@ -142,10 +141,10 @@ class MujocoSimulator:
 
     def _reset_world(self, i: int, episode: Episode) -> None:
         load = hard_apartment if self.config.hard_contacts else load_apartment
-        world = load(episode.layout, episode.variation)
+        world = load(episode.layout, episode.variation, self._robot)
         drawn = self._drawn[i] = self.config.randomise.draw(episode.seed)
         if drawn is not None:
-            self._mounts[i] = drawn.mount(self._mount)
+            self._mounts[i] = drawn.mount(self._robot.camera, self._mount)
             if drawn.changes_model:
                 model = copy.copy(world.model)
                 drawn.change_model(model, world.first_object_body)
@@ -153,7 +152,7 @@ class MujocoSimulator:
         data = self.data[i]
         if data is None:
             data = self.data[i] = mujoco.MjData(world.model)
-            self._views[i] = WorldViews(world, data)
+            self._views[i] = WorldViews(world, data, self._robot)
         self.worlds[i] = world
         mujoco.mj_resetData(world.model, data)
         objects = episode.objects if drawn is None else drawn.moved(episode.objects)
@@ -185,12 +184,13 @@ class MujocoSimulator:
         self._read(i, world, data, views, True, False)
 
     def _step_world(self, i: int, action: np.ndarray) -> None:
-        """Take the action of world i, of all actions [N, 10]."""
+        """Take the action of world i, of all actions [N, J + 3]."""
         world, data = self._world(i)
         state, views, grid, config = self.state, self._view(i), world.grid, self.config
+        robot = self._robot
         change = begin_step(
             state.worlds, i, action, self._arm_targets, views.arm_joints, views.arm_targets,
-            config.target_lead, self._limits, grid.clearance, world.floor_frame, ROBOT_RADIUS,
+            config.target_lead, robot.limits, grid.clearance, world.floor_frame, robot.base.radius,
             config.slide, self._motion,
         )  # fmt: skip
         if change == LET_GO:
@@ -269,7 +269,8 @@ class MujocoSimulator:
             data.ncon, contact.geom, contact.frame, contact.pos, contact.efc_address,
             data.efc_force, world.roles, held, int(self.state.held_handle[i]), views.base_position,
         )  # fmt: skip
-        drive, turn = yield_to(push, motion, views.pace, fetch.DRIVE_FORCE, fetch.TURN_TORQUE)
+        base = self._robot.base
+        drive, turn = yield_to(push, motion, views.pace, base.drive_force, base.turn_torque)
         if not (drive or turn):
             return
         motion[3:] *= (-drive, -drive, -turn)
@@ -324,6 +325,7 @@ class MujocoSimulator:
             state.worlds, i, self.config.hold_threshold, views.arm_joints, views.arm_velocities,
             views.hand_position, views.hand_rotation, views.object_position, views.object_rotation,
             views.qpos, world.joint_qpos, views.geom_position, world.handle_geoms,
+            self._robot.tip_offset,
         )  # fmt: skip
         if touching and data.ncon:
             state.touched_object[i], state.touched_handle[i], state.contact_force[i] = self._scan(

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from rearrange.render.camera import FAR
-from rearrange.robot import fetch
+from rearrange.robot import HeadCamera
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import OBJECT_SLOT_COUNT
@@ -182,13 +182,16 @@ class Drawn:
         model.dof_M0[joints] *= of_joints
         model.dof_invweight0[joints] /= of_joints
 
-    def mount(self, rotation: np.ndarray) -> tuple[tuple[float, float, float], np.ndarray]:
+    def mount(
+        self, camera: HeadCamera, rotation: np.ndarray
+    ) -> tuple[tuple[float, float, float], np.ndarray]:
         """Place of the head camera in the base frame [m], and base from camera [3, 3].
 
         Args:
+            camera: The nominal one.
             rotation: The nominal base from camera [3, 3].
         """
-        x, y, z = (np.array(fetch.CAMERA_POSITION) + self.camera_shift).tolist()
+        x, y, z = (np.array(camera.position) + self.camera_shift).tolist()
         angle = float(np.linalg.norm(self.camera_turn))
         if angle == 0.0:
             return (x, y, z), rotation

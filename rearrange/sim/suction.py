@@ -7,7 +7,6 @@ import math
 import mujoco
 import numpy as np
 
-from rearrange.robot import kinematics
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.base import NOTHING, SimState
@@ -73,7 +72,7 @@ class Suction:
         body = int(world.model.geom_bodyid[world.handle_geoms[handle]])
         tip = self.state.end_effector_position[i]
         on_body = data.xmat[body].reshape(3, 3).T @ (tip - data.xpos[body])
-        self._grasps[i, :3] = kinematics.END_EFFECTOR_OFFSET
+        self._grasps[i, :3] = self.state.robot.tip
         self._grasps[i, 3:6] = on_body
         data.eq_active[world.connect_rows[handle]] = True
         self.state.held_handle[i] = handle
@@ -116,7 +115,7 @@ class Suction:
         pose = np.array(top_grasp(slot) if grasp is None else grasp, dtype=float)
         hand, rotation = data.xpos[world.gripper_body], data.xmat[world.gripper_body].reshape(3, 3)
         start = world.object_qpos + 7 * slot
-        reach = kinematics.END_EFFECTOR_OFFSET + pose[:3]
+        reach = np.add(pose[:3], self.state.robot.tip)
         data.qpos[start : start + 3] = hand + rotation @ reach
         turn = np.empty(4)
         mujoco.mju_mulQuat(turn, data.xquat[world.gripper_body], pose[3:])

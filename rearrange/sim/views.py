@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from rearrange.robot import kinematics
+from rearrange.robot import RobotSpec
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.base import OBJECT_SLOT_COUNT
 from rearrange.sim.free_robot import FreeRobot
@@ -18,9 +18,9 @@ class WorldViews:
     slices are made once; making them anew would cost a tenth of a step.
     """
 
-    def __init__(self, world: ApartmentModel, data: mujoco.MjData) -> None:
+    def __init__(self, world: ApartmentModel, data: mujoco.MjData, robot: RobotSpec) -> None:
         """Slice the arrays of `data`."""
-        count, first = kinematics.JOINT_COUNT, world.first_object_body
+        count, first = len(robot.joints), world.first_object_body
         self.qpos = data.qpos
         self.arm_joints = data.qpos[world.arm_qpos : world.arm_qpos + count]
         self.arm_velocities = data.qvel[world.arm_qvel : world.arm_qvel + count]
@@ -35,7 +35,7 @@ class WorldViews:
         self.object_rotation = data.xquat[first : first + OBJECT_SLOT_COUNT]
         self.geom_position = data.geom_xpos
         self.geom_rotation = data.geom_xmat
-        self.free_robot, self.loaded_robot = FreeRobot(loaded=False), FreeRobot(loaded=True)
+        self.free_robot, self.loaded_robot = FreeRobot(robot, False), FreeRobot(robot, True)
         # What `step_free` wants of the apartment's MjData.
         self.physics = (
             data._address, data.qpos, data.qvel, data.qacc_warmstart, data.ctrl, self.base_position,

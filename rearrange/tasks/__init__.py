@@ -11,6 +11,7 @@ import gymnasium
 from rearrange.entry_points import load
 from rearrange.errors import UserError
 from rearrange.gym_ids import id_of, register_id
+from rearrange.robot import RobotSpec
 from rearrange.tasks.base import ActionConfig, ForceConfig, Outcome, Task
 from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.navigate import Navigate, NavigateConfig
@@ -113,13 +114,15 @@ def default_config(name: str) -> Any:
     return _entry(name)[1]()
 
 
-def make_task(name: str, config: Any = None, world_count: int = 1, **options: Any) -> Task:
-    """A task over `world_count` worlds; `config=None` takes the defaults.
+def make_task(
+    name: str, config: Any = None, world_count: int = 1, robot: RobotSpec | None = None
+) -> Task:
+    """A task over `world_count` worlds; None takes the defaults.
 
     Raises:
         UserError: There is no such task.
     """
-    return _entry(name)[0](config, world_count, **options)
+    return _entry(name)[0](config, world_count, robot)
 
 
 @cache

@@ -1,6 +1,6 @@
 """What every task is made of: actions, force accounting, reward terms and outcomes.
 
-A task's logic is written once, as plain arithmetic on the record of one world (WORLD_STATE in
+A task's logic is written once, as plain arithmetic on the record of one world (`world_state` in
 rearrange.sim.base) and on what the task remembers of that world, and compiled. Over arrays, NumPy's
 calls took half the time of a whole step with physics and image.
 """
@@ -21,11 +21,12 @@ from rearrange.caching import cached_njit
 from rearrange.episodes.episode import Episode, Target
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
-from rearrange.robot.actions import ACTION_NAMES, FORWARD, GRIP, PHYSICAL_ACTION_SIZE, TURN
+from rearrange.robot import RobotSpec, find_robot
+from rearrange.robot.actions import ActionLayout
 from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import SimState
 from rearrange.tasks.sampling import Scene
-from rearrange.tasks.sensors import SENSOR_PARTS
+from rearrange.tasks.sensors import PER_JOINT, SENSOR_PARTS
 
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
@@ -55,11 +56,10 @@ class ActionConfig:
         note="the VER paper; its actions answer the state before the last",
     )
 
-    def scale(self) -> np.ndarray:
-        """What an action of 1 is in the simulator's units: rad, grip, m, rad [10]."""
-        scale = np.full(PHYSICAL_ACTION_SIZE, self.arm_step)
-        scale[GRIP], scale[FORWARD], scale[TURN] = 1.0, self.forward_step, self.turn_step
-        return scale
+    def scale(self, layout: ActionLayout) -> np.ndarray:
+        """What an action of 1 is in the simulator's units: rad, grip, m, rad [J + 3]."""
+        arm = np.full(layout.grip, self.arm_step)
+        return layout.physical(arm, 1.0, self.forward_step, self.turn_step)
 
 
 @dataclass
@@ -136,21 +136,22 @@ class Task:
     Attributes:
         name: How users call it.
         config_type: Its numbers.
-        action_slice: Where its action stands in a full one; `action_size` is its length.
-        OBSERVATION: Vector observations by name, and their sizes (the env adds the camera).
+        ACTIONS: Parts of its action, see ActionLayout.part.
+        OBSERVATION: Vector observations by name, and their sizes or PER_JOINT (the env adds the camera).
         PARTS: Names of their numbers, for configs; they begin anew for each further target.
         REWARDS: Names of the reward terms.
         FAILURES: Names of the reasons of failure.
         MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
         compiled: Its logic.
+        robot: Who acts.
+        action_slice: Where its action stands in a robot's full one; `action_size` is its length.
         memory: One record per world [N].
         settings: The config as a record [1], for compiled code.
     """
 
     name: ClassVar[str]
     config_type: ClassVar[type]
-    action_size: ClassVar[int]
-    action_slice: ClassVar[slice]
+    ACTIONS: ClassVar[tuple[str, ...]]
     OBSERVATION: ClassVar[dict[str, int]]
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = SENSOR_PARTS
     REWARDS: ClassVar[tuple[str, ...]]
@@ -158,8 +159,13 @@ class Task:
     MEMORY: ClassVar[list[tuple[Any, ...]]]
     compiled: ClassVar[Compiled]
 
-    def __init__(self, config: Any = None, world_count: int = 1) -> None:
-        """Allocate what has to be remembered between steps; `config=None` takes the defaults."""
+    def __init__(
+        self, config: Any = None, world_count: int = 1, robot: RobotSpec | None = None
+    ) -> None:
+        """Allocate what has to be remembered between steps; None takes the defaults."""
+        self.robot = robot or find_robot()
+        self.action_slice = self.robot.actions.part(self.ACTIONS)
+        self.action_size = self.action_slice.stop - self.action_slice.start
         self.config = config or self.config_type()
         check_ranges(self.config, "task")
         self.action: ActionConfig = self.config.action
@@ -168,18 +174,30 @@ class Task:
         shared = [("base_start", "f8", 3), ("force", "f8"), ("accumulated_force", "f8")]
         self.memory = np.zeros(world_count, np.dtype([*shared, *self.MEMORY], align=True))
         self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
-        self._seen = np.dtype([(key, "f4", (size,)) for key, size in self.OBSERVATION.items()])
+        sizes = self.observation_sizes(self.robot)
+        self._seen = np.dtype([(key, "f4", (size,)) for key, size in sizes.items()])
 
     @classmethod
-    def action_names(cls) -> tuple[str, ...]:
+    def action_names(cls, robot: RobotSpec) -> tuple[str, ...]:
         """Names of the numbers of the task's action [action_size]."""
-        return ACTION_NAMES[cls.action_slice]
+        return robot.actions.names[robot.actions.part(cls.ACTIONS)]
+
+    @classmethod
+    def observation_sizes(cls, robot: RobotSpec) -> dict[str, int]:
+        """How many numbers each vector observation has."""
+        count = len(robot.joints)
+        return {k: count if size == PER_JOINT else size for k, size in cls.OBSERVATION.items()}
+
+    @classmethod
+    def observation_parts(cls, robot: RobotSpec) -> dict[str, tuple[str, ...]]:
+        """PARTS, and the robot's joints."""
+        return {**cls.PARTS, "joint": robot.joint_names}
 
     def observation_spaces(self) -> dict[str, spaces.Box]:
         """Spaces of the task's vector observations in one world (the camera is added by the env)."""
         return {
             key: spaces.Box(-LARGEST, LARGEST, (size,), np.float32)
-            for key, size in self.OBSERVATION.items()
+            for key, size in self.observation_sizes(self.robot).items()
         }
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
@@ -199,7 +217,13 @@ class Task:
         )
 
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """Begin episodes in these worlds: `state` is already that of the start."""
+        """Begin episodes in these worlds: `state` is already that of the start.
+
+        Raises:
+            ValueError: The worlds are of another robot than the task.
+        """
+        if state.robot is not self.robot:
+            raise ValueError(f"a task of {self.robot.name} in worlds of {state.robot.name}")
         for i, episode in zip(world_ids, episodes, strict=True):
             self.memory[i] = np.zeros((), self.memory.dtype)
             self.memory["base_start"][i] = state.base_pose[i]
@@ -211,12 +235,12 @@ class Task:
         raise NotImplementedError
 
     def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """The simulator's action [N, 10] that the task makes of the policy's, which is changed."""
+        """The simulator's action [N, J + 3] that the task makes of the policy's, which is changed."""
         self.compiled.mask(state.worlds, self.memory, self.settings, physical)
         return physical
 
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
-        """Reward, success and termination after a step with this full action [N, 11].
+        """Reward, success and termination after a step with this full action [N, J + 4].
 
         What the task's logic does not write is zero or False, not what it was in the step before.
         """
@@ -259,8 +283,8 @@ def as_record(config: Any) -> np.ndarray:
 
 @cached_njit
 def keep_base(physical: Any) -> None:
-    """Take the base's motion out of an action [10]."""
-    physical[FORWARD], physical[TURN] = 0.0, 0.0
+    """Take the base's motion, the last two numbers, out of the simulator's action [J + 3]."""
+    physical[-2], physical[-1] = 0.0, 0.0
 
 
 @cached_njit

@@ -10,6 +10,7 @@ import numpy as np
 
 from rearrange.episodes import Episode, floor_of
 from rearrange.navigation import DistanceField, load_layout
+from rearrange.robot import RobotSpec
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import Outcome, Task
 from rearrange.tasks.starts import way_to_stand
@@ -29,9 +30,11 @@ class FloorTask(Task):
         ("previous_way_left", "f8"),
     ]
 
-    def __init__(self, config: Any = None, world_count: int = 1) -> None:
+    def __init__(
+        self, config: Any = None, world_count: int = 1, robot: RobotSpec | None = None
+    ) -> None:
         """See Task."""
-        super().__init__(config, world_count)
+        super().__init__(config, world_count, robot)
         self._floors: list[DistanceField | None] = [None] * world_count
 
     def asks_for_way(self) -> bool:
@@ -51,7 +54,7 @@ class FloorTask(Task):
             if episode.scene is None:
                 apartment = load_layout(episode.layout, episode.variation)[0]
             self._floors[i] = way_to_stand(
-                apartment, floor_of(episode), name, (x, y), episode.articulated
+                self.robot, apartment, floor_of(episode), name, (x, y), episode.articulated
             )
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]

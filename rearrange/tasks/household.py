@@ -6,9 +6,9 @@ Reference: habitat-lab v0.3.4's rearrange PDDL tasks. `hab=` tells the reference
 
 Observation (besides head_depth): for each of the K targets in order obj_start_sensor and
 obj_goal_sensor [3 K] in the end-effector frame, obj_start_gps_compass and obj_goal_gps_compass [2 K] polar
-(distance, -bearing) in the base frame; joint [7], is_holding [1], relative_resting_position [3],
+(distance, -bearing) in the base frame; joint [J], is_holding [1], relative_resting_position [3],
 ee_pos [3] in the base frame, gps_compass [4].
-Action [11]: seven joint deltas, grip, forward, turn, stop.
+Action [J + 4]: J joint deltas, grip, forward, turn, stop.
 Success: every target within 0.30 m of its goal, nothing held, and stop called; stop ends the episode.
 """
 
@@ -22,12 +22,13 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
-from rearrange.robot.actions import STOP
+from rearrange.robot.actions import stop_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, sample_arm
 from rearrange.tasks.sensors import (
+    PER_JOINT,
     copy_into,
     from_rest,
     gps_compass,
@@ -73,7 +74,7 @@ def observation_of(target_count: int) -> dict[str, int]:
         "obj_goal_sensor": 3 * target_count,
         "obj_start_gps_compass": 2 * target_count,
         "obj_goal_gps_compass": 2 * target_count,
-        "joint": 7,
+        "joint": PER_JOINT,
         "is_holding": 1,
         "relative_resting_position": 3,
         "ee_pos": 3,
@@ -153,7 +154,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         changed = placed_count > 0 or world.held_object != memory.previous_held
         progress = 0.0 if changed else memory.previous_distance - distance
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        stop = actions[i, STOP] > 0.0
+        stop = actions[i, stop_of(world)] > 0.0
         done = all_there and world.held_object == NOTHING
         success = done and stop
         memory.previous_distance, memory.previous_held = distance, world.held_object
@@ -203,8 +204,7 @@ class Household(Task):
 
     title: ClassVar[str]
     target_count: ClassVar[int]
-    action_size = 11
-    action_slice = slice(0, 11)
+    ACTIONS = ("arm", "grip", "base", "stop")
     REWARDS = ("progress", "pick", "place", "force", "success", "slack")
     FAILURES = ("stopped_early", "force_limit")
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
@@ -229,7 +229,7 @@ class Household(Task):
             if sampled is not None:
                 scene, targets = sampled
                 pose = scene.grid.sample_pose(rng)
-                arm = sample_arm(rng, self.config.start_arm_noise)
+                arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
                 return scene.episode(targets, pose, arm, rng)
         raise RuntimeError(f"{self.name}: no room for the targets in {SCENE_ATTEMPTS} scenes")
 

@@ -4,7 +4,7 @@ Reference: habitat-lab v0.3.4's NavToObjTask with the VER paper's changes (an ac
 force penalty that applies, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
-goal in the base frame, joint [7], gps_compass [4].
+goal in the base frame, joint [J], gps_compass [4].
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
 an open receptacle or in the closed drawer or fridge (open with `goals_open`); or target 0 is held and the goal
@@ -26,14 +26,15 @@ import numpy as np
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
-from rearrange.robot.actions import GRIP, HOLD, LET_GO, STOP
+from rearrange.robot import RobotSpec
+from rearrange.robot.actions import HOLD, LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment import ARTICULATED_JOINTS, CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
-from rearrange.tasks.sensors import copy_into, gps_compass, is_holding, polar
+from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
     add_laid_open,
     add_shut_in,
@@ -173,7 +174,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
 def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """The hand keeps what it holds and takes nothing."""
     for i in range(len(states)):
-        physical[i, GRIP] = HOLD if is_holding(states[i]) else LET_GO
+        physical[i, grip_of(states[i])] = HOLD if is_holding(states[i]) else LET_GO
 
 
 @cached_njit
@@ -187,7 +188,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
             memory.way_left = distance
         near = memory.way_left < config.turn_distance
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        stop = actions[i, STOP] > 0.0 and distance <= config.stop_distance
+        stop = actions[i, stop_of(world)] > 0.0 and distance <= config.stop_distance
         there = distance < config.goal_distance and angle < config.goal_angle
         there = there and memory.way_left < config.goal_way
         dropped = world.held_object != memory.held and config.drop_ends
@@ -231,11 +232,10 @@ class Navigate(FloorTask):
 
     name: ClassVar[str] = "navigate"
     config_type = NavigateConfig
-    action_size = 3
-    action_slice = slice(8, 11)
+    ACTIONS = ("base", "stop")
     OBSERVATION: ClassVar[dict[str, int]] = {
         "goal_to_agent_gps_compass": 2,
-        "joint": 7,
+        "joint": PER_JOINT,
         "gps_compass": 4,
     }
     REWARDS = ("distance", "turn", "drop", "stop", "linger", "shut", "force", "success", "slack")
@@ -249,9 +249,14 @@ class Navigate(FloorTask):
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
-    def __init__(self, config: NavigateConfig | None = None, world_count: int = 1) -> None:
+    def __init__(
+        self,
+        config: NavigateConfig | None = None,
+        world_count: int = 1,
+        robot: RobotSpec | None = None,
+    ) -> None:
         """See Task; UserError where the numbers make no sense together."""
-        super().__init__(config, world_count)
+        super().__init__(config, world_count, robot)
         if math.isfinite(self.config.goal_way) and not self.config.geodesic:
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
 
@@ -278,7 +283,8 @@ class Navigate(FloorTask):
         near = config.near_share > 0 and rng.random() < config.near_share
         sample_pose = pose_within if near else pose_away_from
         pose = sample_pose(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
-        return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
+        arm = sample_arm(self.robot, rng, config.start_arm_noise)
+        return scene.episode((target,), pose, arm, rng)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The place to go to, and what is to be kept in the hand."""

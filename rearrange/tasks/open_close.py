@@ -3,9 +3,9 @@
 Reference: habitat-lab v0.3.4's articulated-object tasks with the VER paper's changes (base motion in
 every skill, contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
-Observation (besides head_depth): joint [7], ee_pos [3] in the base frame, is_holding [1],
+Observation (besides head_depth): joint [J], ee_pos [3] in the base frame, is_holding [1],
 relative_resting_position [3] in the base frame, gps_compass [4]. The handle is only seen in the depth image.
-Action [11]: seven joint deltas, grip, forward, turn, stop. The close skills ignore the grip: they push.
+Action [J + 4]: J joint deltas, grip, forward, turn, stop. The close skills ignore the grip: they push.
 Start: an object in the drawer or the fridge, clutter elsewhere; the robot before it, uniform in a rectangle in
 the frame of the handle (drawer) or of the fridge, roughly facing the handle (drawer) or the fridge, with the
 handle not beyond the arm's workspace.
@@ -28,13 +28,13 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
-from rearrange.robot.actions import GRIP, LET_GO, STOP
+from rearrange.robot.actions import LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
-from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, is_holding
+from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import DRAWER, FRIDGE, add_shut_in, standing_before
 
 SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
@@ -197,7 +197,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """The close skills take nothing: they push."""
     for i in range(len(states)):
         if not memories[i].opens:
-            physical[i, GRIP] = LET_GO
+            physical[i, grip_of(states[i])] = LET_GO
         if not settings[0].base_motion:
             keep_base(physical[i])
 
@@ -217,7 +217,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
         memory.acted = memory.acted or grasps or carries or to_rest > config.stop_zone
         back = to_rest < config.rest_threshold and not grasps and not carries
-        stop = actions[i, STOP] > 0.0
+        stop = actions[i, stop_of(world)] > 0.0
         if config.stop_zone > 0.0:
             stop = stop and memory.acted and back
         success = there and back and stop
@@ -272,10 +272,9 @@ class OpenClose(Task):
     joint: ClassVar[str]
     receptacle: ClassVar[str]
     opens: ClassVar[bool]
-    action_size = 11
-    action_slice = slice(0, 11)
+    ACTIONS = ("arm", "grip", "base", "stop")
     OBSERVATION: ClassVar[dict[str, int]] = {
-        "joint": 7,
+        "joint": PER_JOINT,
         "ee_pos": 3,
         "is_holding": 1,
         "relative_resting_position": 3,
@@ -305,7 +304,7 @@ class OpenClose(Task):
             pose = self._open_and_stand(scene, rng)
             if pose is not None:
                 target = add_shut_in(scene, self.receptacle, rng)
-                arm = sample_arm(rng, self.config.start_arm_noise)
+                arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
                 return scene.episode((target,), pose, arm, rng, target_joint=self.joint)
         raise RuntimeError(f"{self.name}: no room for the robot in {SCENE_ATTEMPTS} apartments")
 
@@ -323,7 +322,7 @@ class OpenClose(Task):
         pose = self._open_and_stand(scene, rng)
         if pose is None:
             return None
-        arm = sample_arm(rng, self.config.start_arm_noise)
+        arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
         return scene.episode((targets[0],), pose, arm, rng, target_joint=self.joint)
 
     def aim(self, memory: Any, episode: Episode) -> None:
@@ -341,8 +340,9 @@ class OpenClose(Task):
         middle = 0.5 * (config.start_x_low + config.start_x_high)
         half = (0.5 * (config.start_x_high - config.start_x_low), config.start_y)
         return standing_before(
-            scene, self.joint, middle, half, config.start_scale, config.start_yaw_noise, rng
-        )
+            self.robot, scene, self.joint, middle, half, config.start_scale,
+            config.start_yaw_noise, rng,
+        )  # fmt: skip
 
 
 class OpenCab(OpenClose):

@@ -4,8 +4,8 @@ Reference: habitat-lab v0.3.4's RearrangePickTask with the VER paper's changes (
 contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
-frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
-Action [10]: seven joint deltas, grip, forward, turn.
+frame, joint [J], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
+Action [J + 3]: J joint deltas, grip, forward, turn.
 Start: the robot within 2 m of the object and roughly facing it. Objects stand on open receptacles, some in
 the open fridge or drawer.
 Success: the right object is held and the hand is within 0.15 m of its resting place; ends the episode.
@@ -23,13 +23,20 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
-from rearrange.robot.actions import GRIP, HOLD
+from rearrange.robot.actions import HOLD, grip_of
 from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
-from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
+from rearrange.tasks.sensors import (
+    PER_JOINT,
+    copy_into,
+    from_rest,
+    gps_compass,
+    in_hand,
+    is_holding,
+)
 from rearrange.tasks.starts import add_laid_open
 
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
@@ -103,7 +110,7 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
     for i in range(len(states)):
         if is_holding(states[i]):
-            physical[i, GRIP] = HOLD
+            physical[i, grip_of(states[i])] = HOLD
         if not settings[0].base_motion:
             keep_base(physical[i])
 
@@ -121,7 +128,8 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         progress = memory.previous_distance - distance if holding == was_holding else 0.0
         force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
         success = holding and distance < config.rest_threshold
-        early = not holding and actions[i, GRIP] > 0.0 and distance > config.early_grip_distance
+        grips = actions[i, grip_of(world)] > 0.0
+        early = grips and not holding and distance > config.early_grip_distance
         memory.previous_distance, memory.was_holding = distance, holding
 
         rewards, failures = outcome.rewards, outcome.failures
@@ -158,11 +166,10 @@ class Pick(FloorTask):
 
     name: ClassVar[str] = "pick"
     config_type = PickConfig
-    action_size = 10
-    action_slice = slice(0, 10)
+    ACTIONS = ("arm", "grip", "base")
     OBSERVATION: ClassVar[dict[str, int]] = {
         "obj_start_sensor": 3,
-        "joint": 7,
+        "joint": PER_JOINT,
         "is_holding": 1,
         "relative_resting_position": 3,
         "gps_compass": 4,
@@ -213,7 +220,7 @@ class Pick(FloorTask):
                 rng, target.start[:2], config.start_distance, config.start_yaw_noise
             )
             if pose is not None:
-                arm = sample_arm(rng, config.start_arm_noise)
+                arm = sample_arm(self.robot, rng, config.start_arm_noise)
                 return scene.episode((target,), pose, arm, rng)
         return None
 

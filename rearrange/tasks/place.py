@@ -3,9 +3,9 @@
 Reference: habitat-lab v0.3.4's RearrangePlaceTask with the VER paper's changes (base motion in the
 skill, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
-Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [7],
+Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [J],
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
-Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
+Action [J + 3]: J joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
 once the object has been let go, nothing is taken again.
 Start: the object in the hand, the robot within 2 m of the goal and roughly facing it. Goals lie on open
 receptacles, some in the open fridge.
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
-from rearrange.robot.actions import GRIP, HOLD, LET_GO
+from rearrange.robot.actions import HOLD, LET_GO, grip_of
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
 from rearrange.tasks.base import (
@@ -38,7 +39,14 @@ from rearrange.tasks.base import (
 )
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, sample_arm
-from rearrange.tasks.sensors import copy_into, from_rest, gps_compass, in_hand, is_holding
+from rearrange.tasks.sensors import (
+    PER_JOINT,
+    copy_into,
+    from_rest,
+    gps_compass,
+    in_hand,
+    is_holding,
+)
 from rearrange.tasks.starts import pose_near_goal, pose_with_detour, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
@@ -235,16 +243,16 @@ def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
     """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal; pause for it."""
     config = settings[0]
     for i in range(len(states)):
-        world, memory = states[i], memories[i]
+        world, memory, grip = states[i], memories[i], grip_of(states[i])
         if not is_holding(world):
-            physical[i, GRIP] = LET_GO
+            physical[i, grip] = LET_GO
         elif geometry.distance(memory.goal, world.end_effector_position) > config.release_distance:
-            physical[i, GRIP] = HOLD
-        elif physical[i, GRIP] < 0.0 and memory.pause == 0:
+            physical[i, grip] = HOLD
+        elif physical[i, grip] < 0.0 and memory.pause == 0:
             memory.pause = 2 * config.release_pause
         if memory.pause > 0:
             physical[i, :] = 0.0
-            physical[i, GRIP] = HOLD if memory.pause > config.release_pause else LET_GO
+            physical[i, grip] = HOLD if memory.pause > config.release_pause else LET_GO
             memory.pause -= 1
         if not config.base_motion:
             keep_base(physical[i])
@@ -255,11 +263,10 @@ class Place(FloorTask):
 
     name: ClassVar[str] = "place"
     config_type = PlaceConfig
-    action_size = 10
-    action_slice = slice(0, 10)
+    ACTIONS = ("arm", "grip", "base")
     OBSERVATION: ClassVar[dict[str, int]] = {
         "obj_goal_sensor": 3,
-        "joint": 7,
+        "joint": PER_JOINT,
         "is_holding": 1,
         "relative_resting_position": 3,
         "gps_compass": 4,
@@ -300,9 +307,10 @@ class Place(FloorTask):
         target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
         scene.held_slot = target.slot
         far = config.detour_share > 0.0 and rng.random() < config.detour_share
-        sample_pose = pose_with_detour if far else pose_near_goal
+        sample_pose = partial(pose_with_detour, self.robot) if far else pose_near_goal
         pose = sample_pose(scene, target, config.start_distance, config.start_yaw_noise, rng)
-        return scene.episode((target,), pose, sample_arm(rng, config.start_arm_noise), rng)
+        arm = sample_arm(self.robot, rng, config.start_arm_noise)
+        return scene.episode((target,), pose, arm, rng)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The object to place and where its centre shall be."""

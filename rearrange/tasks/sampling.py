@@ -12,7 +12,7 @@ import numpy as np
 from rearrange.episodes.episode import Episode, Target
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid, load_layout
-from rearrange.robot import kinematics
+from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
     OPEN_RECEPTACLES,
@@ -240,8 +240,7 @@ def cluttered_scene(split: str, rng: np.random.Generator) -> Scene:
     return scene
 
 
-def sample_arm(rng: np.random.Generator, noise: float) -> tuple[float, ...]:
+def sample_arm(robot: RobotSpec, rng: np.random.Generator, noise: float) -> tuple[float, ...]:
     """The resting arm with Gaussian noise per joint [rad], within the limits."""
-    joints = np.asarray(kinematics.RESTING_ARM) + rng.normal(0.0, noise, kinematics.JOINT_COUNT)
-    low, high = np.array(kinematics.JOINT_LIMITS).T
-    return tuple(float(joint) for joint in np.clip(joints, low, high))
+    joints = np.asarray(robot.resting_arm) + rng.normal(0.0, noise, len(robot.joints))
+    return tuple(float(joint) for joint in np.clip(joints, *robot.limits))

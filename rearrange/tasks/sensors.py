@@ -8,12 +8,11 @@ from typing import Any
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.geometry import Vector
-from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING
 
+PER_JOINT = -1  # in place of an observation's size: as many numbers as the robot has joints
 _PLACE, _WAY = ("x", "y", "z"), ("distance", "bearing")
-SENSOR_PARTS = {  # of vector observations, names of their numbers [m, rad]
-    "joint": kinematics.JOINT_NAMES,
+SENSOR_PARTS = {  # of vector observations but `joint`, names of their numbers [m, rad]
     "is_holding": ("held",),
     "obj_start_sensor": _PLACE,
     "obj_goal_sensor": _PLACE,
@@ -24,7 +23,6 @@ SENSOR_PARTS = {  # of vector observations, names of their numbers [m, rad]
     "obj_goal_gps_compass": _WAY,
     "gps_compass": ("x", "y", "cosine", "sine"),  # since the start of the episode
 }
-_REST_X, _REST_Y, _REST_Z = kinematics.RESTING_END_EFFECTOR
 
 
 @cached_njit
@@ -36,9 +34,9 @@ def copy_into(numbers: Any, values: Any) -> None:
 
 @cached_njit
 def from_rest(world: Any) -> Vector:
-    """Resting target minus end effector, base frame [m], of a record of WORLD_STATE."""
-    tip = world.end_effector_in_base
-    return _REST_X - tip[0], _REST_Y - tip[1], _REST_Z - tip[2]
+    """Resting target minus end effector, base frame [m], of a world's record."""
+    rest, tip = world.resting_tip, world.end_effector_in_base
+    return rest[0] - tip[0], rest[1] - tip[1], rest[2] - tip[2]
 
 
 @cached_njit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from rearrange.navigation import (
 )
 from rearrange.navigation.footprints import door_footprint
 from rearrange.navigation.reach import NO_DOORS
-from rearrange.robot import kinematics
+from rearrange.robot import RobotSpec, kinematics
 from rearrange.scenes.apartment import OPEN_RECEPTACLES, Apartment
 from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, DRAWER_RANGE, FRIDGE_HINGE
 from rearrange.scenes.objects import SLOT_KINDS
@@ -35,12 +36,7 @@ BEFORE_FRIDGE = (0.66, -0.1)  # nearest place to stand before the closed fridge,
 BEFORE_OPEN_FRIDGE = (0.75, -0.3)
 BEFORE_DRAWER = 0.35  # likewise before a drawer's handle [m]
 BEFORE_RADIUS = 0.35  # around these places one stands right [m]
-# As near to a thing on an open receptacle [m]. In chains Pick failed in 4 % of 1,035 episodes at most half a
-# metre from a place so near on the thing's side of walls, and in a third of 71 from where the way was longer
-STANDING_REACH = 0.85
 HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
-WORKSPACE = (1.2, 0.7)  # how far ahead and aside the arm reaches, base frame [m] (habitat-lab)
-ARM_RADIUS, TORSO_RADIUS = 0.13, 0.2  # with some air and the door's own thickness [m]
 FARTHEST = 30.0  # [m], where looking for a place for the robot ends
 DETOUR_ATTEMPTS = 10  # poses of which the one with the longest way is taken
 STANDING_ATTEMPTS = (
@@ -137,7 +133,12 @@ def pose_near_goal(
 
 
 def pose_with_detour(
-    scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
+    robot: RobotSpec,
+    scene: Scene,
+    target: Target,
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
 ) -> Pose:
     """Of ten poses of `pose_near_goal` that from where the way to stand at the goal is longest.
 
@@ -145,7 +146,7 @@ def pose_with_detour(
     met before it has been learned.
     """
     name, point = target.goal_receptacle, target.goal[:2]
-    way = way_to_stand(scene.apartment, scene.grid, name, point, scene.joints)
+    way = way_to_stand(robot, scene.apartment, scene.grid, name, point, scene.joints)
     poses = [
         pose_near_goal(scene, target, distance, yaw_noise, rng) for _ in range(DETOUR_ATTEMPTS)
     ]
@@ -183,6 +184,7 @@ def handle_place(joint: str, value: float) -> tuple[float, float]:
 
 
 def way_to_stand(
+    robot: RobotSpec,
     apartment: Apartment | None,
     grid: OccupancyGrid,
     receptacle: str,
@@ -195,6 +197,7 @@ def way_to_stand(
     the open fridge one is as near to the counter beside it. What is inside is reached from before it.
 
     Args:
+        robot: Who stands there.
         apartment: The apartment; None: a scene of a dataset, where things lie as on open receptacles.
         grid: Its floor.
         receptacle: On or in what the thing is.
@@ -206,7 +209,8 @@ def way_to_stand(
         doors = door_footprint(apartment.fridge, angle)
         grid = grid.with_obstacles(doors)
     if apartment is None or receptacle not in JOINT_OF:
-        return region_field(grid, standing_region(grid, np.asarray(point), STANDING_REACH, doors))
+        near = standing_region(grid, np.asarray(point), robot.reach.standing, doors)
+        return region_field(grid, near)
     if receptacle == FRIDGE:
         frame, (u, v) = apartment.fridge, BEFORE_OPEN_FRIDGE if angle > 0.0 else BEFORE_FRIDGE
     else:
@@ -218,6 +222,7 @@ def way_to_stand(
 
 
 def standing_before(
+    robot: RobotSpec,
     scene: Scene,
     joint: str,
     middle: float,
@@ -229,6 +234,7 @@ def standing_before(
     """A free pose before a drawer or the fridge, as habitat-lab samples it.
 
     Args:
+        robot: Who stands there.
         scene: Its `joints` say how far the joint is open.
         joint: One of ARTICULATED_JOINTS.
         middle: Distance of the rectangle's centre before the handle (drawer) or the fridge's centre [m].
@@ -258,40 +264,41 @@ def standing_before(
         heading = math.atan2(faced[1] - v, faced[0] - u) + float(rng.normal(0.0, yaw_noise))
         x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
         if (
-            _within_workspace((u, v, heading), handle)
-            and not (door_angle is not None and _meets_door((u, v, heading), door_angle))
+            _within_workspace(robot, (u, v, heading), handle)
+            and not (door_angle is not None and _meets_door(robot, (u, v, heading), door_angle))
             and scene.grid.on_island(x, y)
         ):
             return x, y, math.remainder(heading + frame.yaw, 2 * math.pi)
     return None
 
 
-def _within_workspace(pose: tuple[float, float, float], point: tuple[float, float]) -> bool:
+def _within_workspace(
+    robot: RobotSpec, pose: tuple[float, float, float], point: tuple[float, float]
+) -> bool:
     """Whether the arm could reach that far, all in one frame."""
     dx, dy = point[0] - pose[0], point[1] - pose[1]
     c, s = math.cos(pose[2]), math.sin(pose[2])
-    return c * dx + s * dy <= WORKSPACE[0] and abs(c * dy - s * dx) <= WORKSPACE[1]
+    return c * dx + s * dy <= robot.reach.ahead and abs(c * dy - s * dx) <= robot.reach.aside
 
 
-def _meets_door(pose: tuple[float, float, float], angle: float) -> bool:
-    """Whether torso or resting arm of a robot at a pose in the fridge's frame are at the open door."""
+def _meets_door(robot: RobotSpec, pose: tuple[float, float, float], angle: float) -> bool:
+    """Whether trunk or resting arm of a robot at a pose in the fridge's frame are at the open door."""
     c, s = math.cos(pose[2]), math.sin(pose[2])
-    points = _BODY_POINTS @ np.array([[c, s], [-s, c]]) + pose[:2] - np.asarray(FRIDGE_HINGE)
+    discs, radii = _body(robot)
+    points = discs @ np.array([[c, s], [-s, c]]) + pose[:2] - np.asarray(FRIDGE_HINGE)
     along = np.array([math.sin(angle), -math.cos(angle)])
     nearest = np.clip(points @ along, 0.0, 2 * FRIDGE_HINGE[1])
     gaps = np.linalg.norm(points - nearest[:, None] * along, axis=1)
-    return bool((gaps < _BODY_RADII).any())
+    return bool((gaps < radii).any())
 
 
-def _body() -> tuple[np.ndarray, np.ndarray]:
-    """Discs over torso and resting arm on the floor plane, base frame: centres [P, 2] and radii [P], m."""
-    origins = kinematics.link_frames(kinematics.RESTING_ARM)[0][:, :2]
+@cache
+def _body(robot: RobotSpec) -> tuple[np.ndarray, np.ndarray]:
+    """Discs over trunk and resting arm on the floor plane, base frame: centres [P, 2] and radii [P], m."""
+    origins = kinematics.link_frames(robot, robot.resting_arm)[0][:, :2]
     between = 0.5 * (origins[1:] + origins[:-1])
-    torso = np.array([kinematics.TORSO_OFFSET[:2]])
-    centres = np.concatenate([torso, origins, between])
-    radii = np.full(len(centres), ARM_RADIUS)
-    radii[0] = TORSO_RADIUS
+    trunk = np.array([robot.mount[:2]])
+    centres = np.concatenate([trunk, origins, between])
+    radii = np.full(len(centres), robot.reach.arm_radius)
+    radii[0] = robot.reach.trunk_radius
     return centres, radii
-
-
-_BODY_POINTS, _BODY_RADII = _body()

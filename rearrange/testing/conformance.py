@@ -17,7 +17,6 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.navigation import ROBOT_RADIUS, load_layout
-from rearrange.robot import kinematics
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.grasping import drop, graspable, lift_and_drop, take
@@ -71,7 +70,7 @@ def check_state_layout(make_simulator: MakeSimulator, episodes: Sequence[Episode
     assert simulator.world_count == count, f"world_count is {simulator.world_count}, not {count}"
     simulator.reset(range(count), episodes)
     state = simulator.state
-    action = idle_action(count)
+    action = idle_action(simulator)
     before = action.copy()
     for _ in range(2):
         assert_layout(state, count)
@@ -109,7 +108,7 @@ def check_reset_leaves_other_worlds(
     """Resetting one world changes nothing in the others."""
     simulator = make_simulator(3)
     simulator.reset([0, 1, 2], [episodes[k % len(episodes)] for k in range(3)])
-    for action in random_actions(0, 5, 3):
+    for action in random_actions(simulator.state.robot, 0, 5, 3):
         simulator.step(action)
     before = snapshot(simulator.state)
     simulator.reset([1], [episodes[0]])
@@ -123,10 +122,11 @@ def check_reset_leaves_other_worlds(
 
 def check_determinism(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """The same episode and actions give the same trajectory, bit for bit, whatever else happens."""
-    actions = random_actions(1, SECOND, 1)
     alone = make_simulator(1)
+    robot = alone.state.robot
+    actions = random_actions(robot, 1, SECOND, 1)
     expected = trajectory(alone, episodes[0], actions)
-    trajectory(alone, episodes[-1], random_actions(2, 5, 1))
+    trajectory(alone, episodes[-1], random_actions(robot, 2, 5, 1))
     assert_same(expected, trajectory(alone, episodes[0], actions), "after another episode")
     alone.close()
     fresh = make_simulator(1)
@@ -134,7 +134,7 @@ def check_determinism(make_simulator: MakeSimulator, episodes: Sequence[Episode]
     fresh.close()
     crowd = make_simulator(3)
     crowd.reset([0, 2], [episodes[-1], episodes[0]])
-    others = random_actions(3, SECOND, 3)
+    others = random_actions(robot, 3, SECOND, 3)
     others[:, 1] = actions[:, 0]
     found = trajectory(crowd, episodes[0], others, world=1)
     assert_same(expected, found, "with other worlds beside")
@@ -156,10 +156,11 @@ def check_close(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
 def check_idle(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """With nothing to do the robot stays where it is, and so does what rests."""
     simulator = make_simulator(1)
-    for episode in map(in_the_open, episodes):
+    for start in episodes:
+        episode = in_the_open(simulator.state.robot, start)
         simulator.reset([0], [episode])
         before = snapshot(simulator.state)
-        repeat(simulator, idle_action(), SECOND)
+        repeat(simulator, idle_action(simulator), SECOND)
         after = snapshot(simulator.state)
         assert np.array_equal(before["base_pose"], after["base_pose"]), "an idle base moves"
         assert_close(after["arm_joints"], before["arm_joints"], 0.01, "arm_joints of an idle arm")
@@ -177,18 +178,18 @@ def check_base_motion(make_simulator: MakeSimulator, episodes: Sequence[Episode]
     """Forward is along +x of the base, turning is counter-clockwise, the hand comes along."""
     simulator = make_simulator(1)
     for yaw in (0.4, 3.0):
-        episode = in_the_open(episodes[0], yaw)
+        episode = in_the_open(simulator.state.robot, episodes[0], yaw)
         simulator.reset([0], [episode])
         hand = hand_in_base(simulator)
         x, y = episode.base_pose[:2]
-        repeat(simulator, one_action(forward=0.05), 4)
+        repeat(simulator, one_action(simulator, forward=0.05), 4)
         expected = (x + 0.2 * math.cos(yaw), y + 0.2 * math.sin(yaw), yaw)
         assert_close(snapshot(simulator.state)["base_pose"][0], expected, 1e-4, "driving 0.2 m")
-        repeat(simulator, one_action(turn=0.07), 4)
+        repeat(simulator, one_action(simulator, turn=0.07), 4)
         turned = math.remainder(yaw + 0.28, 2 * math.pi)
         expected = (*expected[:2], turned)
         assert_close(snapshot(simulator.state)["base_pose"][0], expected, 1e-4, "turning left")
-        repeat(simulator, one_action(forward=-0.05), 4)
+        repeat(simulator, one_action(simulator, forward=-0.05), 4)
         expected = (
             expected[0] - 0.2 * math.cos(turned),
             expected[1] - 0.2 * math.sin(turned),
@@ -197,7 +198,7 @@ def check_base_motion(make_simulator: MakeSimulator, episodes: Sequence[Episode]
         state = snapshot(simulator.state)
         assert_close(state["base_pose"][0], expected, 1e-4, "driving back 0.2 m")
         assert not state["base_blocked"][0], "base_blocked in the open"
-        repeat(simulator, idle_action(), 10)
+        repeat(simulator, idle_action(simulator), 10)
         assert_close(hand_in_base(simulator), hand, 0.02, "hand in the base frame after driving")
     simulator.close()
 
@@ -206,13 +207,13 @@ def check_obstacles(make_simulator: MakeSimulator, episodes: Sequence[Episode]) 
     """Driving on and on ends at an obstacle, says so, and never inside one."""
     simulator = make_simulator(1)
     for episode, yaw in zip((episodes[0], episodes[-1]), (0.3, 2.2), strict=True):
-        episode = in_the_open(episode, yaw)
+        episode = in_the_open(simulator.state.robot, episode, yaw)
         grid = load_layout(episode.layout, episode.variation)[1]
         simulator.reset([0], [episode])
         blocked = False
         for _ in range(4 * SECOND):
             before = snapshot(simulator.state)["base_pose"][0]
-            simulator.step(one_action(forward=0.08))
+            simulator.step(one_action(simulator, forward=0.08))
             state = snapshot(simulator.state)
             x, y, _ = state["base_pose"][0]
             inside = ROBOT_RADIUS - grid.clearance_at(x, y)
@@ -229,27 +230,31 @@ def check_obstacles(make_simulator: MakeSimulator, episodes: Sequence[Episode]) 
 def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """Joint deltas move the joints they name, up to their limits; the hand is where they put it."""
     simulator = make_simulator(1)
-    simulator.reset([0], [in_the_open(episodes[0])])
-    for joint in range(kinematics.JOINT_COUNT):
+    robot = simulator.state.robot
+    simulator.reset([0], [in_the_open(robot, episodes[0])])
+    for joint in range(len(robot.joints)):
         before = snapshot(simulator.state)["arm_joints"][0]
         sign = 1.0 if before[joint] < 0.0 else -1.0
-        arm = np.zeros(kinematics.JOINT_COUNT)
+        arm = np.zeros(len(robot.joints))
         arm[joint] = sign * 0.03
-        repeat(simulator, one_action(arm), 5)
-        repeat(simulator, idle_action(), 15)
+        repeat(simulator, one_action(simulator, arm), 5)
+        repeat(simulator, idle_action(simulator), 15)
         before[joint] += sign * 0.15
-        name = kinematics.JOINT_NAMES[joint]
+        name = robot.joints[joint].name
         assert_close(snapshot(simulator.state)["arm_joints"][0], before, 0.02, f"moving {name}")
     assert_hand_follows_kinematics(simulator)
-    for joint, sign in ((0, 1.0), (5, -1.0)):
-        limit = kinematics.JOINT_LIMITS[joint][int(sign > 0)]
-        arm = np.zeros(kinematics.JOINT_COUNT)
+    limited = [k for k, joint in enumerate(robot.joints) if math.isfinite(joint.low)]
+    for joint, sign in ((limited[0], 1.0), (limited[-1], -1.0)):
+        limit = float(robot.limits[int(sign > 0), joint])
+        arm = np.zeros(len(robot.joints))
         arm[joint] = sign * ARM_STEP
-        repeat(simulator, one_action(arm), 4 * SECOND)
+        repeat(simulator, one_action(simulator, arm), 4 * SECOND)
         reached = float(snapshot(simulator.state)["arm_joints"][0, joint])
-        name = kinematics.JOINT_NAMES[joint]
+        name = robot.joints[joint].name
         assert abs(reached - limit) < 0.03, f"{name} stops at {reached:.3f}, not at {limit:.3f}"
-        repeat(simulator, one_action(-arm), 10)  # a target that wound up would not come back
+        repeat(
+            simulator, one_action(simulator, -arm), 10
+        )  # a target that wound up would not come back
         back = abs(float(snapshot(simulator.state)["arm_joints"][0, joint]) - limit)
         assert back > 0.1, f"{name} does not come back from its limit"
     assert_hand_follows_kinematics(simulator)
@@ -262,8 +267,10 @@ def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> Non
 def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """Depth is in metres along the optical axis, sees the floor where it is, and moves with the base."""
     simulator = make_simulator(2)
-    aside = (1.5, *kinematics.RESTING_ARM[1:])
-    starts = [dataclasses.replace(in_the_open(episodes[k]), arm_joints=aside) for k in (0, -1)]
+    robot = simulator.state.robot
+    aside = (min(1.5, robot.joints[0].high), *robot.resting_arm[1:])
+    opened = [in_the_open(robot, episodes[k]) for k in (0, -1)]
+    starts = [dataclasses.replace(episode, arm_joints=aside) for episode in opened]
     simulator.reset([0, 1], starts)
     depth = simulator.render_depth()
     assert depth.dtype == np.float32, f"depth is {depth.dtype}, not float32"
@@ -271,7 +278,7 @@ def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
     assert len(depth) == 2, f"depth has shape {depth.shape} for two worlds"
     assert np.isfinite(depth).all(), "depth must be finite"
     assert (depth > 0.0).all(), "depth must be positive"
-    floor = floor_depth(*depth.shape[1:])
+    floor = floor_depth(robot.camera, *depth.shape[1:])
     rows = slice(round(0.85 * depth.shape[1]), None)  # what is nearer than a metre from the base
     for k, image in enumerate(depth):
         excess = float((image[rows] - floor[rows]).max())
@@ -285,9 +292,9 @@ def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
     assert_close(10.0 * tenth, depth, 1e-4, "depth in units of 10 m")
     small = simulator.render_depth(24)
     assert small.shape == (2, 24, 24), f"depth of size 24 has shape {small.shape}"
-    offset = np.abs(small[:, 21:] - floor_depth(24, 24)[21:])
+    offset = np.abs(small[:, 21:] - floor_depth(robot.camera, 24, 24)[21:])
     assert np.mean(offset < FLOOR_TOLERANCE) > 0.5, "depth of another size misses the floor"
-    simulator.step(np.concatenate([one_action(turn=0.08), idle_action()]))
+    simulator.step(np.concatenate([one_action(simulator, turn=0.08), one_action(simulator)]))
     turned = simulator.render_depth()
     assert np.mean(np.abs(turned[0] - depth[0]) > 0.01) > 0.1, "depth stays when the base turns"
     assert np.mean(np.abs(turned[1] - depth[1]) > 0.01) < 0.02, "depth changes while nothing moves"
@@ -300,16 +307,17 @@ def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
 def check_grasp(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """Grip takes what the cup touches, nothing else; it comes up with the hand; letting go drops it."""
     simulator = make_simulator(1)
-    simulator.reset([0], [in_the_open(episodes[0])])
+    robot = simulator.state.robot
+    simulator.reset([0], [in_the_open(robot, episodes[0])])
     for _ in range(5):
         state = snapshot(simulator.state)
         touched, held = int(state["touched_object"][0]), int(state["held_object"][0])
         assert touched == NOTHING, f"the cup touches object {touched} in the open"
         assert held == NOTHING, f"grip takes object {held} without touching it"
         assert not state["hold_violated"][0], "hold_violated without a hold"
-        simulator.step(one_action(grip=1.0))
+        simulator.step(one_action(simulator, grip=1.0))
     tried = 0
-    for episode, slot in graspable(episodes):
+    for episode, slot in graspable(robot, episodes):
         tried += 1
         if take(simulator, episode, slot):
             lift_and_drop(simulator, slot)
@@ -321,26 +329,27 @@ def check_grasp(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
 def check_held_start(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """An episode with a held slot starts with it in the hand; it follows base and hand, then falls."""
     simulator = make_simulator(1)
-    slot = min(episodes[0].objects)
-    episode = dataclasses.replace(in_the_open(episodes[0]), held_slot=slot)
+    robot, slot = simulator.state.robot, min(episodes[0].objects)
+    episode = dataclasses.replace(in_the_open(robot, episodes[0]), held_slot=slot)
     simulator.reset([0], [episode])
-    repeat(simulator, one_action(grip=1.0), 5)
+    repeat(simulator, one_action(simulator, grip=1.0), 5)
     assert snapshot(simulator.state)["held_object"][0] == slot, "held_slot is lost at once"
     in_hand = object_in_hand(simulator, slot)
     assert np.linalg.norm(in_hand) < 0.15, "what is held at the start is far from the hand"
-    arm = np.array([ARM_STEP, 0.0, 0.0, 0.0, 0.0, 0.0, ARM_STEP])
+    arm = np.zeros(len(robot.joints))
+    arm[[0, -1]] = ARM_STEP
     for action in (
-        one_action(grip=1.0, forward=0.05),
-        one_action(grip=1.0, turn=0.08),
-        one_action(arm, 1.0),
-        one_action(-arm, 1.0, forward=-0.03, turn=0.05),
+        one_action(simulator, grip=1.0, forward=0.05),
+        one_action(simulator, grip=1.0, turn=0.08),
+        one_action(simulator, arm, 1.0),
+        one_action(simulator, -arm, 1.0, forward=-0.03, turn=0.05),
     ):
         before = snapshot(simulator.state)["object_position"][0, slot]
         for _ in range(6):
             simulator.step(action)
             moved = object_in_hand(simulator, slot)
             assert_close(moved, in_hand, 0.04, "the held object in the moving hand")
-        repeat(simulator, one_action(grip=1.0), 5)
+        repeat(simulator, one_action(simulator, grip=1.0), 5)
         state = snapshot(simulator.state)
         assert state["held_object"][0] == slot, "what is held is lost on the way"
         assert not state["hold_violated"][0], "hold_violated on the way"

@@ -9,7 +9,7 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.navigation import load_layout
-from rearrange.robot import kinematics
+from rearrange.robot import RobotSpec, kinematics
 from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.tools import (
@@ -31,7 +31,7 @@ GRASP_REACH = 0.8  # [m], horizontal distance from base to object in the grasp c
 GRASP_ATTEMPTS = 8  # objects that the grasp check tries, of which it must take one
 
 
-def graspable(episodes: Sequence[Episode]) -> list[tuple[Episode, int]]:
+def graspable(robot: RobotSpec, episodes: Sequence[Episode]) -> list[tuple[Episode, int]]:
     """Episodes in which the robot stands before an object that its hand can reach from above."""
     generator = np.random.default_rng(0)
     found: list[tuple[Episode, int]] = []
@@ -43,8 +43,8 @@ def graspable(episodes: Sequence[Episode]) -> list[tuple[Episode, int]]:
                 continue
             top = in_base_frame(np.array(base), np.array(pose[:3]))
             top[2] += half_height(SLOT_KINDS[slot])
-            if kinematics.solve_ik(top, DOWN)[1] < 0.005:
-                start = dataclasses.replace(in_the_open(episode), base_pose=base)
+            if kinematics.solve_ik(robot, top, DOWN)[1] < 0.005:
+                start = dataclasses.replace(in_the_open(robot, episode), base_pose=base)
                 found.append((start, slot))
             if len(found) == GRASP_ATTEMPTS:
                 return found
@@ -54,7 +54,8 @@ def graspable(episodes: Sequence[Episode]) -> list[tuple[Episode, int]]:
 def reach(simulator: Simulator, goal: np.ndarray) -> None:
     """One gripping step of the arm towards these joints."""
     joints = snapshot(simulator.state)["arm_joints"][0]
-    simulator.step(one_action(np.clip(goal - joints, -ARM_STEP, ARM_STEP), grip=1.0))
+    step = np.clip(goal - joints, -ARM_STEP, ARM_STEP)
+    simulator.step(one_action(simulator, step, grip=1.0))
 
 
 def take(simulator: Simulator, episode: Episode, slot: int) -> bool:
@@ -63,8 +64,9 @@ def take(simulator: Simulator, episode: Episode, slot: int) -> bool:
     state = snapshot(simulator.state)
     top = in_base_frame(state["base_pose"][0], state["object_position"][0, slot])
     top[2] += half_height(SLOT_KINDS[slot])
-    above = kinematics.solve_ik(top + np.array([0.0, 0.0, 0.1]), DOWN)[0]
-    pressing = kinematics.solve_ik(top - np.array([0.0, 0.0, 0.01]), DOWN, above)[0]
+    robot = simulator.state.robot
+    above = kinematics.solve_ik(robot, top + np.array([0.0, 0.0, 0.1]), DOWN)[0]
+    pressing = kinematics.solve_ik(robot, top - np.array([0.0, 0.0, 0.01]), DOWN, above)[0]
     for step in range(5 * SECOND):
         reach(simulator, above if step < 2 * SECOND else pressing)
         held = int(snapshot(simulator.state)["held_object"][0])
@@ -79,7 +81,8 @@ def lift_and_drop(simulator: Simulator, slot: int) -> None:
     in_hand = object_in_hand(simulator, slot)
     target = hand_in_base(simulator)
     target[2] += 0.15
-    raised = kinematics.solve_ik(target, DOWN, before["arm_joints"][0])[0]
+    robot = simulator.state.robot
+    raised = kinematics.solve_ik(robot, target, DOWN, before["arm_joints"][0])[0]
     for _ in range(2 * SECOND):
         reach(simulator, raised)
     state = snapshot(simulator.state)
@@ -93,7 +96,7 @@ def lift_and_drop(simulator: Simulator, slot: int) -> None:
 def drop(simulator: Simulator, slot: int, least: float) -> None:
     """Letting go drops what is held by so much within a second [m]."""
     height = float(snapshot(simulator.state)["object_position"][0, slot, 2])
-    repeat(simulator, idle_action(), SECOND)
+    repeat(simulator, idle_action(simulator), SECOND)
     state = snapshot(simulator.state)
     assert state["held_object"][0] == NOTHING, "letting go does not let go"
     fall = height - float(state["object_position"][0, slot, 2])

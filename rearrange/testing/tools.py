@@ -11,28 +11,27 @@ import numpy as np
 from rearrange.episodes.episode import Episode
 from rearrange.navigation import load_layout
 from rearrange.render import look_at
-from rearrange.robot import fetch, kinematics
-from rearrange.robot.actions import physical_action
-from rearrange.sim.base import WORLD_STATE, SimState, Simulator
+from rearrange.robot import HeadCamera, RobotSpec, kinematics
+from rearrange.sim.base import SimState, Simulator
 
 SECOND = 30  # control steps
 ARM_STEP = 0.0375  # [rad] per step, what the arm can follow
 
 
-def in_the_open(episode: Episode, yaw: float = 0.0) -> Episode:
+def in_the_open(robot: RobotSpec, episode: Episode, yaw: float = 0.0) -> Episode:
     """The episode with the robot in its resting posture where the most room is, looking along yaw."""
     grid = load_layout(episode.layout, episode.variation)[1]
     room = np.where(grid.island, grid.clearance, -1.0)
     cell = np.unravel_index(int(room.argmax()), room.shape)
     x, y = grid.center_of(np.array(cell)).tolist()
     return dataclasses.replace(
-        episode, base_pose=(x, y, yaw), arm_joints=kinematics.RESTING_ARM, held_slot=None
+        episode, base_pose=(x, y, yaw), arm_joints=robot.resting_arm, held_slot=None
     )
 
 
 def snapshot(state: SimState) -> dict[str, np.ndarray]:
     """Copies of all arrays of a state by name."""
-    return {name: state.worlds[name].copy() for name in WORLD_STATE.names or ()}
+    return {name: state.worlds[name].copy() for name in state.worlds.dtype.names or ()}
 
 
 def assert_layout(state: SimState, count: int) -> None:
@@ -52,15 +51,19 @@ def assert_layout(state: SimState, count: int) -> None:
 
 
 def one_action(
-    arm: np.ndarray | None = None, grip: float = -1.0, forward: float = 0.0, turn: float = 0.0
+    simulator: Simulator,
+    arm: np.ndarray | None = None,
+    grip: float = -1.0,
+    forward: float = 0.0,
+    turn: float = 0.0,
 ) -> np.ndarray:
-    """An action for one world [1, 10]."""
-    return physical_action(arm, grip, forward, turn)[None]
+    """An action for one world [1, J + 3]."""
+    return simulator.state.robot.actions.physical(arm, grip, forward, turn)[None]
 
 
-def idle_action(count: int = 1) -> np.ndarray:
-    """No motion and no grip for so many worlds [N, 10]."""
-    return np.repeat(one_action(), count, axis=0)
+def idle_action(simulator: Simulator) -> np.ndarray:
+    """No motion and no grip, for all worlds [N, J + 3]."""
+    return np.repeat(one_action(simulator), simulator.world_count, axis=0)
 
 
 def repeat(simulator: Simulator, action: np.ndarray, count: int) -> None:
@@ -69,10 +72,10 @@ def repeat(simulator: Simulator, action: np.ndarray, count: int) -> None:
         simulator.step(action)
 
 
-def random_actions(seed: int, steps: int, count: int) -> np.ndarray:
-    """Random motion of everything [T, N, 10] in physical units."""
-    limits = np.array([ARM_STEP] * kinematics.JOINT_COUNT + [1.0, 0.08, 0.08])
-    return np.random.default_rng(seed).uniform(-limits, limits, (steps, count, 10))
+def random_actions(robot: RobotSpec, seed: int, steps: int, count: int) -> np.ndarray:
+    """Random motion of everything [T, N, J + 3] in physical units."""
+    limits = np.array([ARM_STEP] * len(robot.joints) + [1.0, 0.08, 0.08])
+    return np.random.default_rng(seed).uniform(-limits, limits, (steps, count, len(limits)))
 
 
 def trajectory(
@@ -127,9 +130,9 @@ def object_in_hand(simulator: Simulator, slot: int) -> np.ndarray:
 
 def assert_hand_follows_kinematics(simulator: Simulator) -> None:
     """The suction tip is where the kinematics say, once the arm has come to rest."""
-    repeat(simulator, idle_action(), 15)
+    repeat(simulator, idle_action(simulator), 15)
     state = snapshot(simulator.state)
-    position, rotation = kinematics.forward(state["arm_joints"][0])
+    position, rotation = kinematics.forward(simulator.state.robot, state["arm_joints"][0])
     assert_close(hand_in_base(simulator), position, 0.005, "end_effector_position")
     yaw = state["base_pose"][0, 2]
     c, s = math.cos(yaw), math.sin(yaw)
@@ -137,14 +140,12 @@ def assert_hand_follows_kinematics(simulator: Simulator) -> None:
     assert_close(state["end_effector_rotation"][0], world, 0.01, "end_effector_rotation")
 
 
-def floor_depth(height: int, width: int) -> np.ndarray:
+def floor_depth(camera: HeadCamera, height: int, width: int) -> np.ndarray:
     """Depth of an empty floor [H, W], m; infinite above the horizon."""
-    half = math.tan(math.radians(fetch.CAMERA_FIELD_OF_VIEW) / 2)
+    half = math.tan(math.radians(camera.field_of_view) / 2)
     down = (np.arange(height) + 0.5 - height / 2) * 2 * half / width
-    rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
+    rotation = look_at(camera.position, camera.target)
     # Camera axes: x right, y up, looks along -z; a ray falls this much per metre of depth.
     fall = rotation[2, 2] + down * rotation[2, 1]
-    depth = np.divide(
-        fetch.CAMERA_POSITION[2], fall, out=np.full(height, np.inf), where=fall > 1e-6
-    )
+    depth = np.divide(camera.position[2], fall, out=np.full(height, np.inf), where=fall > 1e-6)
     return np.repeat(depth[:, None], width, axis=1)

@@ -31,7 +31,6 @@ from rearrange.render import (
     render_rgb,
 )
 from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
-from rearrange.robot.actions import FULL_ACTION_SIZE, STOP
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.apartment_model import ApartmentModel
@@ -340,11 +339,11 @@ def run_on(world: RearrangeEnv, until: int, actions: str, seed: int) -> bool:
         actions: "zero", or "random", where each lasts HOLD steps so that it leads somewhere.
         seed: Of the random actions.
     """
-    meaning = np.arange(FULL_ACTION_SIZE)[world.task.action_slice]
+    names = np.array(world.task.action_names(world.robot))
     while world.elapsed_steps < until:
         rng = np.random.default_rng([seed, world.elapsed_steps // HOLD])
-        action = rng.uniform(-1.0, 1.0, len(meaning)) * (actions == "random")
-        action[meaning == STOP] = -1.0
+        action = rng.uniform(-1.0, 1.0, len(names)) * (actions == "random")
+        action[names == "stop"] = -1.0
         _, _, terminated, truncated, _ = world.step(action.astype(np.float32))
         if terminated or truncated:
             return True

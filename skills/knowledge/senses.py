@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 
 from rearrange.env import RearrangeEnv
 from rearrange.render import Camera, View
-from rearrange.robot.fetch import CAMERA_FIELD_OF_VIEW
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 from rearrange.sim.base import NOTHING, SimState
@@ -130,8 +129,8 @@ def head_view(world: RearrangeEnv) -> View:
     """The head camera's depth image of now, with where it was taken from."""
     simulator = world.simulator
     depth = simulator.render_depth()[0]
-    height, width = depth.shape
-    return View(Camera(height, width, CAMERA_FIELD_OF_VIEW), *simulator.camera_pose(0), depth)
+    camera = Camera(*depth.shape, world.robot.camera.field_of_view)
+    return View(camera, *simulator.camera_pose(0), depth)
 
 
 def around(center: Position, radius: float, height: float = 0.0) -> np.ndarray:

@@ -7,20 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.robot.kinematics import JOINT_LIMITS
-from skills.oracle.collision import _clearance
+from rearrange.robot import RobotSpec
+from rearrange.robot.spec import HIGH, LOW
+from skills.oracle.collision import _clearance, planning_of
 
 CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
 EXTEND_STEP = 0.3  # [rad], length of a branch
 TREE_SIZE = 2000
 TREES = 3  # searches, of which the shortest path counts
 SHORTCUTS = 100
-
-_LOW = np.maximum(np.array(JOINT_LIMITS)[:, 0], -3.3)
-_HIGH = np.minimum(np.array(JOINT_LIMITS)[:, 1], 3.3)
+FARTHEST = 3.3  # [rad], where the search ends for joints without limits
 
 
 def plan_arm(
+    robot: RobotSpec,
     start: np.ndarray,
     goal: np.ndarray,
     base_pose: np.ndarray,
@@ -32,8 +32,9 @@ def plan_arm(
     """A path of the arm that keeps its distance, with the base standing still.
 
     Args:
-        start: Joint angles [7], rad.
-        goal: Joint angles [7], rad.
+        robot: Whose arm.
+        start: Joint angles [J], rad.
+        goal: Joint angles [J], rad.
         base_pose: x, y, yaw [3].
         spheres: Arm and load, see collision.py [S, 5].
         boxes: Obstacles [B, 8].
@@ -41,10 +42,10 @@ def plan_arm(
         margin: Wanted distance to obstacles [m]; less where start or goal have less.
 
     Returns:
-        Way points [K, 7] from start to goal, to be joined by straight lines, or None.
+        Way points [K, J] from start to goal, to be joined by straight lines, or None.
     """
     start, goal = np.ascontiguousarray(start, float), np.ascontiguousarray(goal, float)
-    world = World(np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
+    world = _world(robot, base_pose, spheres, boxes, cylinders)
     best, shortest = None, np.inf
     for seed in range(TREES):
         path = _plan(start, goal, world, margin, np.random.default_rng(seed))
@@ -59,6 +60,7 @@ def plan_arm(
 
 
 def straight_arm(
+    robot: RobotSpec,
     start: np.ndarray,
     goal: np.ndarray,
     base_pose: np.ndarray,
@@ -67,9 +69,9 @@ def straight_arm(
     cylinders: np.ndarray,
     margin: float,
 ) -> np.ndarray | None:
-    """As `plan_arm`, but only the straight line of joint angles [2, 7], or None."""
+    """As `plan_arm`, but only the straight line of joint angles [2, J], or None."""
     start, goal = np.ascontiguousarray(start, float), np.ascontiguousarray(goal, float)
-    world = World(np.ascontiguousarray(base_pose, float), spheres, boxes, cylinders)
+    world = _world(robot, base_pose, spheres, boxes, cylinders)
     margin = _attainable(start, goal, world, margin)
     return np.array([start, goal]) if line_is_clear(start, goal, world, margin) else None
 
@@ -81,6 +83,28 @@ class World(NamedTuple):
     spheres: np.ndarray
     boxes: np.ndarray
     cylinders: np.ndarray
+    chain: np.ndarray
+    body: np.ndarray
+
+
+def _world(
+    robot: RobotSpec,
+    base_pose: np.ndarray,
+    spheres: np.ndarray,
+    boxes: np.ndarray,
+    cylinders: np.ndarray,
+) -> World:
+    pose, body = np.ascontiguousarray(base_pose, float), planning_of(robot).body
+    return World(pose, spheres, boxes, cylinders, robot.chain, body)
+
+
+@cached_njit
+def _gap(joints: np.ndarray, world: World, enough: float) -> float:
+    """`collision._clearance` in a world [m]."""
+    return _clearance(
+        joints, world.chain, world.body, world.base_pose, world.spheres, world.boxes, world.cylinders,
+        enough,
+    )  # fmt: skip
 
 
 @cached_njit
@@ -94,10 +118,7 @@ def line_is_clear(
     count = int(np.ceil(np.abs(goal - start).max() / CHECK_STEP))
     for k in range(1, count + 1):
         joints = start + (goal - start) * (k / count)
-        if (
-            _clearance(joints, world.base_pose, world.spheres, world.boxes, world.cylinders, margin)
-            < margin
-        ):
+        if _gap(joints, world, margin) < margin:
             return False
     return True
 
@@ -114,12 +135,12 @@ def _nearest(tree: np.ndarray, size: int, point: np.ndarray) -> int:
 
 @cached_njit
 def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
-    """Nodes [K, 7] from the root to a leaf."""
+    """Nodes [K, J] from the root to a leaf."""
     count, node = 0, leaf
     while node >= 0:
         count += 1
         node = parents[node]
-    path = np.empty((count, 7))
+    path = np.empty((count, tree.shape[1]))
     node = leaf
     for k in range(count - 1, -1, -1):
         path[k] = tree[node]
@@ -131,7 +152,7 @@ def _trace(tree: np.ndarray, parents: np.ndarray, leaf: int) -> np.ndarray:
 def _shorten(
     path: np.ndarray, world: World, margin: float, generator: np.random.Generator
 ) -> np.ndarray:
-    """Replace random stretches of a path [K, 7] by straight lines where these are clear."""
+    """Replace random stretches of a path [K, J] by straight lines where these are clear."""
     for _ in range(SHORTCUTS):
         count = len(path)
         if count <= 2:
@@ -142,7 +163,7 @@ def _shorten(
         head = path[first] + generator.random() * (path[first + 1] - path[first])
         tail = path[last - 1] + generator.random() * (path[last] - path[last - 1])
         if first + 3 + count - last <= count + 1 and line_is_clear(head, tail, world, margin):
-            kept = np.empty((first + 3 + count - last, 7))
+            kept = np.empty((first + 3 + count - last, path.shape[1]))
             kept[: first + 1] = path[: first + 1]
             kept[first + 1] = head
             kept[first + 2] = tail
@@ -155,7 +176,7 @@ def _shorten(
 def _attainable(start: np.ndarray, goal: np.ndarray, world: World, margin: float) -> float:
     """The margin [m], or less where start or goal have less."""
     for end in (start, goal):
-        gap = _clearance(end, world.base_pose, world.spheres, world.boxes, world.cylinders, -1.0)
+        gap = _gap(end, world, -1.0)
         margin = min(margin, gap - 1e-3)
     return margin
 
@@ -200,19 +221,21 @@ def _plan(
     margin: float,
     generator: np.random.Generator,
 ) -> np.ndarray | None:
-    """Path [K, 7] or None."""
+    """Path [K, J] or None."""
     margin = _attainable(start, goal, world, margin)
     if line_is_clear(start, goal, world, margin):
-        direct = np.empty((2, 7))
+        direct = np.empty((2, len(start)))
         direct[0], direct[1] = start, goal
         return direct
-    trees = np.empty((2, TREE_SIZE, 7))
+    low = np.maximum(world.chain[1:-2, LOW], -FARTHEST)
+    high = np.minimum(world.chain[1:-2, HIGH], FARTHEST)
+    trees = np.empty((2, TREE_SIZE, len(start)))
     parents = np.full((2, TREE_SIZE), -1)
     sizes = np.ones(2, dtype=np.int64)
     trees[0, 0], trees[1, 0] = start, goal
     side = int(sizes.argmin())  # 0, but no literal: _grow would be compiled for that too
     while sizes.max() < TREE_SIZE - 1:
-        target = _LOW + (_HIGH - _LOW) * generator.random(7)
+        target = low + (high - low) * generator.random(len(start))
         node = _grow(trees, parents, sizes, side, target, world, margin, False)
         if node >= 0:
             tip = trees[side, node].copy()

@@ -13,20 +13,16 @@ import numpy as np
 from rearrange.caching import cached_njit
 from rearrange.navigation.geodesic import distance_field
 from rearrange.navigation.occupancy import OccupancyGrid, clearance_field, interpolate
+from rearrange.robot import RobotSpec
+from rearrange.robot.spec import CHAIN_COLUMNS
 from skills.oracle import collision
-from skills.oracle.collision import place_spheres
+from skills.oracle.collision import place_spheres, planning_of
 from skills.oracle.obstacles import Obstacles
 
 FORWARD_STEP = 0.0833  # [m] per action
 TURN_STEP = 0.0833  # [rad] per action
-BASE_RADIUS = 0.303  # [m]
+BASE_MARGIN = 0.003  # [m], around the base
 ARM_MARGIN = 0.03  # [m]
-# Base and torso, for doors and drawers that stand open: heights [m] and, between these, discs (x and
-# y in the base frame, radius) [m].
-BODY = (
-    (0.0, 0.37, ((0.0, 0.0, 0.28),)),
-    (0.37, 0.95, ((-0.117, 0.06, 0.12), (-0.117, -0.06, 0.12))),
-)
 BODY_MARGIN = 0.02  # [m]
 ESCAPE = 0.025  # [m], part of ARM_MARGIN that a way out of a tight spot may use up
 SHORT = 1.0  # [m], straight drives that are tried both forwards and in reverse
@@ -76,12 +72,15 @@ class Floor(NamedTuple):
         origin_y: Likewise [m].
         cell: Cell size [m].
         discs: Arm and load seen from above: x, y in the base frame, radius [S, 3], m.
-        opened: Distance to open doors and drawers, per layer of BODY [L, nx, ny], m.
-        body: Base and torso: layer, x, y, radius [D, 4], m; none where nothing stands open.
-        joints: Arm posture during the drive [7], rad.
+        opened: Distance to open doors and drawers, per layer of PlanningModel [L, nx, ny], m.
+        body: Base and trunk: layer, x, y, radius [D, 4], m; none where nothing stands open.
+        radius: Of the base, with its margin [m].
+        joints: Arm posture during the drive [J], rad.
         spheres: Arm and load [S, 5], see collision.py; none: seen from above is seen well enough.
         boxes: Where it is not: all that is solid, as in Obstacles [B, 8].
         cylinders: Likewise [C, 5].
+        chain: See RobotSpec.
+        own_body: PlanningModel.body.
     """
 
     clearance: np.ndarray
@@ -92,16 +91,20 @@ class Floor(NamedTuple):
     discs: np.ndarray
     opened: np.ndarray
     body: np.ndarray
-    joints: np.ndarray = np.zeros(7)
+    radius: float
+    joints: np.ndarray = np.zeros(0)
     spheres: np.ndarray = np.zeros((0, 5))
     boxes: np.ndarray = np.zeros((0, 8))
     cylinders: np.ndarray = np.zeros((0, 5))
+    chain: np.ndarray = np.zeros((0, CHAIN_COLUMNS))
+    own_body: np.ndarray = np.zeros(0)
 
 
 class BasePlanner:
     """Plans drives in one world with the arm (and load) in a fixed posture.
 
     Attributes:
+        robot: Who drives.
         grid: Floor of the apartment.
         floor: What the search needs.
         exact: What it needs where arm and load stand over something, as seen from above, or None.
@@ -110,33 +113,49 @@ class BasePlanner:
     exact: Floor | None = None
 
     def __init__(
-        self, grid: OccupancyGrid, obstacles: Obstacles, joints: np.ndarray, spheres: np.ndarray
+        self,
+        robot: RobotSpec,
+        grid: OccupancyGrid,
+        obstacles: Obstacles,
+        joints: np.ndarray,
+        spheres: np.ndarray,
     ) -> None:
         """Prepare the fields.
 
         Args:
+            robot: Who drives.
             grid: Floor of the apartment.
             obstacles: Everything solid.
-            joints: Arm posture during the drive [7], rad.
+            joints: Arm posture during the drive [J], rad.
             spheres: Arm and load, see collision.py.
         """
-        centers = place_spheres(np.asarray(joints, float), spheres)
+        model = planning_of(robot)
+        centers = place_spheres(robot, np.asarray(joints, float), spheres)
         radii = spheres[:, 4]
         low, high = (centers[:, 2] - radii).min() - 0.02, (centers[:, 2] + radii).max() + 0.02
-        self.grid = grid
+        self.robot, self.grid = robot, grid
         band = self._field(obstacles.between(low, high))
         discs = np.column_stack([centers[:, :2], radii])
         opened, body = np.zeros((1, 1, 1), np.float32), np.zeros((0, 4))
         if len(obstacles.opened):
-            layers = [self._field(obstacles.opened_between(*heights)) for *heights, _ in BODY]
+            layers = [
+                self._field(obstacles.opened_between(*heights)) for *heights, _ in model.layers
+            ]
             opened = np.stack(layers)
-            body = np.array([(k, *disc) for k, (*_, discs) in enumerate(BODY) for disc in discs])
-        self.floor = Floor(grid.clearance, band, *grid.origin, grid.cell, discs, opened, body)
+            body = np.array(
+                [(k, *disc) for k, (*_, parts) in enumerate(model.layers) for disc in parts]
+            )
+        radius = robot.base.radius + BASE_MARGIN
+        self.floor = Floor(
+            grid.clearance, band, *grid.origin, grid.cell, discs, opened, body, radius
+        )
         self.exact = self.floor._replace(
             joints=np.asarray(joints, float),
             spheres=np.asarray(spheres, float),
             boxes=obstacles.boxes,
             cylinders=obstacles.cylinders,
+            chain=robot.chain,
+            own_body=model.body,
         )
 
     def _field(self, footprints: np.ndarray) -> np.ndarray:
@@ -184,7 +203,7 @@ def _slack(
     yaw: float,
 ) -> tuple[float, float]:
     geometry = (floor.origin_x, floor.origin_y, floor.cell)
-    base = interpolate(floor.clearance, *geometry, x, y) - BASE_RADIUS
+    base = interpolate(floor.clearance, *geometry, x, y) - floor.radius
     cosine, sine = math.cos(yaw), math.sin(yaw)
     for k in range(len(floor.body)):
         layer, dx, dy, radius = floor.body[k]
@@ -200,9 +219,9 @@ def _slack(
         arm = min(arm, room - discs[s, 2])
     arm -= ARM_MARGIN
     if arm < 0.0 and len(floor.spheres) > 0:
-        world = (floor.spheres, floor.boxes, floor.cylinders)
-        pose = np.array((x, y, yaw))
-        arm = max(arm, collision._clearance(floor.joints, pose, *world, -1.0) - EXACT_MARGIN)
+        arm_and_body = (floor.joints, floor.chain, floor.own_body)
+        world = (np.array((x, y, yaw)), floor.spheres, floor.boxes, floor.cylinders)
+        arm = max(arm, collision._clearance(*arm_and_body, *world, -1.0) - EXACT_MARGIN)
     return base, arm
 
 

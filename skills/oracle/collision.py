@@ -1,8 +1,7 @@
 """The arm and its load as spheres, and their distance to obstacles.
 
-Links follow the capsules of rearrange.robot.fetch; each is covered by spheres of its radius. A
-held object is a set of small spheres on its surface. Spheres are rows (frame, x, y, z, radius):
-frame 0 to 6 are links, 7 the gripper, 8 the end effector (see kinematics.link_frames).
+The arm's are in `PlanningModel`. A held object is a set of small spheres on its surface. Spheres are rows
+(frame, x, y, z, radius): frames are the links, the gripper and the end effector (kinematics.link_frames).
 """
 
 from __future__ import annotations
@@ -12,44 +11,39 @@ import math
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.robot import kinematics
-from rearrange.robot.kinematics import TORSO_LIFT, link_frames
+from rearrange.errors import UserError
+from rearrange.robot import RobotSpec
+from rearrange.robot.kinematics import frames_kernel, link_frames
+from rearrange.robot.planning import PlanningModel
 from rearrange.scenes.objects import ObjectKind, ObjectPart
 
-LINK_RADII = (0.06, 0.055, 0.05, 0.05, 0.045, 0.045, 0.04)  # [m], as in robot.fetch
 LOAD_RADIUS = 0.008  # [m]
-FIRST_WARY_FRAME = 4  # links before this one cannot reach the robot's own body
-# The robot's own body, base frame: boxes (x, y, z, half sizes) and cylinders (x, y, z, radius,
-# half height).
-BODY_BOX = (-0.10, 0.0, 0.75, 0.10, 0.15, 0.45)
-BODY_CYLINDER = (0.0, 0.0, 0.19, 0.285, 0.20)
 
 
-def _arm_spheres() -> np.ndarray:
-    rows: list[tuple[float, ...]] = []
-    for link, radius in enumerate(LINK_RADII):
-        end = kinematics.CHAIN[link + 1][0] if link < 6 else (0.06, 0.0, 0.0)
-        count = max(1, math.ceil(math.dist(end, (0, 0, 0)) / radius))
-        rows += [(link, *(part * k / count for part in end), radius) for k in range(count)]
-    rows += [(7, x, y, 0.0, 0.042) for x in (-0.03, -0.07) for y in (-0.028, 0.028)]  # palm
-    rows += [(7, x, 0.0, 0.0, 0.027) for x in (0.005, 0.03, 0.052)]  # suction cup
-    return np.array(rows)
+def planning_of(robot: RobotSpec) -> PlanningModel:
+    """What is known of a robot for planning; UserError where nothing is."""
+    if robot.planning is None:
+        raise UserError(
+            f"robot '{robot.name}' has no planning model, which oracles and sense-plan-act skills need: "
+            "set RobotSpec.planning, or take policies"
+        )
+    return robot.planning
 
 
-ARM_SPHERES = _arm_spheres()
-
-
-def load_spheres(kind: ObjectKind, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+def load_spheres(
+    robot: RobotSpec, kind: ObjectKind, position: np.ndarray, rotation: np.ndarray
+) -> np.ndarray:
     """Spheres [S, 5] on the surface of a held object.
 
     Args:
+        robot: Who holds it.
         kind: What is held.
         position: Its centre in the end-effector frame [3], m.
         rotation: End effector from object [3, 3].
     """
     points = np.vstack([_surface_points(part) for part in kind.parts if part.collides])
     spheres = np.empty((len(points), 5))
-    spheres[:, 0] = 8
+    spheres[:, 0] = len(robot.joints) + 1
     spheres[:, 1:4] = position + points @ rotation.T
     spheres[:, 4] = LOAD_RADIUS
     return spheres
@@ -72,13 +66,14 @@ def _surface_points(part: ObjectPart) -> np.ndarray:
     return points + np.array([0.0, 0.0, part.height])
 
 
-def place_spheres(joints: np.ndarray, spheres: np.ndarray) -> np.ndarray:
+def place_spheres(robot: RobotSpec, joints: np.ndarray, spheres: np.ndarray) -> np.ndarray:
     """Centres [S, 3] of spheres in the base frame, m."""
-    positions, rotations = link_frames(joints)
+    positions, rotations = link_frames(robot, joints)
     return _place(positions, rotations, spheres)
 
 
 def arm_clearance(
+    robot: RobotSpec,
     joints: np.ndarray,
     base_pose: np.ndarray,
     spheres: np.ndarray,
@@ -88,13 +83,15 @@ def arm_clearance(
     """Smallest distance between the spheres and the obstacles or the robot's own body [m].
 
     Args:
-        joints: Joint angles [7], rad.
+        robot: Whose arm.
+        joints: Joint angles [J], rad.
         base_pose: x, y, yaw [3].
         spheres: Rows of frame, offset and radius [S, 5].
         boxes: As in Obstacles [B, 8].
         cylinders: As in Obstacles [C, 5].
     """
-    return _clearance(np.asarray(joints), np.asarray(base_pose), spheres, boxes, cylinders, -1.0)
+    world = (np.asarray(base_pose), spheres, boxes, cylinders)
+    return _clearance(np.asarray(joints), robot.chain, planning_of(robot).body, *world, -1.0)
 
 
 @cached_njit
@@ -129,14 +126,19 @@ def _cylinder_distance(x: float, y: float, z: float, radius: float, half: float)
 @cached_njit
 def _clearance(
     joints: np.ndarray,
+    chain: np.ndarray,
+    body: np.ndarray,
     base_pose: np.ndarray,
     spheres: np.ndarray,
     boxes: np.ndarray,
     cylinders: np.ndarray,
     enough: float,
 ) -> float:
-    """As arm_clearance; returns early once it falls below `enough` [m]."""
-    positions, rotations = kinematics.frames_kernel(joints, TORSO_LIFT)
+    """As arm_clearance; returns early once it falls below `enough` [m].
+
+    Of the robot it takes `RobotSpec.chain` and `PlanningModel.body`.
+    """
+    positions, rotations = frames_kernel(joints, chain)
     centers = _place(positions, rotations, spheres)
     cosine, sine = math.cos(base_pose[2]), math.sin(base_pose[2])
     best = 10.0
@@ -144,13 +146,9 @@ def _clearance(
         bx, by, z = centers[s]
         radius = spheres[s, 4]
         best = min(best, z - radius)
-        if spheres[s, 0] >= FIRST_WARY_FRAME:
-            near = _box_distance(
-                bx - BODY_BOX[0], by, z - BODY_BOX[2], BODY_BOX[3], BODY_BOX[4], BODY_BOX[5]
-            )
-            under = _cylinder_distance(
-                bx, by, z - BODY_CYLINDER[2], BODY_CYLINDER[3], BODY_CYLINDER[4]
-            )
+        if spheres[s, 0] >= body[11]:
+            near = _box_distance(bx - body[0], by - body[1], z - body[2], body[3], body[4], body[5])
+            under = _cylinder_distance(bx - body[6], by - body[7], z - body[8], body[9], body[10])
             best = min(best, near - radius, under - radius)
         x = base_pose[0] + cosine * bx - sine * by
         y = base_pose[1] + sine * bx + cosine * by

@@ -7,22 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rearrange.robot.kinematics import RESTING_ARM, forward, solve_ik
+from rearrange.robot import RobotSpec
+from rearrange.robot.kinematics import forward, solve_ik
+from skills.oracle.collision import planning_of
 
 RISE_STEP = 0.02  # [m]
 LARGEST_RISE = 0.24  # [m]
 SMALL_JUMP = 0.15  # [rad], between neighbouring heights: the hand stays on its line
 LARGEST_SWING = 0.006  # [m]
-SHOULDER = (0.15, 0.0, 0.936)  # of the first joint that lifts the arm, base frame [m]
-ARM_LENGTH = 1.06  # from there to the tip [m]
 SAME_POSTURE = 0.2  # [rad], below which two postures count as one
 # Limits of a way (error, rise, jump, see there): exact and smooth, then less so.
 EXACT, SHORT, LOOSE = (3e-3, 0.06, 0.15), (1.2e-2, 0.04, 0.15), (1.2e-2, 0.04, 0.6)
-SEEDS = (
-    RESTING_ARM,
-    (0.0, -0.5, 0.0, 1.3, 0.0, 0.77, 0.0),  # elbow up
-    (0.75, -0.96, -1.93, 1.2, 0.79, 1.98, 0.0),  # elbow out to the right
-)
 
 
 @dataclass(frozen=True)
@@ -64,14 +59,14 @@ class Way:
 class Descents:
     """Descents onto a target at a known height, straight ahead of the base; solved once each."""
 
-    def __init__(self, ways: tuple[Way, ...], target_height: float) -> None:
+    def __init__(self, robot: RobotSpec, ways: tuple[Way, ...], target_height: float) -> None:
         """Prepare for these ways onto a target at a height over the floor [m]."""
-        self.ways, self.target_height = ways, target_height
+        self.robot, self.ways, self.target_height = robot, ways, target_height
         self._known: dict[tuple[int, int, float], tuple[np.ndarray, ...]] = {}
         self._reached: dict[tuple[int, float], list[tuple[np.ndarray, float]]] = {}
 
     def of(self, way: int, aim: int, distance: float) -> tuple[np.ndarray, ...]:
-        """Postures from the target upwards, RISE_STEP apart [K, 7] each, rad.
+        """Postures from the target upwards, RISE_STEP apart [K, J] each, rad.
 
         Args:
             way: Index of the way.
@@ -92,30 +87,33 @@ class Descents:
                 continue
             if any(np.abs(contact - other[0]).max() < SAME_POSTURE for other in found):
                 continue
-            heights = _rise(way, aim, position, contact)
+            heights = _rise(self.robot, way, aim, position, contact)
             if (len(heights) - 1) * RISE_STEP >= way.rise - 1e-6:
                 found.append(heights)
         return found
 
     def _contacts(self, way: Way, aim: Aim, position: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Postures [7] at the target and their errors [m]; ways with other limits share them."""
+        """Postures [J] at the target and their errors [m]; ways with other limits share them."""
         key = (id(aim), float(position[0]))
         if key not in self._reached:
-            reach = ARM_LENGTH + float(np.linalg.norm(aim.point))
-            if math.dist(position, SHOULDER) > reach:
+            model = planning_of(self.robot)
+            reach = model.length + float(np.linalg.norm(aim.point))
+            if math.dist(position, model.shoulder) > reach:
                 self._reached[key] = []
             else:
                 restarts = 2 if way.thorough else 0
                 self._reached[key] = [
-                    _solve(aim, position, np.array(seed), restarts) for seed in SEEDS
+                    _solve(self.robot, aim, position, np.array(seed), restarts)
+                    for seed in (self.robot.resting_arm, *model.postures)
                 ]
         return self._reached[key]
 
 
 def _solve(
-    aim: Aim, position: np.ndarray, seed: np.ndarray, restarts: int
+    robot: RobotSpec, aim: Aim, position: np.ndarray, seed: np.ndarray, restarts: int
 ) -> tuple[np.ndarray, float]:
     return solve_ik(
+        robot,
         position,
         aim.direction,
         seed,
@@ -126,26 +124,30 @@ def _solve(
     )
 
 
-def _rise(way: Way, aim: Aim, position: np.ndarray, contact: np.ndarray) -> np.ndarray:
-    """Postures straight up from the contact as far as the arm goes [K, 7]."""
+def _rise(
+    robot: RobotSpec, way: Way, aim: Aim, position: np.ndarray, contact: np.ndarray
+) -> np.ndarray:
+    """Postures straight up from the contact as far as the arm goes [K, J]."""
     heights = [contact]
     for k in range(1, round(LARGEST_RISE / RISE_STEP) + 1):
         above = position + np.array([0.0, 0.0, k * RISE_STEP])
-        joints, error = _solve(aim, above, heights[-1], restarts=0)
-        if error > way.error or _swings(aim, heights[-1], joints, way.jump):
+        joints, error = _solve(robot, aim, above, heights[-1], restarts=0)
+        if error > way.error or _swings(robot, aim, heights[-1], joints, way.jump):
             break
         heights.append(joints)
     return np.array(heights)
 
 
-def _swings(aim: Aim, lower: np.ndarray, upper: np.ndarray, largest: float) -> bool:
+def _swings(
+    robot: RobotSpec, aim: Aim, lower: np.ndarray, upper: np.ndarray, largest: float
+) -> bool:
     """True if the hand would leave the straight line between two neighbouring heights."""
     jump = float(np.abs(upper - lower).max())
     if jump <= SMALL_JUMP:
         return False
     points = [
         position + rotation @ aim.point
-        for position, rotation in (forward(q) for q in (lower, (lower + upper) / 2, upper))
+        for position, rotation in (forward(robot, q) for q in (lower, (lower + upper) / 2, upper))
     ]
     off = float(np.linalg.norm(points[1] - (points[0] + points[2]) / 2))
     return jump > largest or off > LARGEST_SWING

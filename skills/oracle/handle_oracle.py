@@ -8,7 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from rearrange.robot.kinematics import RESTING_ARM, solve_ik
+from rearrange.robot import RobotSpec
+from rearrange.robot.kinematics import solve_ik
 from rearrange.sim.base import SimState
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.fixtures import Fixture
@@ -61,6 +62,7 @@ class HandleOracle(Oracle):
     def handle_planner(self) -> HandlePlanner:
         """Planner for the world as it is now."""
         return HandlePlanner(
+            self.robot,
             self.grid,
             self.fixture,
             self.obstacles(self.held),
@@ -74,6 +76,7 @@ class HandleOracle(Oracle):
     ) -> np.ndarray | None:
         """Base actions [K, 2] from a base pose [3] that close the door with the arm in a posture."""
         return plan_sweep(
+            self.robot,
             self.grid,
             self.fixture,
             self.obstacles(self.held),
@@ -85,11 +88,11 @@ class HandleOracle(Oracle):
         )
 
     def _way_to(self, posture: np.ndarray) -> np.ndarray | None:
-        """Way points of the arm [K, 7] to a posture with the base where it is, or None."""
+        """Way points of the arm [K, J] to a posture with the base where it is, or None."""
         base = self.base_pose
         local = self.obstacles(self.held).near(base[0], base[1], 1.4)
-        boxes, cylinders = local.boxes, local.cylinders
-        return plan_arm(self.joints, posture, base, self.spheres(), boxes, cylinders, ARM_MARGIN)
+        world = base, self.spheres(), local.boxes, local.cylinders
+        return plan_arm(self.robot, self.joints, posture, *world, ARM_MARGIN)
 
     def _unfold_at(self, planner: HandlePlanner, grasp: Grasp) -> Actions:
         """Drive to the stage and unfold, on the way if there is room; True if it got there."""
@@ -219,11 +222,12 @@ class HandleOracle(Oracle):
         )
 
 
-@lru_cache(maxsize=1)
-def sweeps() -> tuple[tuple[np.ndarray, float], ...]:
-    """Ways to sweep the door shut, best first: posture [7] (rad), farthest point pushed (m)."""
-    rest = np.array(RESTING_ARM)
-    hooks = [solve_ik((*tip, HOOK_HEIGHT), HOOK_DIRECTION, rest, restarts=0)[0] for tip in HOOKS]
+@lru_cache(maxsize=4)
+def sweeps(robot: RobotSpec) -> tuple[tuple[np.ndarray, float], ...]:
+    """Ways to sweep the door shut, best first: posture [J] (rad), farthest point pushed (m)."""
+    rest = np.array(robot.resting_arm)
+    tips = [(*tip, HOOK_HEIGHT) for tip in HOOKS]
+    hooks = [solve_ik(robot, tip, HOOK_DIRECTION, rest, restarts=0)[0] for tip in tips]
     return tuple((posture, farthest) for farthest in PUSHED for posture in (rest, *hooks))
 
 

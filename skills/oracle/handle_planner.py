@@ -16,15 +16,14 @@ from functools import lru_cache
 import numpy as np
 
 from rearrange.navigation import OccupancyGrid
-from rearrange.robot.kinematics import RESTING_ARM, forward, solve_ik
+from rearrange.robot import RobotSpec
+from rearrange.robot.kinematics import forward, solve_ik
 from skills.oracle.arm_planner import plan_arm
-from skills.oracle.base_planner import BASE_RADIUS, FORWARD_STEP, TURN_STEP, BasePlanner
-from skills.oracle.collision import ARM_SPHERES, arm_clearance
+from skills.oracle.base_planner import BASE_MARGIN, FORWARD_STEP, TURN_STEP, BasePlanner
+from skills.oracle.collision import arm_clearance, planning_of
 from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import Obstacles
 
-CUP_RADIUS = 0.025  # [m]
-CUP_SPHERES = 3  # the last of ARM_SPHERES
 REACHES = tuple(np.arange(0.35, 0.81, 0.05).round(2).tolist())  # tip ahead of the base [m]
 SIDES = tuple(np.arange(-0.6, 0.21, 0.1).round(2).tolist())  # tip to the left of the base [m]
 # Directions of the hand, base frame; None: the nearest to rest that there is.
@@ -60,7 +59,7 @@ class Posture:
     """An arm that holds the tip somewhere in front of the robot.
 
     Attributes:
-        joints: [7], rad.
+        joints: [J], rad.
         tip: Base frame [3], m.
         axis: Direction of the hand, base frame [3].
         cost: Actions to get there from rest.
@@ -79,7 +78,7 @@ class Grasp:
     Attributes:
         contact: Base pose at which the cup touches the handle of the part as it stands now [3].
         stage: Base pose at which the arm unfolds [3].
-        unfold: Way points of the arm at the stage, the last is kept from then on [P, 7], rad.
+        unfold: Way points of the arm at the stage, the last is kept from then on [P, J], rad.
         opening: Of the part when the plan was made [m or rad].
     """
 
@@ -90,20 +89,20 @@ class Grasp:
 
 
 @lru_cache(maxsize=16)
-def postures(height: float) -> tuple[Posture, ...]:
+def postures(robot: RobotSpec, height: float) -> tuple[Posture, ...]:
     """Postures with the tip at a height [m], nearest to rest first in each place."""
-    rest = np.array(RESTING_ARM)
+    rest, spheres = np.array(robot.resting_arm), planning_of(robot).spheres
     nothing = np.zeros((0, 8)), np.zeros((0, 5))
     found = []
     for x in REACHES:
         for y in SIDES:
             for direction in DIRECTIONS:
-                joints, error = solve_ik((x, y, height), direction, rest, restarts=0)
+                joints, error = solve_ik(robot, (x, y, height), direction, rest, restarts=0)
                 if error > IK_ERROR:
                     continue
-                if arm_clearance(joints, np.zeros(3), ARM_SPHERES, *nothing) < SELF_MARGIN:
+                if arm_clearance(robot, joints, np.zeros(3), spheres, *nothing) < SELF_MARGIN:
                     continue
-                tip, rotation = forward(joints)
+                tip, rotation = forward(robot, joints)
                 cost = float(np.abs(joints - rest).max()) / ARM_STEP
                 found.append(Posture(joints, tip, rotation[:, 0], cost))
     return tuple(found)
@@ -114,6 +113,7 @@ class HandlePlanner:
 
     def __init__(
         self,
+        robot: RobotSpec,
         grid: OccupancyGrid,
         fixture: Fixture,
         obstacles: Obstacles,
@@ -125,17 +125,19 @@ class HandlePlanner:
         """Prepare.
 
         Args:
+            robot: Whose hand.
             grid: Floor of the apartment.
             fixture: Part whose handle it is.
             obstacles: Everything solid.
             opening: Of the part now [m or rad].
-            joints: Present posture of the arm [7], rad.
+            joints: Present posture of the arm [J], rad.
             spheres: Arm and load.
             base: Planner of the drives; None makes one from the grid and the obstacles.
         """
+        self.robot, self.model = robot, planning_of(robot)
         self.grid, self.fixture, self.obstacles, self.opening = grid, fixture, obstacles, opening
         self.joints, self.spheres = np.asarray(joints, float).copy(), spheres
-        self.base = base or BasePlanner(grid, obstacles, self.joints, spheres)
+        self.base = base or BasePlanner(robot, grid, obstacles, self.joints, spheres)
         self.static = fixture.without(obstacles, opening)
         self.part = fixture.boxes(opening)
 
@@ -202,7 +204,7 @@ class HandlePlanner:
         face = self.fixture.handle(self.opening)
         outward = self.fixture.outward(self.opening)
         if self.fixture.is_door:
-            for posture in postures(round(float(face[2]) - BELOW, 3)):
+            for posture in postures(self.robot, round(float(face[2]) - BELOW, 3)):
                 contact = self._door_contact(face[:2], outward, posture)
                 if contact is not None:
                     yield contact, posture
@@ -210,18 +212,18 @@ class HandlePlanner:
         along = np.array([-outward[1], outward[0]])
         yaw = math.atan2(-outward[1], -outward[0])
         below = 0.0 if pulls else PUSH_BELOW
-        for posture in postures(round(float(face[2]) - below, 3)):
+        for posture in postures(self.robot, round(float(face[2]) - below, 3)):
             if posture.axis[0] < 0.0:
                 continue
             for shift in SHIFTS:
-                tip = face[:2] + shift * along + _cup_extent(posture.axis[0]) * outward
+                tip = face[:2] + shift * along + self._cup_extent(posture.axis[0]) * outward
                 yield np.array([*(tip - _turned(posture.tip, yaw)), yaw]), posture
 
     def _door_contact(
         self, face: np.ndarray, outward: np.ndarray, posture: Posture
     ) -> np.ndarray | None:
         """Base pose [3] with a heading along the arc around the hinge, or None."""
-        extent, pose = CUP_RADIUS, np.zeros(3)
+        extent, pose = self.model.cup_radius, np.zeros(3)
         for _ in range(2):
             lever = face + extent * outward - self.fixture.hinge
             ahead = float(posture.tip[0])
@@ -234,16 +236,16 @@ class HandlePlanner:
             inward = float(_turned(posture.axis, yaw) @ -outward)
             if inward < -0.05:
                 return None
-            extent = _cup_extent(inward)
+            extent = self._cup_extent(inward)
         if (pose[:2] - self.fixture.hinge) @ outward < DOOR_GAP:
             return None
         return pose
 
     def _base_fits(self, contact: np.ndarray, end: float) -> bool:
         """The base stays clear of the walls and furniture all the way."""
+        radius = self.robot.base.radius + BASE_MARGIN
         return all(
-            self.grid.clearance_at(pose[0], pose[1]) >= BASE_RADIUS
-            for pose in self._way(contact, end)
+            self.grid.clearance_at(pose[0], pose[1]) >= radius for pose in self._way(contact, end)
         )
 
     def _way(self, contact: np.ndarray, end: float) -> Iterator[np.ndarray]:
@@ -256,27 +258,35 @@ class HandlePlanner:
     def _arm_fits(self, contact: np.ndarray, joints: np.ndarray, end: float) -> bool:
         """The arm stays clear of everything but the handle that its cup touches."""
         local = self.static.near(contact[0], contact[1], 2.5)
-        cup, rest = ARM_SPHERES[-CUP_SPHERES:], ARM_SPHERES[:-CUP_SPHERES]
+        robot, arm, count = self.robot, self.model.spheres, self.model.cup_spheres
+        cup, rest = arm[-count:], arm[:-count]
         none = np.zeros((0, 5))
-        if arm_clearance(joints, contact, rest, self.part, none) < PART_MARGIN:
+        if arm_clearance(robot, joints, contact, rest, self.part, none) < PART_MARGIN:
             return False
-        if arm_clearance(joints, contact, cup, self.part[:-1], none) < PART_MARGIN:
+        if arm_clearance(robot, joints, contact, cup, self.part[:-1], none) < PART_MARGIN:
             return False
         return all(
-            arm_clearance(joints, pose, ARM_SPHERES, local.boxes, local.cylinders) >= STATIC_MARGIN
+            arm_clearance(robot, joints, pose, arm, local.boxes, local.cylinders) >= STATIC_MARGIN
             for pose in self._way(contact, end)
         )
 
     def arm_clearance(self, base: np.ndarray, joints: np.ndarray) -> float:
         """Distance of arm and load to anything with the base at a pose [3] [m]."""
         local = self.obstacles.near(base[0], base[1], 1.3)
-        return arm_clearance(joints, base, self.spheres, local.boxes, local.cylinders)
+        return arm_clearance(self.robot, joints, base, self.spheres, local.boxes, local.cylinders)
 
     def _unfold(self, stage: np.ndarray, joints: np.ndarray) -> np.ndarray | None:
         local = self.obstacles.near(stage[0], stage[1], 1.3)
-        return plan_arm(
-            self.joints, joints, stage, self.spheres, local.boxes, local.cylinders, UNFOLD_MARGIN
-        )
+        world = stage, self.spheres, local.boxes, local.cylinders
+        return plan_arm(self.robot, self.joints, joints, *world, UNFOLD_MARGIN)
+
+    def _cup_extent(self, inward: float) -> float:
+        """How far the cup reaches beyond its tip towards a face [m].
+
+        Args:
+            inward: Cosine of the angle between the hand and the direction to the face.
+        """
+        return self.model.cup_radius * math.sqrt(max(1.0 - inward * inward, 0.0))
 
 
 def _near(pose: np.ndarray, other: np.ndarray) -> bool:
@@ -302,12 +312,3 @@ def _turned(vector: np.ndarray, yaw: float) -> np.ndarray:
     """The horizontal part [2] of a vector in the base frame, world frame."""
     cosine, sine = math.cos(yaw), math.sin(yaw)
     return np.array([cosine * vector[0] - sine * vector[1], sine * vector[0] + cosine * vector[1]])
-
-
-def _cup_extent(inward: float) -> float:
-    """How far the cup reaches beyond its tip towards a face [m].
-
-    Args:
-        inward: Cosine of the angle between the hand and the direction to the face.
-    """
-    return CUP_RADIUS * math.sqrt(max(1.0 - inward * inward, 0.0))

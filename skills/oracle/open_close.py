@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from rearrange.robot.actions import HOLD, LET_GO
-from rearrange.robot.kinematics import RESTING_ARM
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.handle_oracle import OPEN_LEAST, HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import RETREAT, Grasp
@@ -169,7 +168,7 @@ class CloseOracle(HandleOracle):
 
     def _sweep(self) -> Actions:
         """Push the door shut with the arm in one posture; False if that cannot be planned."""
-        for posture, farthest in sweeps():
+        for posture, farthest in sweeps(self.robot):
             actions = self.sweep_plan(self.base_pose, posture, farthest)
             if actions is None:
                 continue
@@ -177,7 +176,7 @@ class CloseOracle(HandleOracle):
             if path is None:
                 continue
             yield from self._find_targets()
-            if len(path) > 2 or np.abs(posture - RESTING_ARM).max() > 0.0:
+            if len(path) > 2 or np.abs(posture - self.robot.resting_arm).max() > 0.0:
                 yield from self._follow(path)
             yield from self._drive_with(actions, posture)
             return True

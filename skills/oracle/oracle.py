@@ -14,22 +14,20 @@ from itertools import pairwise
 import numpy as np
 
 from rearrange.navigation import OccupancyGrid
-from rearrange.robot.actions import ARM, HOLD, LET_GO, physical_action
-from rearrange.robot.kinematics import JOINT_LIMITS, RESTING_ARM
+from rearrange.robot import RobotSpec
+from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.base_planner import BasePlanner
-from skills.oracle.collision import ARM_SPHERES, load_spheres
+from skills.oracle.collision import load_spheres, planning_of
 from skills.oracle.descents import RISE_STEP
 from skills.oracle.obstacles import Obstacles, matrix_of, obstacles_of
 from skills.oracle.reach import ARM_MARGIN
 
 STILL = 0.08  # [rad/s], joint speed that counts as standing still
 Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
-
-_LOW, _HIGH = np.array(JOINT_LIMITS).T
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Oracle:
         self._steps: Actions | None = None
         self._state: SimState | None = None
         self._world = 0
-        self._targets, self._targets_known = np.zeros(7), False
+        self._targets, self._targets_known = np.zeros(0), False
         self._finished = True
 
     # --- driven from outside --------------------------------------------------------------------
@@ -86,7 +84,7 @@ class Oracle:
         """Next action of world i.
 
         Returns:
-            [10]: seven joint target changes [rad], grip, forward [m], turn [rad].
+            [J + 3]: J joint target changes [rad], grip, forward [m], turn [rad].
         """
         self._state, self._world = state, i
         if self._steps is not None and not self._finished:
@@ -115,13 +113,18 @@ class Oracle:
         return self._state
 
     @property
+    def robot(self) -> RobotSpec:
+        """Who acts."""
+        return self.state.robot
+
+    @property
     def base_pose(self) -> np.ndarray:
         """x, y, yaw [3], a copy."""
         return np.array(self.state.base_pose[self._world], dtype=float)
 
     @property
     def joints(self) -> np.ndarray:
-        """Measured arm joints [7], a copy."""
+        """Measured arm joints [J], a copy."""
         return np.array(self.state.arm_joints[self._world], dtype=float)
 
     @property
@@ -153,11 +156,11 @@ class Oracle:
 
     def spheres(self) -> np.ndarray:
         """Arm and what it holds [S, 5]."""
+        arm = planning_of(self.robot).spheres
         if self.held == NOTHING:
-            return ARM_SPHERES
-        return np.vstack(
-            [ARM_SPHERES, load_spheres(kind_of(self.held), *self.load_in_hand(self.held))]
-        )
+            return arm
+        load = load_spheres(self.robot, kind_of(self.held), *self.load_in_hand(self.held))
+        return np.vstack([arm, load])
 
     # --- acting ---------------------------------------------------------------------------------
 
@@ -173,14 +176,15 @@ class Oracle:
             arm = np.clip(arm, -self.config.arm_step, self.config.arm_step)
         if grip is None:
             grip = HOLD if self.held != NOTHING else LET_GO
-        action = physical_action(arm, grip, forward, turn)
+        layout = self.robot.actions
+        action = layout.physical(arm, grip, forward, turn)
         lead, measured = self.config.target_lead, self.joints
-        targets = np.clip(self._targets + action[ARM], measured - lead, measured + lead)
-        self._targets = np.clip(targets, _LOW, _HIGH)
+        targets = np.clip(self._targets + action[layout.arm], measured - lead, measured + lead)
+        self._targets = np.clip(targets, *self.robot.limits)
         return action
 
     def _follow(self, path: np.ndarray, speed: float = 1.0, settle: bool = True) -> Actions:
-        """Move the arm along way points [K, 7] that are joined by straight lines."""
+        """Move the arm along way points [K, J] that are joined by straight lines."""
         yield from self._find_targets()
         step = self.config.arm_step * speed
         for first, second in pairwise(path):
@@ -207,7 +211,7 @@ class Oracle:
         return True
 
     def _slowly(self, heights: np.ndarray) -> Iterator[np.ndarray]:
-        """References [7] along postures RISE_STEP apart [K, 7], at the speed of descents."""
+        """References [J] along postures RISE_STEP apart [K, J], at the speed of descents."""
         least = math.ceil(RISE_STEP / self.config.descent_step)
         for first, second in pairwise(heights):
             swing = float(np.abs(second - first).max())
@@ -271,8 +275,9 @@ class Oracle:
             local = self.obstacles(without).near(base[0], base[1], 1.4)
             margin = ARM_MARGIN if attempt < 2 else 0.0
             path = plan_arm(
+                self.robot,
                 self.joints,
-                np.array(RESTING_ARM),
+                np.array(self.robot.resting_arm),
                 base,
                 self.spheres(),
                 local.boxes,

@@ -112,10 +112,11 @@ def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for taking an object from above, and the point to touch, world frame [3], m."""
     kind = kind_of(slot)
     position, rotation = oracle.object_pose(slot)
-    upright = load_spheres(kind, np.zeros(3), rotation)
+    upright = load_spheres(oracle.robot, kind, np.zeros(3), rotation)
     top = float((upright[:, 3] + upright[:, 4]).max())
-    load = load_spheres(kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
+    load = load_spheres(oracle.robot, kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
+    around = oracle.obstacles(slot)
     planner = ReachPlanner(
-        oracle.grid, oracle.obstacles(slot), oracle.joints, PICK_WAYS, load, loaded=False
+        oracle.robot, oracle.grid, around, oracle.joints, PICK_WAYS, load, loaded=False
     )
     return planner, position + np.array([0.0, 0.0, top])

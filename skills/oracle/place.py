@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
+from rearrange.robot import RobotSpec
 from rearrange.robot.actions import LET_GO
 from rearrange.robot.kinematics import forward, solve_ik
 from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
-from skills.oracle.collision import ARM_SPHERES, arm_clearance, load_spheres
+from skills.oracle.collision import arm_clearance, load_spheres, planning_of
 from skills.oracle.oracle import Actions, Oracle, kind_of
 from skills.oracle.reach import Reach, ReachPlanner, to_base
 from skills.oracle.set_down import set_down_ways
@@ -80,7 +81,7 @@ class PlaceOracle(Oracle):
         return True
 
     def _departure(self, reach: Reach) -> np.ndarray:
-        """Postures [K, 7] in which the empty hand rises, first away from the face that it held.
+        """Postures [K, J] in which the empty hand rises, first away from the face that it held.
 
         A cup that is pulled up along the side of a tall object would topple it.
         """
@@ -94,22 +95,23 @@ class PlaceOracle(Oracle):
         base = self.base_pose
         away = to_base(np.array([0.0, 0.0, base[2]]), side / np.linalg.norm(side))
         local = self.obstacles(self.slot).near(base[0], base[1], 1.3)
+        arm = planning_of(self.robot).spheres
         for length in ASIDE:
-            heights = _shifted(rise, away * length)
+            heights = _shifted(self.robot, rise, away * length)
             if heights is not None and all(
-                arm_clearance(joints, base, ARM_SPHERES, local.boxes, local.cylinders) > 0.0
+                arm_clearance(self.robot, joints, base, arm, local.boxes, local.cylinders) > 0.0
                 for joints in heights
             ):
                 return np.vstack([rise[:1], heights])
         return rise
 
 
-def _shifted(heights: np.ndarray, offset: np.ndarray) -> np.ndarray | None:
-    """Postures [K, 7] with the hand moved by an offset (base frame [3], m), or None."""
+def _shifted(robot: RobotSpec, heights: np.ndarray, offset: np.ndarray) -> np.ndarray | None:
+    """Postures [K, J] with the hand moved by an offset (base frame [3], m), or None."""
     shifted = []
     for joints in heights:
-        position, rotation = forward(joints)
-        moved, error = solve_ik(position + offset, rotation[:, 0], joints, restarts=0)
+        position, rotation = forward(robot, joints)
+        moved, error = solve_ik(robot, position + offset, rotation[:, 0], joints, restarts=0)
         if error > SHIFT_ERROR or np.abs(moved - joints).max() > LARGEST_SHIFT:
             return None
         shifted.append(moved)
@@ -142,11 +144,12 @@ def place_planner(oracle: Oracle, slot: int, goal: np.ndarray) -> tuple[ReachPla
     kind = kind_of(slot)
     position, rotation = oracle.load_in_hand(slot)
     planner = ReachPlanner(
+        oracle.robot,
         oracle.grid,
         oracle.obstacles(slot),
         oracle.joints,
         set_down_ways(kind, position, rotation),
-        load_spheres(kind, position, rotation),
+        load_spheres(oracle.robot, kind, position, rotation),
         loaded=True,
     )
     return planner, np.asarray(goal, float)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rearrange.navigation import OccupancyGrid, distance_field
+from rearrange.robot import RobotSpec
 from rearrange.robot.kinematics import forward
 from skills.oracle.arm_planner import plan_arm, straight_arm
 from skills.oracle.base_planner import FORWARD_STEP, BasePlanner
-from skills.oracle.collision import ARM_SPHERES, arm_clearance
+from skills.oracle.collision import arm_clearance, planning_of
 from skills.oracle.descents import RISE_STEP, Descents, Way
 from skills.oracle.obstacles import Obstacles
 
@@ -44,8 +45,8 @@ class Reach:
     Attributes:
         stand: Base pose while the hand is at the target [3].
         stage: Base pose while the arm unfolds and folds, straight behind [3].
-        heights: Postures from the target upwards, RISE_STEP apart [K, 7], rad.
-        unfold: Way points of the arm at the stage, from resting to the highest posture [P, 7], rad.
+        heights: Postures from the target upwards, RISE_STEP apart [K, J], rad.
+        unfold: Way points of the arm at the stage, from resting to the highest posture [P, J], rad.
         way: Index of the way in which the hand comes.
     """
 
@@ -66,6 +67,7 @@ class ReachPlanner:
 
     def __init__(
         self,
+        robot: RobotSpec,
         grid: OccupancyGrid,
         obstacles: Obstacles,
         joints: np.ndarray,
@@ -77,23 +79,24 @@ class ReachPlanner:
         """Prepare.
 
         Args:
+            robot: Who reaches.
             grid: Floor of the apartment.
             obstacles: Everything solid but the object in question.
-            joints: Present posture of the arm [7], rad.
+            joints: Present posture of the arm [J], rad.
             ways: How the hand may come to the target, best first.
             load: Spheres of what is held [S, 5]; before a pick, of what will be, as it would hang
                 under a hand that points straight down.
             loaded: The load is in the hand already (place) or will be (pick).
             base: Planner of the drives; None makes one from the grid and the obstacles.
         """
+        self.robot, self.arm = robot, planning_of(robot).spheres
         self.grid, self.obstacles, self.ways = grid, obstacles, tuple(ways)
         self.load, self.loaded = load, loaded
         self.joints = np.asarray(joints, float).copy()
-        self.moving = np.vstack([ARM_SPHERES, load]) if loaded else ARM_SPHERES
+        whole = np.vstack([self.arm, load])
+        self.moving = whole if loaded else self.arm
         self.unfolds_left = UNFOLDS
-        self.base = base or BasePlanner(
-            grid, obstacles, self.joints, np.vstack([ARM_SPHERES, load])
-        )
+        self.base = base or BasePlanner(robot, grid, obstacles, self.joints, whole)
 
     def find(
         self, start: np.ndarray, target: np.ndarray, effort: int = 60, skip: int = 0
@@ -107,7 +110,7 @@ class ReachPlanner:
             skip: Feasible reaches to pass over, for another try after a failure.
         """
         stands = self._stands(start, target, STAND_DISTANCES)[:effort]
-        descents = Descents(self.ways, float(target[2]))
+        descents = Descents(self.robot, self.ways, float(target[2]))
         around = [self.obstacles.near(stand[0], stand[1], 1.3) for _, stand in stands]
         for k in range(len(self.ways)):
             self.unfolds_left = UNFOLDS
@@ -139,7 +142,7 @@ class ReachPlanner:
                 x = float(target[0]) - distance * math.cos(yaw)
                 y = float(target[1]) - distance * math.sin(yaw)
                 clearance = self.grid.clearance_at(x, y)
-                if clearance < 0.31 or not self.grid.on_island(x, y):
+                if clearance < self.robot.base.radius + 0.01 or not self.grid.on_island(x, y):
                     continue
                 stand = np.array([x, y, math.remainder(yaw, 2 * math.pi)])
                 if self.base.slack(stand)[0] < 0.0:
@@ -147,14 +150,16 @@ class ReachPlanner:
                 away = field.at(x, y)
                 turn = abs(math.remainder(yaw - start[2], 2 * math.pi)) if away < 1.5 else 0.0
                 cost = away / FORWARD_STEP + 10.0 * turn
-                cost += 80.0 * abs(distance - BEST_DISTANCE) - 40.0 * min(clearance - 0.3, 0.2)
+                cost += 80.0 * abs(distance - BEST_DISTANCE) - 40.0 * min(
+                    clearance - self.robot.base.radius, 0.2
+                )
                 ranked.append((cost, len(ranked), (distance, stand)))
         return [stand for _, _, stand in sorted(ranked)]
 
     def _clear_descents(
         self, descents: Descents, k: int, distance: float, stand: np.ndarray, local: Obstacles
     ) -> Iterator[np.ndarray]:
-        """Descents that stay clear of everything [K, 7] each, from the target upwards."""
+        """Descents that stay clear of everything [K, J] each, from the target upwards."""
         way = self.ways[k]
         if not way.thorough and distance not in FEW_DISTANCES:
             return
@@ -169,10 +174,10 @@ class ReachPlanner:
         world = (stand, local.boxes, local.cylinders)
         load = self._load_at(heights[0])
         for k, joints in enumerate(heights):
-            if _clearance(joints, ARM_SPHERES, *world) < CONTACT_MARGIN:
+            if self._gap(joints, self.arm, *world) < CONTACT_MARGIN:
                 return k
             risen = k * RISE_STEP >= LOAD_FREE_RISE or len(heights) == 1
-            if risen and _clearance(joints, load, *world) < 0.0:
+            if risen and self._gap(joints, load, *world) < 0.0:
                 return k
         return len(heights)
 
@@ -180,7 +185,7 @@ class ReachPlanner:
         """Spheres of the load, upright in the contact posture [S, 5]."""
         if self.loaded:
             return self.load
-        _, rotation = forward(contact)
+        _, rotation = forward(self.robot, contact)
         spheres = self.load.copy()
         # As given, the load hangs under a hand that points down: x there is -z of the world.
         world = np.column_stack([spheres[:, 3], spheres[:, 2], -spheres[:, 1]])
@@ -196,13 +201,13 @@ class ReachPlanner:
         fewest steps by far. Else the nearest where it can move at all.
         """
         ready = heights[-1]
-        spheres = np.vstack([ARM_SPHERES, self._load_at(heights[0])])
+        spheres = np.vstack([self.arm, self._load_at(heights[0])])
         stages = []
         for k in range(STAGE_COUNT + 1):
             back = k * STAGE_STEP
             stage = stand - back * np.array([math.cos(stand[2]), math.sin(stand[2]), 0.0])
             local = self.obstacles.near(stage[0], stage[1], 1.3)
-            margin = _clearance(ready, spheres, stage, local.boxes, local.cylinders)
+            margin = self._gap(ready, spheres, stage, local.boxes, local.cylinders)
             if self.base.slack(stage)[0] < 0.0 or margin < (READY_MARGIN if k else CONTACT_MARGIN):
                 break
             if self.base.is_free(stage):
@@ -223,21 +228,21 @@ class ReachPlanner:
     def _unfold(
         self, stage: np.ndarray, ready: np.ndarray, local: Obstacles, direct: bool
     ) -> np.ndarray | None:
-        """Way points of the arm from its present posture to the highest one [P, 7], or None."""
+        """Way points of the arm from its present posture to the highest one [P, J], or None."""
         world = (stage, self.moving, local.boxes, local.cylinders)
         if direct:
-            return straight_arm(self.joints, ready, *world, ARM_MARGIN)
-        return plan_arm(self.joints, ready, *world, ARM_MARGIN)
+            return straight_arm(self.robot, self.joints, ready, *world, ARM_MARGIN)
+        return plan_arm(self.robot, self.joints, ready, *world, ARM_MARGIN)
 
-
-def _clearance(
-    joints: np.ndarray,
-    spheres: np.ndarray,
-    base: np.ndarray,
-    boxes: np.ndarray,
-    cylinders: np.ndarray,
-) -> float:
-    return arm_clearance(joints, base, spheres, boxes, cylinders)
+    def _gap(
+        self,
+        joints: np.ndarray,
+        spheres: np.ndarray,
+        base: np.ndarray,
+        boxes: np.ndarray,
+        cylinders: np.ndarray,
+    ) -> float:
+        return arm_clearance(self.robot, joints, base, spheres, boxes, cylinders)
 
 
 def to_base(base_pose: np.ndarray, point: np.ndarray) -> np.ndarray:

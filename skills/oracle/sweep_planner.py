@@ -13,8 +13,9 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.navigation import OccupancyGrid
+from rearrange.robot import RobotSpec, kinematics
 from skills.oracle.base_planner import BasePlanner, Floor, _advance, _pop, _push, _slack, _wrap
-from skills.oracle.collision import place_spheres
+from skills.oracle.collision import place_spheres, planning_of
 from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import Obstacles
 
@@ -44,9 +45,7 @@ HANDLE = (0.56, 0.68, 0.06)  # where along the panel it is, with air, and how fa
 NEAREST = 0.15  # to the hinge that the panel may be pushed
 AIM = (0.07, -0.5)  # where the search wants the tip while the door is not pushed
 LOWEST = 0.57  # [m], height of the door's lower edge
-TORSO = ((-0.117, 0.05, 0.12), (-0.117, -0.05, 0.12))  # discs x, y, radius [m]
 MARGINS = (0.015, 0.0, -0.015)  # [m], what must not touch the door; less where the start has less
-FIRST_PUSHING_FRAME = 3  # links before the elbow must not meet the door
 DONE = 0.02  # [rad]
 PUSH_STEP = 0.03  # [rad per action] of the door
 NUDGE = 0.05  # [rad], by which the robot may stand in the door's way at the start
@@ -77,6 +76,7 @@ class Door(NamedTuple):
 
 
 def plan_sweep(
+    robot: RobotSpec,
     grid: OccupancyGrid,
     fixture: Fixture,
     obstacles: Obstacles,
@@ -89,22 +89,24 @@ def plan_sweep(
     """Base actions (forward [m], turn [rad]) [K, 2] that close the door, or None.
 
     Args:
+        robot: Who sweeps.
         grid: Floor of the apartment.
         fixture: The door.
         obstacles: Everything solid.
         opening: Of the door [rad].
         start: Base pose [3].
-        joints: Posture of the arm [7], rad.
+        joints: Posture of the arm [J], rad.
         spheres: Arm and load, see collision.py.
         farthest: How far from the hinge the door may be pushed [m].
     """
-    floor = BasePlanner(grid, fixture.without(obstacles, opening), joints, spheres).floor
-    centers = place_spheres(np.asarray(joints, float), spheres)
+    model, still = planning_of(robot), fixture.without(obstacles, opening)
+    floor = BasePlanner(robot, grid, still, joints, spheres).floor
+    centers = place_spheres(robot, np.asarray(joints, float), spheres)
     high = (centers[:, 2] + spheres[:, 4] > LOWEST) & (spheres[:, 0] >= 1)
-    pushing = (spheres[:, 0] >= FIRST_PUSHING_FRAME).astype(float)
+    pushing = (spheres[:, 0] >= model.first_pushing_link).astype(float)
     parts = np.column_stack([centers[:, :2], spheres[:, 4], pushing])[high]
-    torso = np.array([(*disc, 0.0) for disc in TORSO])
-    tip = place_spheres(np.asarray(joints, float), np.array([[8.0, 0.0, 0.0, 0.0, 0.0]]))[0, :2]
+    torso = np.array([(*disc, 0.0) for disc in model.trunk])
+    tip = kinematics.forward(robot, joints)[0][:2]
     hinge = (float(fixture.hinge[0]), float(fixture.hinge[1]), float(fixture.frame.yaw))
     pose, angle = np.asarray(start, float).copy(), float(opening)
     for margin in MARGINS:

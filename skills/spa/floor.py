@@ -9,8 +9,9 @@ import numpy as np
 from scipy import ndimage
 
 from rearrange.navigation import OccupancyGrid
-from skills.oracle.base_planner import BODY, BasePlanner, Floor
-from skills.oracle.collision import place_spheres
+from rearrange.robot import RobotSpec
+from skills.oracle.base_planner import BASE_MARGIN, BasePlanner, Floor
+from skills.oracle.collision import place_spheres, planning_of
 from skills.spa.voxels import CELL, EXTENT, VoxelMap
 
 BASE_HEIGHTS = (0.05, 1.5)  # [m], between which the base can meet something
@@ -54,8 +55,9 @@ class SeenBasePlanner(BasePlanner):
 
     def __init__(
         self,
+        robot: RobotSpec,
         seen: VoxelMap,
-        robot: np.ndarray,
+        pose: np.ndarray,
         target: np.ndarray,
         joints: np.ndarray,
         spheres: np.ndarray,
@@ -64,32 +66,36 @@ class SeenBasePlanner(BasePlanner):
         """Take a snapshot of the map.
 
         Args:
+            robot: Who drives.
             seen: The map.
-            robot: Base pose, x, y, yaw [3].
+            pose: Of the base, x, y, yaw [3].
             target: Where the drive leads [2+]; belongs to the floor that is looked at.
-            joints: Arm posture during the drive [7], rad.
+            joints: Arm posture during the drive [J], rad.
             spheres: Arm and load, see skills.oracle.collision.
             daring: The base goes under what hangs over it, such as an open fridge door, as long as
-                the torso has room; else it keeps its distance from everything below BASE_HEIGHTS[1].
+                the trunk has room; else it keeps its distance from everything below BASE_HEIGHTS[1].
         """
-        self.seen = seen
-        window = seen.known([robot, target], BORDER)
+        self.robot, self.seen = robot, seen
+        model = planning_of(robot)
+        window = seen.known([pose, target], BORDER)
         origin = (window[0].start * CELL - EXTENT, window[1].start * CELL - EXTENT)
-        heights = BASE_HEIGHTS if not daring else (BASE_HEIGHTS[0], BODY[0][1])
+        heights = BASE_HEIGHTS if not daring else (BASE_HEIGHTS[0], model.layers[0][1])
         solid = seen.footprint(window, *heights) | seen.bumps[window]
         clearance = distances(solid)
-        _free_robot(clearance, robot, origin)
-        self.grid = SeenGrid(clearance, origin, robot[:2])
-        centers, radii = place_spheres(np.asarray(joints, float), spheres), spheres[:, 4]
+        _free_robot(clearance, pose, origin)
+        self.grid = SeenGrid(clearance, origin, pose[:2])
+        centers = place_spheres(robot, np.asarray(joints, float), spheres)
+        radii = spheres[:, 4]
         low, high = (centers[:, 2] - radii).min(), (centers[:, 2] + radii).max()
         band = distances(seen.footprint(window, low, high))
         discs = np.column_stack([centers[:, :2], radii])
         opened, body = np.zeros((1, 1, 1), np.float32), np.zeros((0, 4))
         if daring:
-            low, high, parts = BODY[1]
+            low, high, parts = model.layers[-1]
             opened = distances(seen.footprint(window, low, high))[None]
             body = np.array([(0, *disc) for disc in parts])
-        self.floor = Floor(clearance, band, *origin, CELL, discs, opened, body)
+        radius = robot.base.radius + BASE_MARGIN
+        self.floor = Floor(clearance, band, *origin, CELL, discs, opened, body, radius)
 
 
 def distances(solid: np.ndarray) -> np.ndarray:

@@ -9,10 +9,9 @@ import numpy as np
 
 from rearrange.navigation import distance_field
 from skills.oracle.base_planner import FORWARD_STEP
-from skills.spa.depth import EYE
+from skills.spa.depth import eye_of
 from skills.spa.floor import SeenBasePlanner
 from skills.spa.robot import Actions, Robot
-from skills.spa.voxels import VoxelMap
 
 DISTANCES = (0.75, 0.85, 0.95, 1.1, 1.3, 1.5, 1.8)  # base to target, horizontal [m]
 BEST_DISTANCE = 0.85  # [m]
@@ -99,24 +98,19 @@ def best_pose(
             cost = away / FORWARD_STEP + 6.0 * turn + 60.0 * abs(distance - BEST_DISTANCE)
             cost -= 40.0 * min(clearance - 0.3, 0.2)
             pose = np.array([x, y, math.remainder(yaw, 2 * math.pi)])
-            if cost < least and is_hidden(planner.seen, pose, target):
+            if cost < least and is_hidden(planner, pose, target):
                 cost += math.inf if nearby else HIDDEN
             if cost < least and fits(planner, pose):
                 best, least = pose, cost
     return best
 
 
-def is_hidden(seen: VoxelMap, pose: np.ndarray, target: np.ndarray) -> bool:
+def is_hidden(planner: SeenBasePlanner, pose: np.ndarray, target: np.ndarray) -> bool:
     """Whether something that was seen stands between the camera at a base pose and a target [3]."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
-    eye = np.array(
-        [
-            pose[0] + cosine * EYE[0] - sine * EYE[1],
-            pose[1] + sine * EYE[0] + cosine * EYE[1],
-            EYE[2],
-        ]
-    )
+    x, y, z = eye_of(planner.robot.camera).position
+    eye = np.array([pose[0] + cosine * x - sine * y, pose[1] + sine * x + cosine * y, z])
     away = target - eye
     length = float(np.linalg.norm(away))
     stations = np.arange(SIGHT_STEP, max(length - VEIL, SIGHT_STEP), SIGHT_STEP) / length
-    return bool(seen.occupied(eye + stations[:, None] * away).any())
+    return bool(planner.seen.occupied(eye + stations[:, None] * away).any())

@@ -164,7 +164,7 @@ def handle_planner(robot: Robot, fixture: Fixture, opening: float = 0.0) -> Hand
     robot.models[fixture.joint] = furniture(fixture, opening)
     around, base = robot.obstacles(handle), robot.base_planner(handle)
     joints, spheres = robot.joints, robot.spheres
-    return HandlePlanner(base.grid, fixture, around, opening, joints, spheres, base)
+    return HandlePlanner(robot.spec, base.grid, fixture, around, opening, joints, spheres, base)
 
 
 def seen_handle(

@@ -135,7 +135,10 @@ def _approach(
     top, half, daring = sighting.top, sighting.half_height, attempt % 2 == 1
     robot.seen.forget(top, sighting.radius, sighting.support + 0.005, float(top[2]) + 0.04)
     load = load_spheres(
-        cylinder(sighting.radius, half), HANGING @ (0.0, 0.0, -half), HANGING @ np.eye(3)
+        robot.spec,
+        cylinder(sighting.radius, half),
+        HANGING @ (0.0, 0.0, -half),
+        HANGING @ np.eye(3),
     )
     planner = robot.reach_planner(top, PICK_WAYS, load, loaded=False, daring=daring)
     reach = planner.find(robot.base_pose, top, effort=40, skip=attempt // 2)
@@ -158,7 +161,7 @@ def _take(robot: Robot, reach: Reach, sighting: Sighting) -> Actions:
     ready = float(sighting.top[2]) + APPROACH_GAP
     references = robot.slowly(np.vstack([down, below])) + [below] * PATIENCE
     for reference in references:
-        low = forward(robot.joints)[0][2] < ready
+        low = forward(robot.spec, robot.joints)[0][2] < ready
         yield robot.toward(reference, HOLD if low else LET_GO)
         if robot.holding:
             _remember(robot, sighting)
@@ -169,7 +172,7 @@ def _take(robot: Robot, reach: Reach, sighting: Sighting) -> Actions:
 
 def _remember(robot: Robot, sighting: Sighting) -> None:
     """Note what hangs at the hand and how, and that it no longer stands where it stood."""
-    position, rotation = forward(robot.joints)
+    position, rotation = forward(robot.spec, robot.joints)
     base, half = robot.base_pose, sighting.half_height
     cosine, sine = np.cos(base[2]), np.sin(base[2])
     dx, dy = sighting.top[:2] - base[:2]

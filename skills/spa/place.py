@@ -10,7 +10,7 @@ from rearrange.robot.actions import LET_GO
 from rearrange.robot.kinematics import forward
 from skills.oracle.reach import Reach
 from skills.oracle.set_down import set_down_ways
-from skills.spa.depth import is_load, points_of
+from skills.spa.depth import eye_of, is_load, points_of
 from skills.spa.navigate import facing
 from skills.spa.pick import CLOSE, ENOUGH, FAR, GLANCES
 from skills.spa.robot import Actions, Robot
@@ -55,7 +55,7 @@ def _approach(
         robot.look()
     daring = attempt % 2 == 1
     ways = set_down_ways(load.kind, load.position, load.rotation)
-    planner = robot.reach_planner(goal, ways, load.spheres, loaded=True, daring=daring)
+    planner = robot.reach_planner(goal, ways, load.spheres(robot.spec), loaded=True, daring=daring)
     reach = planner.find(robot.base_pose, goal, effort=40, skip=attempt // 2)
     if reach is None:
         robot.failure = "place: no reach"
@@ -85,9 +85,9 @@ def _lower(robot: Robot, reach: Reach) -> Actions:
 
 def measured_load(robot: Robot) -> Load:
     """What hangs at the hand as far as the camera sees it, where nobody saw how it was taken."""
-    points = points_of(robot.observed.depth)
-    tip, rotation = forward(robot.joints)
-    along = (points[is_load(points, robot.joints)] - tip) @ rotation[:, 0]
+    points = points_of(robot.observed.depth, eye_of(robot.spec.camera))
+    tip, rotation = forward(robot.spec, robot.joints)
+    along = (points[is_load(robot.spec, points, robot.joints)] - tip) @ rotation[:, 0]
     hanging = along[along > 0.01]
     half = 0.5 * float(np.percentile(hanging, 98)) if len(hanging) >= ENOUGH else UNKNOWN_HALF
     kind = cylinder(UNKNOWN_RADIUS, half)

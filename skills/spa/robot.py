@@ -12,8 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rearrange.robot.actions import ARM, HOLD, LET_GO, physical_action
-from rearrange.robot.kinematics import JOINT_LIMITS, RESTING_ARM
+from rearrange.robot.actions import HOLD, LET_GO
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.descents import RISE_STEP
 from skills.oracle.reach import ARM_MARGIN
@@ -36,8 +35,6 @@ LARGEST_DRIFT = 0.06  # [m, rad], from a drive's plan before it is made anew
 REPLANS = 12
 RECOVERY_RADIUS = 1.0  # [m]
 
-_LOW, _HIGH = np.array(JOINT_LIMITS).T
-
 
 class Robot(Senses):
     """Senses with a body."""
@@ -49,17 +46,18 @@ class Robot(Senses):
         turn: float = 0.0,
         grip: float | None = None,
     ) -> np.ndarray:
-        """One action [10]; remembers joint targets and where the base should get to."""
+        """One action [J + 3]; remembers joint targets and where the base should get to."""
         if arm is not None:
             arm = np.clip(arm, -ARM_STEP, ARM_STEP)
         if grip is None:
             grip = HOLD if self.holding else LET_GO
-        action = physical_action(arm, grip, forward, turn)
+        layout = self.spec.actions
+        action = layout.physical(arm, grip, forward, turn)
         measured = self.joints
         targets = np.clip(
-            self._targets + action[ARM], measured - TARGET_LEAD, measured + TARGET_LEAD
+            self._targets + action[layout.arm], measured - TARGET_LEAD, measured + TARGET_LEAD
         )
-        self._targets = np.clip(targets, _LOW, _HIGH)
+        self._targets = np.clip(targets, *self.spec.limits)
         self._wanted = advanced(self.base_pose, forward, turn)
         return action
 
@@ -70,7 +68,7 @@ class Robot(Senses):
         forward: float = 0.0,
         turn: float = 0.0,
     ) -> np.ndarray:
-        """One action of the arm towards a posture [7]."""
+        """One action of the arm towards a posture [J]."""
         return self.command(posture - self._targets, forward, turn, grip)
 
     def find_targets(self) -> Actions:
@@ -84,7 +82,7 @@ class Robot(Senses):
         return True
 
     def follow(self, path: np.ndarray, settle: bool = True) -> Actions:
-        """Move the arm along way points [K, 7] that are joined by straight lines."""
+        """Move the arm along way points [K, J] that are joined by straight lines."""
         yield from self.find_targets()
         for first, second in pairwise(path):
             count = max(1, math.ceil(float(np.abs(second - first).max()) / ARM_STEP))
@@ -108,7 +106,7 @@ class Robot(Senses):
         return bool(np.abs(goal - self.joints).max() < 3 * SETTLE_ERROR)
 
     def slowly(self, heights: np.ndarray) -> list[np.ndarray]:
-        """References [7] along postures RISE_STEP apart [K, 7], at the speed of descents."""
+        """References [J] along postures RISE_STEP apart [K, J], at the speed of descents."""
         references = []
         for first, second in pairwise(heights):
             swing = float(np.abs(second - first).max())
@@ -193,12 +191,13 @@ class Robot(Senses):
 
     def fold(self) -> Actions:
         """Bring the arm back to rest, from farther away if it cannot be done here."""
-        rest = np.array(RESTING_ARM)
+        rest = np.array(self.spec.resting_arm)
         for attempt in range(3):
             base = self.base_pose
             boxes = self.obstacles(base).near(base[0], base[1], 1.4).boxes
             margin = ARM_MARGIN if attempt == 0 else 0.0
-            path = plan_arm(self.joints, rest, base, self.spheres, boxes, NO_CYLINDERS, margin)
+            world = base, self.spheres, boxes, NO_CYLINDERS
+            path = plan_arm(self.spec, self.joints, rest, *world, margin)
             if path is not None:
                 return (yield from self.follow(path))
             yield from self.straight(-0.2)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rearrange.env import RearrangeEnv
+from rearrange.robot import RobotSpec
 from rearrange.scenes.objects import ObjectKind, ObjectPart
-from skills.oracle.collision import ARM_SPHERES, load_spheres
+from skills.oracle.collision import load_spheres, planning_of
 from skills.oracle.descents import Way
 from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import Obstacles
 from skills.oracle.reach import ReachPlanner
-from skills.spa.depth import is_self, points_of, to_start_frame
+from skills.spa.depth import eye_of, is_self, points_of, to_start_frame
 from skills.spa.floor import SeenBasePlanner
 from skills.spa.observed import Observed
 from skills.spa.voxels import SHRINK, VoxelMap
@@ -47,10 +48,9 @@ class Load:
     position: np.ndarray
     rotation: np.ndarray
 
-    @property
-    def spheres(self) -> np.ndarray:
+    def spheres(self, robot: RobotSpec) -> np.ndarray:
         """As in skills.oracle.collision [S, 5]."""
-        return load_spheres(self.kind, self.position, self.rotation)
+        return load_spheres(robot, self.kind, self.position, self.rotation)
 
 
 def cylinder(radius: float, half_height: float) -> ObjectKind:
@@ -63,6 +63,7 @@ class Senses:
     """Memory and senses; one for all skills, so that what one has seen the next one knows.
 
     Attributes:
+        spec: Its body.
         seen: Map of the running episode.
         load: What is held, None if nothing is.
         models: Joint -> boxes of the furniture that it belongs to, as it stands [B, 8].
@@ -85,7 +86,7 @@ class Senses:
         Returns:
             The position that the skill was told [3], start frame, m.
         """
-        now = Observed(world)
+        self.spec, now = world.robot, Observed(world)
         known = self._observed is not None and self._observed.is_of(world)
         if not known or now.steps == 0 or now.steps < self._steps:
             self._observed = now
@@ -129,9 +130,10 @@ class Senses:
     @property
     def spheres(self) -> np.ndarray:
         """Arm and what it holds [S, 5]."""
+        arm = planning_of(self.spec).spheres
         if self.load is None or not self.holding:
-            return ARM_SPHERES
-        return np.vstack([ARM_SPHERES, self.load.spheres])
+            return arm
+        return np.vstack([arm, self.load.spheres(self.spec)])
 
     def sense(self) -> None:
         """Take notice of the last step; look every SENSE_EVERY steps."""
@@ -152,10 +154,11 @@ class Senses:
     def look(self) -> np.ndarray:
         """Add a depth image to the map; returns its points without the robot's own [P, 3]."""
         depth, pose = self.observed.depth, self.base_pose
-        points = points_of(depth)
-        points = points[~is_self(points, self.joints, self.holding)]
+        eye = eye_of(self.spec.camera)
+        points = points_of(depth, eye)
+        points = points[~is_self(self.spec, points, self.joints, self.holding)]
         points = to_start_frame(points, pose)
-        self.seen.carve(depth, pose)
+        self.seen.carve(depth, pose, eye)
         self.seen.add(points)
         near = np.hypot(*(points[:, :2] - self._focus[:2]).T) < FOCUS_RADIUS
         if near.any():
@@ -170,7 +173,7 @@ class Senses:
     def base_planner(self, target: np.ndarray, daring: bool = False) -> SeenBasePlanner:
         """Planner over the map as it is now; see SeenBasePlanner."""
         pose, joints = self.base_pose, self.joints
-        return SeenBasePlanner(self.seen, pose, target, joints, self.spheres, daring)
+        return SeenBasePlanner(self.spec, self.seen, pose, target, joints, self.spheres, daring)
 
     def obstacles(self, center: np.ndarray, daring: bool = False) -> Obstacles:
         """What was seen around a place [2+]; models stand in for furniture that was recognised.
@@ -190,7 +193,8 @@ class Senses:
         daring: bool,
     ) -> ReachPlanner:
         """A planner of reaches to a target [3]; see ReachPlanner and SeenBasePlanner."""
-        pose, joints, spheres = self.base_pose, self.joints, np.vstack([ARM_SPHERES, load])
-        base = SeenBasePlanner(self.seen, pose, target, joints, spheres, daring)
+        pose, joints = self.base_pose, self.joints
+        spheres = np.vstack([planning_of(self.spec).spheres, load])
+        base = SeenBasePlanner(self.spec, self.seen, pose, target, joints, spheres, daring)
         around = self.obstacles(target, daring)
-        return ReachPlanner(base.grid, around, joints, ways, load, loaded, base)
+        return ReachPlanner(self.spec, base.grid, around, joints, ways, load, loaded, base)

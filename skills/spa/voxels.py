@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from rearrange.caching import cached_njit
-from skills.spa.depth import EYE, FOCAL, TURN
+from skills.spa.depth import Eye
 from skills.spa.observed import CAMERA_SIZE
 
 CELL = 0.05  # [m], edge of a voxel
@@ -51,9 +51,9 @@ class VoxelMap:
             self._low = np.minimum(self._low, bounds[0])
             self._high = np.maximum(self._high, bounds[1] + 1)
 
-    def carve(self, depth: np.ndarray, base_pose: np.ndarray) -> None:
+    def carve(self, depth: np.ndarray, base_pose: np.ndarray, eye: Eye) -> None:
         """Weaken the voxels that a depth image [H, W] (m) taken at a base pose sees through."""
-        _carve(self.hits, depth, base_pose)
+        _carve(self.hits, depth, base_pose, eye.position, eye.turn, eye.focal)
 
     def bump(self, x: float, y: float) -> None:
         """Mark a place that the base could not enter, start frame [m]."""
@@ -175,7 +175,14 @@ def _insert(hits: np.ndarray, tops: np.ndarray, points: np.ndarray) -> np.ndarra
 
 
 @cached_njit
-def _carve(hits: np.ndarray, depth: np.ndarray, pose: np.ndarray) -> None:
+def _carve(
+    hits: np.ndarray,
+    depth: np.ndarray,
+    pose: np.ndarray,
+    eye: np.ndarray,
+    turn: np.ndarray,
+    focal: float,
+) -> None:
     """Take a hit from every voxel behind all of whose pixels the image sees on."""
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
     reach = int(CARVE_FAR / CELL)
@@ -185,20 +192,20 @@ def _carve(hits: np.ndarray, depth: np.ndarray, pose: np.ndarray) -> None:
     for ix in range(max(cx - reach, 0), min(cx + reach, hits.shape[0])):
         for iy in range(max(cy - reach, 0), min(cy + reach, hits.shape[1])):
             dx, dy = (ix + 0.5) * CELL - EXTENT - pose[0], (iy + 0.5) * CELL - EXTENT - pose[1]
-            bx, by = cosine * dx + sine * dy - EYE[0], cosine * dy - sine * dx - EYE[1]
+            bx, by = cosine * dx + sine * dy - eye[0], cosine * dy - sine * dx - eye[1]
             if bx < 0.1:
                 continue
             for iz in range(hits.shape[2]):
                 if hits[ix, iy, iz] == 0:
                     continue
-                bz = (iz + 0.5) * CELL - EYE[2]
-                ahead = -(bx * TURN[0, 2] + by * TURN[1, 2] + bz * TURN[2, 2])
+                bz = (iz + 0.5) * CELL - eye[2]
+                ahead = -(bx * turn[0, 2] + by * turn[1, 2] + bz * turn[2, 2])
                 if ahead < CARVE_NEAR or ahead > CARVE_FAR:
                     continue
-                right = bx * TURN[0, 0] + by * TURN[1, 0] + bz * TURN[2, 0]
-                up = bx * TURN[0, 1] + by * TURN[1, 1] + bz * TURN[2, 1]
-                u, v = half + FOCAL * right / ahead, half - FOCAL * up / ahead
-                around = math.ceil(0.9 * CELL * FOCAL / ahead)
+                right = bx * turn[0, 0] + by * turn[1, 0] + bz * turn[2, 0]
+                up = bx * turn[0, 1] + by * turn[1, 1] + bz * turn[2, 1]
+                u, v = half + focal * right / ahead, half - focal * up / ahead
+                around = math.ceil(0.9 * CELL * focal / ahead)
                 j0, j1 = int(u) - around, int(u) + around + 1
                 i0, i1 = int(v) - around, int(v) + around + 1
                 if i0 < 0 or j0 < 0 or i1 > CAMERA_SIZE or j1 > CAMERA_SIZE:

@@ -12,6 +12,7 @@ from live.agents import make_agent
 from live.geometry import parts_of
 from live.pace import NextEpisode
 from live.page import CAMERA, Page, follow, table
+from rearrange.robot.fetch import FETCH
 from rearrange.sim.apartment_model import load_apartment
 
 
@@ -23,7 +24,7 @@ def free_port():
 
 @pytest.fixture(scope="module")
 def home():
-    model = load_apartment(5000, 0).model
+    model = load_apartment(5000, 0, FETCH).model
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     return model, data

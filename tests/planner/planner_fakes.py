@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rearrange.episodes.episode import Episode, Target
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, SimState
 
@@ -88,7 +89,8 @@ class FakeWorld:
         self.episode = episode
         self.elapsed_steps = 0
         self.actions = []
-        self.state = SimState(1)
+        self.robot = FETCH
+        self.state = SimState(1, FETCH)
         self.state.base_pose[0] = episode.base_pose
         self.state.object_position[:] = 100.0
         for slot, pose in episode.objects.items():

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from rearrange.env import RearrangeEnv
-from rearrange.robot.actions import STOP
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.worlds import to_physical
@@ -41,7 +40,9 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(
         torch.manual_seed(step)
         full[0, env.task.action_slice] = runner.act(observation)
         torch.manual_seed(step)
-        expected = env.task.mask(env.state, to_physical(env.task.action.scale(), full))[0]
+        expected = env.task.mask(
+            env.state, to_physical(env.task.action.scale(env.robot.actions), full)
+        )[0]
         for _ in range(env.task.action.repeat):
             action = skill.act(world)
             np.testing.assert_allclose(action, expected, atol=1e-6)
@@ -63,11 +64,11 @@ def test_a_scenarios_policy_sees_and_does_what_it_did_in_training(make_checkpoin
     for step in range(3):
         torch.manual_seed(step)
         action = runner.act(observation)
-        action[STOP] = -1.0
+        action[-1] = -1.0
         for repetition in range(3):
             torch.manual_seed(step)
             world.step_physical(policy.act(world))
-            assert policy.done(world) == (repetition == 0 and policy.full[0, STOP] > 0)
+            assert policy.done(world) == (repetition == 0 and policy.full[0, -1] > 0)
         observation = env.step(action)[0]
         np.testing.assert_allclose(world.state.base_pose, env.state.base_pose, atol=1e-9)
         np.testing.assert_allclose(world.state.arm_joints, env.state.arm_joints, atol=1e-6)
@@ -77,7 +78,7 @@ def test_a_scenarios_policy_is_done_when_it_calls_stop(make_checkpoint):
     policy = LearnedScenario("set_table", make_checkpoint("set_table"))
     world = policy.environments(0, seed=0)
     assert not policy.done(world)
-    policy.full[0, STOP] = 1.0
+    policy.full[0, -1] = 1.0
     assert policy.done(world)
     assert policy.timeout == 3000
 
@@ -126,19 +127,19 @@ def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of(name, env.episode))
-    skill.full[0, STOP] = -1.0
+    skill.full[0, -1] = -1.0
     assert not skill.done(env)
     if name == "navigate":  # far from the goal stop is ignored, as in training
-        skill.full[0, STOP] = 1.0
+        skill.full[0, -1] = 1.0
         env.state.base_pose[0, :2] = skill.task.memory["goal"][0, :2] - (2.1, 0.0)
         assert not skill.done(env)
         env.state.base_pose[0, :2] = skill.task.memory["goal"][0, :2] - (1.9, 0.0)
     else:  # away from rest, then back
         env.state.end_effector_in_base[0, 2] += 0.4
-        skill.full[0, STOP] = 1.0
+        skill.full[0, -1] = 1.0
         assert not skill.done(env)
         env.state.end_effector_in_base[0, 2] -= 0.4
-    skill.full[0, STOP] = 1.0
+    skill.full[0, -1] = 1.0
     assert skill.done(env)
 
 
@@ -149,7 +150,7 @@ def opener(make_checkpoint):
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of("open_fridge", env.episode))
-    skill.full[0, STOP] = 1.0
+    skill.full[0, -1] = 1.0
     return skill, env
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.sim.mujoco import SimulatorConfig
 from skills import SkillArgument, library, load_skills, skill_names
 from ver import UserError as VerUserError
@@ -86,7 +86,7 @@ def test_reset_arm_brings_the_arm_to_rest_in_time():
         if skill.done(env):
             break
         env.simulator.step(skill.act(env)[None])
-    assert np.abs(env.state.arm_joints[0] - kinematics.RESTING_ARM).max() < 0.05
+    assert np.abs(env.state.arm_joints[0] - FETCH.resting_arm).max() < 0.05
 
 
 def test_opening_needs_a_joint():
@@ -109,7 +109,7 @@ def test_random_skills_act_until_their_time_out():
         pick.reset(world, argument)
         told.append([pick.act(world) for _ in range(50)])
     np.testing.assert_array_equal(told[0], told[1])
-    scale = world.task.action.scale()
+    scale = world.task.action.scale(world.robot.actions)
     assert np.all(np.abs(told[0]) <= scale)
     assert np.all(np.abs(told[0]).max(axis=0) > 0.8 * scale)
     assert not pick.done(world)

@@ -26,7 +26,7 @@ def test_a_fridge_that_was_shut_stays_shut():
             simulator.step(oracle.act(world.state, 0)[None])
         if simulator.state.articulated_joints[0, 0] < 0.1:
             shut += 1
-            repeat(simulator, one_action(), 30)
+            repeat(simulator, one_action(simulator), 30)
             assert simulator.state.articulated_joints[0, 0] < 0.05
     world.close()
     assert shut >= 2

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.episodes import Episode, EpisodeSet, Target, check_episode, default_path
 from rearrange.errors import UserError
+from rearrange.robot.fetch import FETCH
 from rearrange.tasks import TASKS, make_task
 
 SHIPPED = EpisodeSet.load(default_path("pick", "val")).episodes
@@ -98,7 +99,7 @@ def test_what_is_wrong_is_named(field):
     value, message = WRONG[field]
     episode = dataclasses.replace(SHIPPED[0], **{field: value})
     with pytest.raises(UserError, match=message):
-        check_episode(episode, None)
+        check_episode(episode, None, FETCH)
 
 
 def test_a_scenario_needs_all_its_targets(world):
@@ -126,4 +127,5 @@ def test_what_tasks_sample_is_sound(task):
     logic = make_task(task)
     rng = np.random.default_rng(5)
     for split in ("train", "val"):
-        check_episode(logic.sample_episode(split, rng), getattr(logic, "target_count", None))
+        count = getattr(logic, "target_count", None)
+        check_episode(logic.sample_episode(split, rng), count, FETCH)

@@ -15,7 +15,7 @@ from rearrange.habitat import simulator as habitat
 from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.navigation import ROBOT_RADIUS, distance_field, load_layout
 from rearrange.render import look_at
-from rearrange.robot import fetch
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import load_apartment
@@ -94,7 +94,7 @@ def test_depth_agrees_with_geometry_at_known_points(simulator, pick_episodes):
     reference = MujocoSimulator(1, CONFIG)
     for episode in pick_episodes:
         for yaw in (0.0, 1.5):
-            start = in_the_open(episode, yaw)
+            start = in_the_open(FETCH, episode, yaw)
             simulator.reset([0], [start])
             reference.reset([0], [start])
             seen, cast = simulator.render_depth()[0], reference.render_depth()[0]
@@ -109,15 +109,15 @@ def test_depth_of_a_point_on_an_object_is_its_distance_along_the_optical_axis(
 ):
     episode = pick_episodes[0]
     slot, pose = next(iter(episode.objects.items()))
-    base = in_the_open(episode).base_pose
-    rotation = look_at(fetch.CAMERA_POSITION, fetch.CAMERA_TARGET)
+    base = in_the_open(FETCH, episode).base_pose
+    rotation = look_at(FETCH.camera.position, FETCH.camera.target)
     # Half-way to the right edge: the arm is in the middle of the picture.
-    right = 0.5 * 0.8 * math.tan(math.radians(fetch.CAMERA_FIELD_OF_VIEW) / 2)
-    ahead = np.array(fetch.CAMERA_POSITION) - 0.8 * rotation[:, 2] + right * rotation[:, 0]
+    right = 0.5 * 0.8 * math.tan(math.radians(FETCH.camera.field_of_view) / 2)
+    ahead = np.array(FETCH.camera.position) - 0.8 * rotation[:, 2] + right * rotation[:, 0]
     c, s = np.cos(base[2]), np.sin(base[2])
     spot = (base[0] + c * ahead[0] - s * ahead[1], base[1] + s * ahead[0] + c * ahead[1], ahead[2])
     floating = dataclasses.replace(
-        in_the_open(episode), objects={slot: (*spot, *pose[3:])}, targets=()
+        in_the_open(FETCH, episode), objects={slot: (*spot, *pose[3:])}, targets=()
     )
     simulator.reset([0], [floating])
     middle = simulator.render_depth()[0][31:33, 47:49]
@@ -129,7 +129,7 @@ def test_colours_are_those_of_the_apartment(simulator, pick_episodes):
     for episode in pick_episodes:
         simulator.reset([0], [episode])
         seen = simulator.render_rgb(96)[0].reshape(-1, 1, 3).astype(int)
-        model = load_apartment(episode.layout, episode.variation).model
+        model = load_apartment(episode.layout, episode.variation, FETCH).model
         known = np.unique(np.round(255 * model.geom_rgba[:, :3]).astype(int), axis=0)
         assert np.abs(seen - known).max(axis=-1).min(axis=-1).max() <= 2
         assert len(np.unique(seen[:, 0], axis=0)) > 5
@@ -151,7 +151,7 @@ def test_ways_over_the_navmesh_are_as_long_as_over_our_grid(simulator, pick_epis
 
 def test_doors_and_drawers_start_where_the_episode_says(simulator, pick_episodes):
     values = {"fridge_door": 1.2, "drawer_right_top": 0.3, "drawer_bottom": 0.1}
-    start = dataclasses.replace(in_the_open(pick_episodes[0]), articulated=values)
+    start = dataclasses.replace(in_the_open(FETCH, pick_episodes[0]), articulated=values)
     simulator.reset([0], [start])
     reference = MujocoSimulator(1, CONFIG)
     reference.reset([0], [start])
@@ -206,7 +206,7 @@ def test_an_abort_is_survived_and_reported(simulator, pick_episodes):
         engine.answer()
     assert "\n" not in str(told.value)
     with pytest.raises(UserError, match="reset that world"):
-        simulator.step(one_action())
+        simulator.step(one_action(simulator))
     simulator.reset([0], pick_episodes[:1])
     assert simulator.engine_ids() != [pid]
     for name, values in snapshot(simulator.state).items():

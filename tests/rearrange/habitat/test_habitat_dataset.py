@@ -29,7 +29,7 @@ from rearrange.habitat.frames import to_habitat_position
 from rearrange.habitat.scene import glb, scene_meshes
 from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.navigation import OccupancyGrid, load_layout
-from rearrange.robot.kinematics import RESTING_ARM
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
@@ -421,7 +421,7 @@ def test_handles_of_a_dataset_are_where_ours_are(composed):
     scene.joints = values
     simulator = HabitatSimulator(1, CONFIG)
     simulator.reset(
-        [0], [scene.episode(tuple(targets), pose, RESTING_ARM, np.random.default_rng(0))]
+        [0], [scene.episode(tuple(targets), pose, FETCH.resting_arm, np.random.default_rng(0))]
     )
     told = dict(zip(ARTICULATED_JOINTS, simulator.state.articulated_joints[0], strict=True))
     assert told == pytest.approx(dict.fromkeys(ARTICULATED_JOINTS, 0.0) | values, abs=0.005)
@@ -487,7 +487,7 @@ def held_and_seen(path, pose):
     """Where the hand is that has held the first target for a second, and the depth image."""
     scene, targets = scene_of(load_rearrange_episodes(str(path))[0])
     scene.held_slot = targets[0].slot
-    start = scene.episode(tuple(targets), pose, RESTING_ARM, np.random.default_rng(0))
+    start = scene.episode(tuple(targets), pose, FETCH.resting_arm, np.random.default_rng(0))
     simulator = HabitatSimulator(1, CONFIG)
     simulator.reset([0], [start])
     action = np.zeros((1, 10))

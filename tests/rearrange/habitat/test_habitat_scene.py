@@ -19,7 +19,8 @@ from rearrange.habitat.scene import (
     scene_meshes,
 )
 from rearrange.habitat.urdf import Link, Shape, urdf
-from rearrange.robot import fetch, kinematics
+from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.apartment_model import load_apartment
@@ -87,7 +88,7 @@ def test_a_glb_tells_colours():
 
 
 def test_each_solid_of_an_apartment_is_there_with_its_volume_and_place():
-    model = load_apartment(3, 0).model
+    model = load_apartment(3, 0, FETCH).model
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     _, _, (ground, *solids) = scene_meshes(3, 0)
@@ -150,23 +151,23 @@ def tip_of(file, joints):
             turn = turn * Rotation.from_rotvec(angle * numbers(joint.find("axis"), "xyz"))
         return position, turn
 
-    position, turn = pose(fetch.SUCTION_GEOM)
-    (cup,) = (link for link in root.findall("link") if link.get("name") == fetch.SUCTION_GEOM)
+    position, turn = pose(FETCH.suction_geom)
+    (cup,) = (link for link in root.findall("link") if link.get("name") == FETCH.suction_geom)
     return position + turn.apply(numbers(cup.find("inertial/origin"), "xyz")), turn.as_matrix()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_robots_file_has_the_arms_kinematics(seed):
-    angles = np.random.default_rng(seed).uniform(-1.0, 1.0, kinematics.JOINT_COUNT)
-    joints = dict(zip(kinematics.JOINT_NAMES, angles, strict=True))
+    angles = np.random.default_rng(seed).uniform(-1.0, 1.0, len(FETCH.joints))
+    joints = dict(zip(FETCH.joint_names, angles, strict=True))
     position, rotation = tip_of(robot_file(), joints)
-    expected = kinematics.forward(angles)
+    expected = kinematics.forward(FETCH, angles)
     assert position == pytest.approx(expected[0], abs=1e-6)
     assert rotation == pytest.approx(expected[1], abs=1e-6)
 
 
 def test_doors_and_drawers_are_joints_with_their_limits():
-    model = load_apartment(3, 0).model
+    model = load_apartment(3, 0, FETCH).model
     found = {}
     for piece in scene_assets(3, 0).furniture:
         root = ElementTree.parse(piece.file).getroot()
@@ -205,7 +206,7 @@ def test_a_link_becomes_urdf():
 def test_the_fetch_for_habitat_lab_has_the_links_that_it_counts_on():
     from benchmarks.habitat_lab_scene import fetch_for_habitat_lab
 
-    links = fetch_for_habitat_lab(load_apartment(3, 0).model)
+    links = fetch_for_habitat_lab(load_apartment(3, 0, FETCH).model)
     root = ElementTree.fromstring(urdf("fetch", links))
     joints = sorted(root.findall("joint"), key=lambda joint: joint.get("name"))
     below = {}
@@ -220,6 +221,6 @@ def test_the_fetch_for_habitat_lab_has_the_links_that_it_counts_on():
     assert (numbered[2], numbered[4]) == ("r_wheel_link", "l_wheel_link")
     assert numbered[6] == "fetch_torso"
     assert (numbered[8], numbered[9]) == ("head_pan_link", "head_tilt_link")
-    arm = [f"fetch_{name}" for name in kinematics.JOINT_NAMES]
+    arm = [f"fetch_{name}" for name in FETCH.joint_names]
     assert [numbered[k] for k in range(15, 22)] == arm
-    assert numbered[23] == fetch.SUCTION_GEOM
+    assert numbered[23] == FETCH.suction_geom

@@ -11,6 +11,7 @@ from apartment_checks import check_no_overlap, framed, obstacles, points_on
 
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes import (
     ARTICULATED_BIT,
     ARTICULATED_JOINTS,
@@ -50,10 +51,10 @@ def workspace(level: bool) -> np.ndarray:
     Any side of the robot will do, since the base turns; only what lies beyond the base counts.
     """
     rng = np.random.default_rng(0)
-    low, high = np.clip(np.array(kinematics.JOINT_LIMITS).T, -math.pi, math.pi)
+    low, high = np.clip(FETCH.limits, -math.pi, math.pi)
     table = np.zeros((50, 40), bool)
     for joints in rng.uniform(low, high, (60_000, 7)):
-        positions, rotations = kinematics.frames_kernel(joints, kinematics.TORSO_LIFT)
+        positions, rotations = kinematics.link_frames(FETCH, joints)
         (x, y, z), down = positions[-1], -rotations[-1][2, 0]
         away = math.hypot(x, y)
         if away > ROBOT_RADIUS and 0.0 <= z < 2.5 and (abs(down) < 0.5 if level else down > 0.7):

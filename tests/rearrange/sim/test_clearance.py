@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 
+from rearrange.robot.fetch import FETCH
 from rearrange.sim import mujoco as simulation
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
@@ -10,9 +11,9 @@ from rearrange.sim.clearance import Clearance, is_clear
 
 
 def test_who_is_clear_has_no_contact():
-    world = load_apartment(3, 4)
+    world = load_apartment(3, 4, FETCH)
     model, data = world.model, mujoco.MjData(world.model)
-    clearance = Clearance(model)
+    clearance = Clearance(model, FETCH)
     robot = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name[:6] == "fetch_"]
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0}

@@ -23,7 +23,7 @@ def roll_out(task: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     state, told, forces, held = env.state, [], [], []
     for _ in range(STEPS):
         action = np.clip(rng.normal(0.5, 1.0, env.task.action_size), -1, 1)
-        env.step_physical(env.task.action.scale() * action[:10])
+        env.step_physical(env.task.action.scale(env.robot.actions) * action[:10])
         poses = (state.arm_joints, state.base_pose, state.end_effector_position)
         things = (state.object_position, state.object_rotation, state.articulated_joints)
         told.append(np.concatenate([values[0].ravel() for values in (*poses, *things)]))

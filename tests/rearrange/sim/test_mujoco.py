@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, half_height
 from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import ApartmentModel, load_apartment
@@ -23,12 +23,12 @@ SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "neq", "nmocap", "ntr
 SMALL = SimulatorConfig(camera_size=8)
 
 
-def holding(episode, slot=0, arm=kinematics.RESTING_ARM):
-    return dataclasses.replace(in_the_open(episode), held_slot=slot, arm_joints=arm)
+def holding(episode, slot=0, arm=FETCH.resting_arm):
+    return dataclasses.replace(in_the_open(FETCH, episode), held_slot=slot, arm_joints=arm)
 
 
 def test_all_apartments_share_one_topology():
-    worlds = [load_apartment(layout, 0) for layout in (3, 4, 0)]
+    worlds = [load_apartment(layout, 0, FETCH) for layout in (3, 4, 0)]
     first = worlds[0]
     for world in worlds[1:]:
         for size in SIZES:
@@ -55,7 +55,7 @@ def test_a_world_can_change_its_apartment_and_come_back(pick_episodes):
     states = []
     for k in (0, 1, 0):
         simulator.reset([0], [pick_episodes[k]])
-        repeat(simulator, one_action(forward=0.03, turn=0.02), 5)
+        repeat(simulator, one_action(simulator, forward=0.03, turn=0.02), 5)
         states.append(snapshot(simulator.state))
     for name, values in states[0].items():
         np.testing.assert_array_equal(values, states[2][name], name)
@@ -63,8 +63,9 @@ def test_a_world_can_change_its_apartment_and_come_back(pick_episodes):
 
 
 def test_a_world_that_was_never_reset_says_so():
+    simulator = MujocoSimulator(1, SMALL)
     with pytest.raises(RuntimeError, match="world 0 was never reset"):
-        MujocoSimulator(1, SMALL).step(one_action())
+        simulator.step(one_action(simulator))
 
 
 @pytest.mark.parametrize("slot", [0, 3, 15, 28])
@@ -74,7 +75,7 @@ def test_a_held_slot_hangs_at_the_suction_tip(slot, pick_episodes):
     assert simulator.state.held_object[0] == slot
     expected = (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0)
     np.testing.assert_allclose(object_in_hand(simulator, slot), expected, atol=0.003)
-    repeat(simulator, one_action(grip=1.0), 30)
+    repeat(simulator, one_action(simulator, grip=1.0), 30)
     np.testing.assert_allclose(object_in_hand(simulator, slot), expected, atol=0.005)
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, simulator.state.object_rotation[0, slot])
@@ -88,7 +89,7 @@ def test_a_held_object_follows_base_and_hand_at_full_speed(pick_episodes):
     start = object_in_hand(simulator, 0)
     arm = np.array([0.0375, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     for _ in range(12):
-        simulator.step(one_action(arm, grip=1.0, forward=0.0833, turn=0.0833))
+        simulator.step(one_action(simulator, arm, grip=1.0, forward=0.0833, turn=0.0833))
         assert simulator.state.held_object[0] == 0
         np.testing.assert_allclose(object_in_hand(simulator, 0), start, atol=0.02)
 
@@ -104,10 +105,10 @@ def test_a_held_object_is_turned_with_the_base():
 
 
 def test_worlds_that_share_a_model_keep_their_own_grasps(pick_episodes):
-    reach = (0.3, *kinematics.RESTING_ARM[1:6], 1.0)
+    reach = (0.3, *FETCH.resting_arm[1:6], 1.0)
     episodes = [holding(pick_episodes[0]), holding(pick_episodes[0], arm=reach)]
-    action = one_action(grip=1.0, turn=0.05)
     together = MujocoSimulator(2, SMALL)
+    action = one_action(together, grip=1.0, turn=0.05)
     together.reset([0, 1], episodes)
     repeat(together, np.repeat(action, 2, axis=0), 10)
     for k, episode in enumerate(episodes):
@@ -160,7 +161,7 @@ def test_what_was_let_go_meets_the_robot_again_once_it_is_away(pick_episodes):
     simulator.reset([0], [holding(pick_episodes[0])])
     away = []
     for _ in range(12):  # it falls
-        simulator.step(one_action(grip=-1.0))
+        simulator.step(one_action(simulator, grip=-1.0))
         state = simulator.state
         away.append(np.linalg.norm(state.object_position[0, 0] - state.end_effector_position[0]))
         touched = touched_roles(simulator, in_the_gripper(simulator)) & {ROBOT, SUCTION}
@@ -175,11 +176,11 @@ def test_what_was_let_go_meets_the_robot_again_once_it_is_away(pick_episodes):
 def test_what_was_held_still_falls_when_it_is_let_go(still, pick_episodes):
     simulator = MujocoSimulator(1, SMALL)
     simulator.reset([0], [holding(pick_episodes[0])])
-    repeat(simulator, one_action(grip=1.0), still)
+    repeat(simulator, one_action(simulator, grip=1.0), still)
     height = float(simulator.state.object_position[0, 0, 2])
-    repeat(simulator, one_action(grip=-1.0), 5)
+    repeat(simulator, one_action(simulator, grip=-1.0), 5)
     assert simulator.state.object_position[0, 0, 2] < height - 0.05
-    repeat(simulator, one_action(grip=-1.0), 60)
+    repeat(simulator, one_action(simulator, grip=-1.0), 60)
     assert simulator.state.object_position[0, 0, 2] < 0.15  # on the floor, on whatever side
 
 
@@ -188,10 +189,10 @@ def test_a_hold_that_slips_too_far_breaks(pick_episodes):
     simulator.reset([0], [holding(pick_episodes[0])])
     assert simulator.state.held_object[0] == 0
     assert not simulator.state.hold_violated[0]
-    simulator.step(one_action(grip=1.0))
+    simulator.step(one_action(simulator, grip=1.0))
     assert simulator.state.hold_violated[0]
     assert simulator.state.held_object[0] == NOTHING
-    simulator.step(one_action())
+    simulator.step(one_action(simulator))
     assert not simulator.state.hold_violated[0]
 
 
@@ -207,7 +208,7 @@ def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):
     simulator._suction.write_grasp(0, world)
     simulator._view(0).loaded_robot.take(world.model, world.first_object_body, row)
     for _ in range(60):
-        simulator.step(one_action(grip=1.0))
+        simulator.step(one_action(simulator, grip=1.0))
         if simulator.state.hold_violated[0]:
             break
     assert simulator.state.hold_violated[0]
@@ -219,17 +220,17 @@ def test_sliding_can_be_switched_off(pick_episodes):
     travelled = {}
     for slide in (False, True):
         simulator = MujocoSimulator(1, dataclasses.replace(SMALL, slide=slide))
-        simulator.reset([0], [in_the_open(pick_episodes[0], 0.5)])
-        repeat(simulator, one_action(forward=0.08), 100)
+        simulator.reset([0], [in_the_open(FETCH, pick_episodes[0], 0.5)])
+        repeat(simulator, one_action(simulator, forward=0.08), 100)
         travelled[slide] = simulator.state.base_pose[0, :2].copy()
         before = travelled[slide].copy()
-        repeat(simulator, one_action(forward=0.08), 5)
+        repeat(simulator, one_action(simulator, forward=0.08), 5)
         if not slide:
             np.testing.assert_allclose(simulator.state.base_pose[0, :2], before, atol=1e-6)
     assert np.linalg.norm(travelled[True] - travelled[False]) > 0.1
 
 
-STRETCHED = (0.0,) * kinematics.JOINT_COUNT
+STRETCHED = (0.0,) * len(FETCH.joints)
 
 
 def test_the_base_does_not_drive_the_arm_into_what_stands_still(pick_episodes):
@@ -239,15 +240,17 @@ def test_the_base_does_not_drive_the_arm_into_what_stands_still(pick_episodes):
         simulator = MujocoSimulator(1, dataclasses.replace(SMALL, stall=stall))
         forces = []
         for yaw in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0):
-            start = dataclasses.replace(in_the_open(pick_episodes[0], yaw), arm_joints=STRETCHED)
+            start = dataclasses.replace(
+                in_the_open(FETCH, pick_episodes[0], yaw), arm_joints=STRETCHED
+            )
             simulator.reset([0], [start])
             for _ in range(60):
-                simulator.step(one_action(forward=0.08))
+                simulator.step(one_action(simulator, forward=0.08))
                 forces.append(float(simulator.state.contact_force[0]))
             pose = simulator.state.base_pose[0].copy()
             np.testing.assert_allclose(simulator._view(0).base_position[:2], pose[:2], atol=1e-9)
             stopped += simulator._view(0).pace[0] < 1.0
-            repeat(simulator, one_action(forward=-0.08), 10)
+            repeat(simulator, one_action(simulator, forward=-0.08), 10)
             back = np.linalg.norm(simulator.state.base_pose[0, :2] - pose[:2])
             assert back > 0.4  # not stuck, and soon as fast as before
         largest[stall] = max(forces)
@@ -260,11 +263,11 @@ def test_a_base_that_is_held_up_keeps_its_load_in_the_hand(pick_episodes):
     simulator = MujocoSimulator(1, dataclasses.replace(SMALL, stall=True))
     slowest = 1.0
     for yaw in (0.0, 2.0, 4.0):
-        start = in_the_open(pick_episodes[0], yaw)
+        start = in_the_open(FETCH, pick_episodes[0], yaw)
         simulator.reset([0], [dataclasses.replace(start, held_slot=0, arm_joints=STRETCHED)])
         before = object_in_hand(simulator, 0)
         for _ in range(60):
-            simulator.step(one_action(grip=1.0, forward=0.0833, turn=0.01))
+            simulator.step(one_action(simulator, grip=1.0, forward=0.0833, turn=0.01))
             slowest = min(slowest, *simulator._view(0).pace)
             assert simulator.state.held_object[0] == 0
             np.testing.assert_allclose(object_in_hand(simulator, 0), before, atol=0.05)

@@ -12,7 +12,7 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.render.camera import FAR
-from rearrange.robot import fetch
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim import MujocoSimulator, Randomisation, SimulatorConfig
 from rearrange.sim.apartment_model import load_apartment
@@ -41,7 +41,7 @@ def simulator(randomise=None, count=1):
 def run(world, episode, steps=25):
     """State and depth after some random actions from the episode's start."""
     world.reset([0], [episode])
-    for action in random_actions(0, steps, 1):
+    for action in random_actions(FETCH, 0, steps, 1):
         world.step(action)
     return snapshot(world.state) | {"depth": world.render_depth().copy()}
 
@@ -57,7 +57,7 @@ def test_off_draws_nothing():
 def test_off_is_the_nominal_world_even_beside_randomised_ones(pick_episodes):
     first, second = pick_episodes[:2]
     expected = run(simulator(), first)
-    model = load_apartment(first.layout, first.variation).model
+    model = load_apartment(first.layout, first.variation, FETCH).model
     friction, mass = model.geom_friction.copy(), model.body_mass.copy()
     disturbed = simulator(ALL)
     run(disturbed, first)
@@ -159,7 +159,7 @@ def crossing(poses) -> int:
 
 
 def test_scaled_masses_are_what_mujoco_would_derive(pick_episodes):
-    nominal = load_apartment(pick_episodes[0].layout, pick_episodes[0].variation)
+    nominal = load_apartment(pick_episodes[0].layout, pick_episodes[0].variation, FETCH)
     found, expected = copy.copy(nominal.model), copy.copy(nominal.model)
     drawn = Randomisation(mass=0.5).draw(3)
     drawn.change_model(found, nominal.first_object_body)
@@ -173,7 +173,7 @@ def test_scaled_masses_are_what_mujoco_would_derive(pick_episodes):
 
 
 def test_all_sliding_friction_gets_the_factor(pick_episodes):
-    nominal = load_apartment(pick_episodes[0].layout, pick_episodes[0].variation)
+    nominal = load_apartment(pick_episodes[0].layout, pick_episodes[0].variation, FETCH)
     world, kind = simulator(Randomisation(friction=0.4)), Randomisation(friction=0.4)
     world.reset([0], [pick_episodes[0]])
     expected = nominal.model.geom_friction * (kind.draw(pick_episodes[0].seed).friction, 1.0, 1.0)
@@ -190,7 +190,7 @@ def test_a_heavier_object_weighs_more_in_the_hand(pick_episodes):
         world.reset([0], [dataclasses.replace(episode, seed=seed, held_slot=0)])
         start = world.state.end_effector_position[0, 2]
         for _ in range(15):
-            world.step(one_action(grip=1.0))
+            world.step(one_action(world, grip=1.0))
         sag.append((drawn.masses[0], start - world.state.end_effector_position[0, 2]))
     sag.sort()
     assert all(light[1] < heavy[1] for light, heavy in pairwise(sag))
@@ -206,7 +206,7 @@ def test_the_camera_moves_as_drawn(pick_episodes):
     np.testing.assert_allclose(there - place, drawn.camera_shift, atol=1e-12)
     angle = math.acos((np.trace(turn.T @ turned) - 1) / 2)
     assert angle == pytest.approx(np.linalg.norm(drawn.camera_turn))
-    np.testing.assert_allclose(place, np.add(fetch.CAMERA_POSITION, (5.0, 4.0, 0.0)))
+    np.testing.assert_allclose(place, np.add(FETCH.camera.position, (5.0, 4.0, 0.0)))
 
 
 def test_depth_noise_grows_with_the_square_of_depth():
@@ -241,7 +241,7 @@ def test_depth_noise_is_new_in_every_step_and_the_same_when_asked_twice(pick_epi
     world.reset([0], [pick_episodes[0]])
     first = world.render_depth().copy()
     np.testing.assert_array_equal(world.render_depth(), first)
-    world.step(one_action())
+    world.step(one_action(world))
     assert not np.array_equal(world.render_depth(), first)
     assert world._steps[0] == 1
 
@@ -258,7 +258,7 @@ def test_worlds_of_one_apartment_do_not_disturb_each_other(pick_episodes):
     together, alone = simulator(ALL, 2), simulator(ALL)
     together.reset([0, 1], episodes)
     alone.reset([0], episodes[1:])
-    for action in random_actions(0, 20, 1):
+    for action in random_actions(FETCH, 0, 20, 1):
         together.step(np.repeat(action, 2, axis=0))
         alone.step(action)
     np.testing.assert_array_equal(together.state.arm_joints[1], alone.state.arm_joints[0])

@@ -3,6 +3,7 @@ import pytest
 
 from rearrange import geometry
 from rearrange.episodes import Episode, Target
+from rearrange.robot.fetch import FETCH
 from rearrange.sim import SimState
 
 
@@ -11,7 +12,7 @@ def make_state():
     """Makes a SimState of n worlds; named arrays are given, the rest is zero and nothing is held."""
 
     def make(count: int, **given) -> SimState:
-        state = SimState(count)
+        state = SimState(count, FETCH)
         state.end_effector_rotation[:] = np.eye(3)
         state.object_position[:] = 90.0
         for name, value in given.items():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.robot.fetch import FETCH
 from rearrange.sim.base import SimState
 from rearrange.tasks import TASKS, default_config, make_task
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, as_record, feel_force
@@ -102,8 +103,7 @@ class _ToyConfig:
 class _Toy(Task):
     name = "toy"
     config_type = _ToyConfig
-    action_size = 11
-    action_slice = slice(0, 11)
+    ACTIONS = ("arm", "grip", "base", "stop")
     OBSERVATION: ClassVar = {}
     REWARDS = ("bonus",)
     FAILURES = ("dropped",)
@@ -112,7 +112,7 @@ class _Toy(Task):
 
 
 def test_what_a_step_does_not_write_is_not_what_the_step_before_wrote():
-    task, state = _Toy(world_count=2), SimState(2)
+    task, state = _Toy(world_count=2), SimState(2, FETCH)
     actions = np.zeros((2, 11))
     actions[0, 0] = 1.0
     outcome = task.evaluate(state, actions)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import load_layout
+from rearrange.robot.fetch import FETCH
 from rearrange.sim import NOTHING
 from rearrange.tasks import Pick, PickConfig, Place, PlaceConfig
 from rearrange.tasks.starts import way_to_stand
@@ -18,7 +19,7 @@ def poses(count):
 
 def ways(name, found):
     apartment, grid = load_layout(0, 0)
-    field = way_to_stand(apartment, grid, name, POINT[:2], {})
+    field = way_to_stand(FETCH, apartment, grid, name, POINT[:2], {})
     return [field.at(x, y) for x, y, _ in found]
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.navigation import distance_field, load_layout, region_field, standing_region
+from rearrange.robot.fetch import FETCH
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
-from rearrange.tasks.starts import STANDING_REACH, way_to_stand
+from rearrange.tasks.starts import way_to_stand
 
 SLOT, OTHER = 4, 9
 START, GOAL = (6.0, 0.0, 0.8), (0.0, 8.0, 0.8)
@@ -254,7 +255,7 @@ def test_the_way_along_the_floor_pays_if_asked_for(make_state, make_episode):
     rng = np.random.default_rng(0)
     poses = [grid.sample_pose(rng) for _ in range(12)]
     goal = (*poses[-1][:2], 0.8)
-    field = region_field(grid, standing_region(grid, np.array(goal[:2]), STANDING_REACH))
+    field = region_field(grid, standing_region(grid, np.array(goal[:2]), FETCH.reach.standing))
     ways = [field.at(x, y) for x, y, _ in poses]
     straight = [math.dist(pose[:2], goal[:2]) for pose in poses]
     assert np.ptp(np.subtract(ways, straight)) > 0.5
@@ -287,7 +288,7 @@ def test_a_robot_among_furniture_is_no_nearer_and_no_farther(make_state, make_ep
 def test_a_region_as_the_goal_leaves_out_what_is_far_along_the_floor(make_state, make_episode):
     _, grid = load_layout(0, 0)
     goal = (*grid.sample_pose(np.random.default_rng(0))[:2], 0.8)
-    field = region_field(grid, standing_region(grid, np.array(goal[:2]), STANDING_REACH))
+    field = region_field(grid, standing_region(grid, np.array(goal[:2]), FETCH.reach.standing))
     action = np.full((1, 11), 1.0)
     for distance, narrow in ((1.0, True), (1.45, False)):
         pose = next(
@@ -319,7 +320,7 @@ def test_the_way_to_what_is_shut_in_ends_where_one_stands_before_it(make_state):
         apartment, grid = load_layout(episode.layout, episode.variation)
         name = episode.targets[0].start_receptacle
         inside = episode.targets[0].start[:2]
-        field = way_to_stand(apartment, grid, name, inside, episode.articulated)
+        field = way_to_stand(FETCH, apartment, grid, name, inside, episode.articulated)
         task.start([0], [episode], make_state(1, base_pose=[episode.base_pose]))
         expected = field.at(*episode.base_pose[:2])
         assert task.memory["way_left"][0] == pytest.approx(expected)

@@ -7,7 +7,7 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
-from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import (
     CLASSIC,
     GENERATED,
@@ -131,13 +131,13 @@ def test_unknown_split_lists_those_that_exist():
 
 def test_sampled_arms_are_near_rest_and_within_limits():
     rng = np.random.default_rng(0)
-    arms = np.array([sample_arm(rng, 0.1) for _ in range(500)])
-    low, high = np.array(kinematics.JOINT_LIMITS).T
+    arms = np.array([sample_arm(FETCH, rng, 0.1) for _ in range(500)])
+    low, high = FETCH.limits
     assert (arms >= low).all()
     assert (arms <= high).all()
-    free = np.array(kinematics.RESTING_ARM) < high - 0.4
+    free = np.array(FETCH.resting_arm) < high - 0.4
     np.testing.assert_allclose(arms.std(axis=0)[free], 0.1, rtol=0.15)
-    assert sample_arm(rng, 0.0) == pytest.approx(kinematics.RESTING_ARM)
-    wild = np.array([sample_arm(rng, 5.0) for _ in range(50)])
+    assert sample_arm(FETCH, rng, 0.0) == pytest.approx(FETCH.resting_arm)
+    wild = np.array([sample_arm(FETCH, rng, 5.0) for _ in range(50)])
     assert (wild >= low).all()
     assert (wild <= high).all()

@@ -5,6 +5,7 @@ import pytest
 
 from rearrange.episodes import Target
 from rearrange.navigation.footprints import door_footprint
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
@@ -131,9 +132,14 @@ def test_detours_begin_on_the_way_half_of_the_time():
         while target is None:
             scene = cluttered_scene("val", rng)
             target = random_goal(scene, 1.0, rng)
-        x, y, yaw = pose_with_detour(scene, target, 2.0, 0.0, rng)
+        x, y, yaw = pose_with_detour(FETCH, scene, target, 2.0, 0.0, rng)
         way = way_to_stand(
-            scene.apartment, scene.grid, target.goal_receptacle, target.goal[:2], scene.joints
+            FETCH,
+            scene.apartment,
+            scene.grid,
+            target.goal_receptacle,
+            target.goal[:2],
+            scene.joints,
         )
         assert math.isfinite(way.at(x, y))
         ahead = way.at(x + 0.1 * math.cos(yaw), y + 0.1 * math.sin(yaw))
@@ -161,7 +167,8 @@ def test_standing_room_is_looked_for_in_the_whole_rectangle_in_the_end():
     scene = empty_scene("val", rng)
     scene.joints = {"fridge_door": 0.9}  # the open door leaves no room in the middle
     poses = [
-        standing_before(scene, "fridge_door", 1.04, (0.21, 0.6), 0.0, 0.1, rng) for _ in range(10)
+        standing_before(FETCH, scene, "fridge_door", 1.04, (0.21, 0.6), 0.0, 0.1, rng)
+        for _ in range(10)
     ]
     assert all(pose is not None for pose in poses)
     assert len({pose[:2] for pose in poses if pose}) == 10
@@ -170,7 +177,7 @@ def test_standing_room_is_looked_for_in_the_whole_rectangle_in_the_end():
 def test_no_room_is_told():
     rng = np.random.default_rng(0)
     scene = empty_scene("val", rng)
-    inside_the_fridge = standing_before(scene, "fridge_door", 0.0, (0.0, 0.0), 1.0, 0.1, rng)
+    inside_the_fridge = standing_before(FETCH, scene, "fridge_door", 0.0, (0.0, 0.0), 1.0, 0.1, rng)
     assert inside_the_fridge is None
 
 
@@ -209,7 +216,7 @@ def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
 
     def way(u, v, joints):
         field = way_to_stand(
-            scene.apartment, scene.grid, "fridge_middle", frame.position[:2], joints
+            FETCH, scene.apartment, scene.grid, "fridge_middle", frame.position[:2], joints
         )
         return field.at(*on_floor(frame, u, v))
 
@@ -229,7 +236,7 @@ def test_one_does_not_reach_the_counter_through_the_fridges_open_door():
     thing = on_floor(frame, 0.05, 0.8)
 
     def way(place, joints):
-        field = way_to_stand(scene.apartment, scene.grid, "counter_left", thing, joints)
+        field = way_to_stand(FETCH, scene.apartment, scene.grid, "counter_left", thing, joints)
         return field.at(*on_floor(frame, *place))
 
     before, beside = (0.8, -0.1), (0.8, 1.0)
@@ -243,7 +250,7 @@ def test_one_stands_before_the_handle_of_a_drawer(value):
     scene = empty_scene("val", np.random.default_rng(0))
     joints = {"drawer_right_top": value}
     inside = scene.apartment.cabinet.position[:2]
-    field = way_to_stand(scene.apartment, scene.grid, "drawer_right_top", inside, joints)
+    field = way_to_stand(FETCH, scene.apartment, scene.grid, "drawer_right_top", inside, joints)
     handle = handle_place("drawer_right_top", value)
     place = on_floor(scene.apartment.cabinet, handle[0] + 0.35, handle[1])
     away = [math.dist(cell, place) for cell in field.goals]
@@ -259,6 +266,6 @@ def test_the_way_to_what_is_on_an_open_receptacle_ends_within_reach_of_it():
         scene = cluttered_scene("val", rng)
         for slot in scene.objects:
             receptacle, (x, y, _) = scene.receptacle_of[slot], scene.position(slot)
-            field = way_to_stand(scene.apartment, scene.grid, receptacle, (x, y), {})
+            field = way_to_stand(FETCH, scene.apartment, scene.grid, receptacle, (x, y), {})
             away = [math.dist(cell, (x, y)) for cell in field.goals]
             assert max(away) <= 0.85 or len(away) == 1

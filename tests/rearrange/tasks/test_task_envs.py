@@ -8,6 +8,7 @@ from gymnasium.utils.env_checker import check_env
 from omegaconf import OmegaConf
 
 from rearrange import RearrangeEnv, SimulatorConfig, default_config, make_task
+from rearrange.robot.fetch import FETCH
 from rearrange.sim import NOTHING, SimState
 from rearrange.tasks import TASKS
 from rearrange.tasks.navigate import NavigateConfig
@@ -53,9 +54,9 @@ def test_a_seed_gives_the_same_run_again(task):
 @pytest.mark.parametrize("task", TASKS)
 def test_action_sizes_are_those_of_their_columns(task):
     kind = TASKS[task][0]
-    columns = getattr(kind, "action_slice", slice(0, kind.action_size))
-    assert columns.stop - columns.start == kind.action_size
-    assert make(task).action_space.shape == (kind.action_size,)
+    names = kind.action_names(FETCH)
+    assert names == FETCH.actions.names[make(task).task.action_slice]
+    assert make(task).action_space.shape == (len(names),)
 
 
 def test_navigate_moves_the_base_and_stops():
@@ -86,7 +87,7 @@ def test_settings_are_plain_enough_for_overrides(task):
 
 def random_state(rng, count, episodes) -> SimState:
     """A state near what the episodes are about."""
-    state = SimState(count)
+    state = SimState(count, FETCH)
     for name in state.worlds.dtype.names:
         values = getattr(state, name)
         if values.dtype.kind == "f":
@@ -110,7 +111,7 @@ def test_a_lone_world_is_as_one_of_many(name):
     lone = [make_task(name, None, 1) for _ in range(count)]
 
     def alone(state, i):
-        single = SimState(1)
+        single = SimState(1, FETCH)
         single.worlds[0] = state.worlds[i]
         return single
 

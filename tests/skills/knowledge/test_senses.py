@@ -8,6 +8,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.render import Camera, View
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim.base import NOTHING, SimState
@@ -69,7 +70,7 @@ def test_half_hidden_objects_are_seen():
 @pytest.fixture
 def world():
     """A state without a world."""
-    return SimpleNamespace(state=SimState(1))
+    return SimpleNamespace(state=SimState(1, FETCH), robot=FETCH)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.robot import kinematics
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.knowledge import LEVELS, Body, Knowledge
@@ -77,7 +78,7 @@ class Hand:
 def hand():
     from rearrange.sim.base import SimState
 
-    return Hand(lambda: SimState(1))
+    return Hand(lambda: SimState(1, FETCH))
 
 
 def told(knowledge):
@@ -120,9 +121,9 @@ def test_the_hand_is_where_joints_and_odometry_say(seed):
     for _ in range(20):
         world.simulator.step(np.append(rng.uniform(-0.03, 0.03, 7), [-1.0, 0.02, 0.05])[None])
     body = Body(world)
-    tip, _ = kinematics.forward(body.joints)
+    tip, _ = kinematics.forward(FETCH, body.joints)
     x, y, yaw = body.base_pose
     cosine, sine = math.cos(yaw), math.sin(yaw)
     expected = (x + cosine * tip[0] - sine * tip[1], y + sine * tip[0] + cosine * tip[1], tip[2])
     assert math.dist(body.hand, expected) < 0.002
-    assert body.to_rest == pytest.approx(math.dist(tip, kinematics.RESTING_END_EFFECTOR), abs=0.001)
+    assert body.to_rest == pytest.approx(math.dist(tip, FETCH.resting_tip), abs=0.001)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import OccupancyGrid
-from rearrange.robot.kinematics import RESTING_ARM
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import Apartment, ArticulatedPose
 from skills.oracle.base_planner import FORWARD_STEP, TURN_STEP, BasePlanner
-from skills.oracle.collision import ARM_SPHERES, arm_clearance, place_spheres
+from skills.oracle.collision import arm_clearance, place_spheres
 from skills.oracle.obstacles import Obstacles
 
 ROOM = Apartment(
@@ -25,7 +25,9 @@ ROOM = Apartment(
 def make_planner(*boxes):
     """Planner in the empty room with these boxes at arm height only."""
     obstacles = Obstacles(np.array(boxes, float).reshape(-1, 8), np.zeros((0, 5)))
-    return BasePlanner(OccupancyGrid(ROOM), obstacles, np.array(RESTING_ARM), ARM_SPHERES)
+    return BasePlanner(
+        FETCH, OccupancyGrid(ROOM), obstacles, np.array(FETCH.resting_arm), FETCH.planning.spheres
+    )
 
 
 def drive(pose, actions):
@@ -83,14 +85,16 @@ def test_short_plans(goal):
 def test_a_hand_over_a_table_may_go_on_over_it():
     """From above it stands in the table's place, as something else reaches below the table's top."""
     low = (0.0, 0.0, 0.0, -0.35, 0.03)  # hangs from the shoulder
-    spheres = np.vstack([ARM_SPHERES, low])
-    centers = place_spheres(np.array(RESTING_ARM), spheres)
+    spheres = np.vstack([FETCH.planning.spheres, low])
+    centers = place_spheres(FETCH, np.array(FETCH.resting_arm), spheres)
     foremost = int(centers[:, 0].argmax())
     reach, top = centers[foremost, 0], centers[centers[:, 0] > 0.3, 2].min() - 0.15
     edge = 3.0
     table = (edge + 0.5, 3.0, top - 0.02, 0.5, 1.0, 0.02, 1.0, 0.0)
     obstacles = Obstacles(np.array([table]), np.zeros((0, 5)))
-    planner = BasePlanner(OccupancyGrid(ROOM), obstacles, np.array(RESTING_ARM), spheres)
+    planner = BasePlanner(
+        FETCH, OccupancyGrid(ROOM), obstacles, np.array(FETCH.resting_arm), spheres
+    )
     start = np.array([edge - reach + 0.02, 3.0, 0.0])
     goal = start + np.array([0.15, 0.0, 0.0])
     assert planner.slack(goal)[1] < planner.slack(start)[1] < 0.0
@@ -98,10 +102,10 @@ def test_a_hand_over_a_table_may_go_on_over_it():
     np.testing.assert_allclose(poses[-1], goal, atol=1e-6)
     for pose in poses:
         clearance = arm_clearance(
-            np.array(RESTING_ARM), pose, spheres, obstacles.boxes, obstacles.cylinders
+            FETCH, np.array(FETCH.resting_arm), pose, spheres, obstacles.boxes, obstacles.cylinders
         )
         assert clearance > 0.0
     # Into the table nothing leads, however one looks at it.
     higher = Obstacles(np.array([(*table[:2], top + 0.15, *table[3:])]), np.zeros((0, 5)))
-    planner = BasePlanner(OccupancyGrid(ROOM), higher, np.array(RESTING_ARM), spheres)
+    planner = BasePlanner(FETCH, OccupancyGrid(ROOM), higher, np.array(FETCH.resting_arm), spheres)
     assert planner.plan(start, goal) is None

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import load_layout
-from rearrange.robot.kinematics import RESTING_ARM
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import NOTHING
 from skills.oracle.base_planner import BasePlanner
-from skills.oracle.collision import ARM_SPHERES
 from skills.oracle.obstacles import obstacles_of
 
 BOX_SLOT = SLOT_KINDS.index("003_cracker_box")
@@ -76,7 +75,9 @@ def test_the_torso_does_not_drive_into_an_open_door(home):
     slack = {}
     for angle in (0.0, 1.5):
         obstacles = obstacles_of(apartment, world(apartment, fridge_door=angle), 0, NOTHING)
-        planner = BasePlanner(grid, obstacles, np.array(RESTING_ARM), ARM_SPHERES)
+        planner = BasePlanner(
+            FETCH, grid, obstacles, np.array(FETCH.resting_arm), FETCH.planning.spheres
+        )
         slack[angle] = planner.slack(pose)[0]
     assert slack[0.0] > 0.0
     assert slack[1.5] < 0.0

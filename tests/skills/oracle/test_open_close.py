@@ -7,7 +7,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.navigation import load_layout
-from rearrange.robot.kinematics import RESTING_END_EFFECTOR
+from rearrange.robot.fetch import FETCH
 from rearrange.rules import without_stop_masks
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
@@ -89,7 +89,7 @@ def test_every_drawer_opens_and_closes(worlds, joint):
         assert low < state.articulated_joints[0, index] < high
         assert state.held_handle[0] == NOTHING
         tip = to_base(state.base_pose[0], state.end_effector_position[0])
-        assert math.dist(tip, RESTING_END_EFFECTOR) < 0.1
+        assert math.dist(tip, FETCH.resting_tip) < 0.1
         assert np.abs(state.articulated_joints[0, others]).max() < 0.02
 
 

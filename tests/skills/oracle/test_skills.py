@@ -7,7 +7,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.navigation import load_layout
-from rearrange.robot.kinematics import RESTING_END_EFFECTOR
+from rearrange.robot.fetch import FETCH
 from rearrange.sim.base import NOTHING
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.oracle import NavigateOracle, OracleConfig, PickOracle, PlaceOracle
@@ -61,7 +61,7 @@ def test_one_object_is_tidied(env, seed):
     assert pick.failure == ""
     assert state.held_object[0] == target.slot
     tip = to_base(state.base_pose[0], state.end_effector_position[0])
-    assert math.dist(tip, RESTING_END_EFFECTOR) < 0.1
+    assert math.dist(tip, FETCH.resting_tip) < 0.1
     assert steps < 300
     assert force < 500.0
 
@@ -76,7 +76,7 @@ def test_one_object_is_tidied(env, seed):
     assert state.held_object[0] == NOTHING
     assert math.dist(state.object_position[0, target.slot], target.goal) < 0.05
     tip = to_base(state.base_pose[0], state.end_effector_position[0])
-    assert math.dist(tip, RESTING_END_EFFECTOR) < 0.1
+    assert math.dist(tip, FETCH.resting_tip) < 0.1
     assert force < 500.0
     assert np.abs(state.object_position[0, others] - before).max() < 0.05  # nothing knocked about
 

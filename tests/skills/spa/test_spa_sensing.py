@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from rearrange.render.camera import FAR
-from rearrange.robot.kinematics import RESTING_ARM, forward
-from skills.oracle.collision import ARM_SPHERES
-from skills.spa.depth import EYE, TURN, is_self, points_of, to_start_frame
+from rearrange.robot.fetch import FETCH
+from rearrange.robot.kinematics import forward
+from skills.spa.depth import eye_of, is_self, points_of, to_start_frame
 from skills.spa.floor import SeenBasePlanner
 from skills.spa.observed import CAMERA_SIZE
 from skills.spa.voxels import CELL, VoxelMap
 
 NO_MODELS = np.zeros((0, 8))
+EYE = eye_of(FETCH.camera)
 
 
 def wall(x, y0=-1.0, y1=1.0, low=0.1, high=1.4, step=0.02):
@@ -28,7 +29,7 @@ def test_a_ray_through_the_middle_meets_the_floor_where_the_camera_looks():
     depth = np.full((CAMERA_SIZE, CAMERA_SIZE), FAR)
     middle = CAMERA_SIZE // 2
     depth[middle - 1 : middle + 1, middle - 1 : middle + 1] = math.hypot(3.0, 1.2)
-    points = points_of(depth)
+    points = points_of(depth, EYE)
     assert points.shape == (4, 3)
     np.testing.assert_allclose(points.mean(axis=0), (3.25, 0.0, 0.0), atol=1e-6)
 
@@ -37,7 +38,7 @@ def test_columns_left_in_the_image_are_left_of_the_robot():
     depth = np.full((CAMERA_SIZE, CAMERA_SIZE), FAR)
     depth[64, 0] = 2.0
     # The first column's centre is 127/128 of half the width, which is 1 m per metre of depth.
-    assert points_of(depth)[0, 1] == pytest.approx(2.0 * 127 / 128)
+    assert points_of(depth, EYE)[0, 1] == pytest.approx(2.0 * 127 / 128)
 
 
 def test_points_turn_and_move_with_the_base():
@@ -47,19 +48,24 @@ def test_points_turn_and_move_with_the_base():
 
 
 def test_arm_body_and_load_are_filtered_and_nothing_else():
-    joints = np.array(RESTING_ARM)
-    tip, rotation = forward(joints)
+    joints = np.array(FETCH.resting_arm)
+    tip, rotation = forward(FETCH, joints)
     hanging = tip + 0.1 * rotation[:, 0]
     points = np.array([tip, (0.1, 0.1, 0.3), hanging, (1.2, 0.0, 0.8)])
-    assert is_self(points, joints, holding=False).tolist() == [True, True, False, False]
-    assert is_self(points, joints, holding=True).tolist() == [True, True, True, False]
+    assert is_self(FETCH, points, joints, holding=False).tolist() == [True, True, False, False]
+    assert is_self(FETCH, points, joints, holding=True).tolist() == [True, True, True, False]
 
 
 def test_a_seen_wall_is_in_the_grid_and_unknown_floor_is_free():
     seen = VoxelMap()
     seen.add(wall(1.02))
     planner = SeenBasePlanner(
-        seen, np.zeros(3), np.array([2.0, 0.0]), np.array(RESTING_ARM), ARM_SPHERES
+        FETCH,
+        seen,
+        np.zeros(3),
+        np.array([2.0, 0.0]),
+        np.array(FETCH.resting_arm),
+        FETCH.planning.spheres,
     )
     for x, room in ((1.025, 0.0), (0.525, 0.5), (1.525, 0.5)):
         assert planner.grid.clearance_at(x, 0.025) == pytest.approx(room, abs=1e-3)
@@ -79,7 +85,14 @@ def test_the_floor_itself_and_what_is_high_up_do_not_block_the_base():
 def test_daring_goes_under_what_hangs_over_the_floor():
     seen = VoxelMap()
     seen.add(wall(0.9, low=0.6, high=0.8))
-    arguments = (seen, np.zeros(3), np.array([1.5, 0.0]), np.array(RESTING_ARM), ARM_SPHERES)
+    arguments = (
+        FETCH,
+        seen,
+        np.zeros(3),
+        np.array([1.5, 0.0]),
+        np.array(FETCH.resting_arm),
+        FETCH.planning.spheres,
+    )
     careful, daring = SeenBasePlanner(*arguments), SeenBasePlanner(*arguments, True)
     assert not careful.grid.is_free(0.9, 0.0)
     assert daring.grid.is_free(0.9, 0.0)
@@ -88,14 +101,14 @@ def test_daring_goes_under_what_hangs_over_the_floor():
 
 def test_what_is_seen_through_disappears():
     seen = VoxelMap()
-    ahead = EYE - 2.0 * TURN[:, 2]
+    ahead = EYE.position - 2.0 * EYE.turn[:, 2]
     thing = ahead + np.random.default_rng(0).uniform(-0.02, 0.02, (50, 3))
     seen.add(thing)
     assert seen.occupied(thing).all()
-    seen.carve(np.full((CAMERA_SIZE, CAMERA_SIZE), 2.0), np.zeros(3))  # still there
+    seen.carve(np.full((CAMERA_SIZE, CAMERA_SIZE), 2.0), np.zeros(3), EYE)  # still there
     assert seen.occupied(thing).all()
     for _ in range(4):
-        seen.carve(np.full((CAMERA_SIZE, CAMERA_SIZE), 5.0), np.zeros(3))
+        seen.carve(np.full((CAMERA_SIZE, CAMERA_SIZE), 5.0), np.zeros(3), EYE)
     assert not seen.occupied(thing).any()
 
 

@@ -112,12 +112,12 @@ class FakeRobot:
     """Odometry without a world: every action is carried out exactly, unless there is a wall."""
 
     def __new__(cls, wall_x):
-        from rearrange.robot.kinematics import RESTING_ARM
+        from rearrange.robot.fetch import FETCH
         from skills.spa.robot import Robot, advanced
 
         class Fake(Robot):
             pose = np.zeros(3)
-            joints = np.array(RESTING_ARM)
+            joints = np.array(FETCH.resting_arm)
             holding = False
             base_pose = property(lambda self: self.pose.copy())
 

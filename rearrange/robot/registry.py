@@ -1,0 +1,59 @@
+"""Robots by name: those that are built in, and those of other packages."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from rearrange.entry_points import load
+from rearrange.errors import UserError
+from rearrange.robot.spec import RobotSpec
+
+DEFAULT_ROBOT = "fetch"
+BUILT_IN = {"fetch": ("rearrange.robot.fetch", "FETCH")}  # name -> module and spec
+GROUP = "rearrange.robots"  # of other packages' entry points; each names a RobotSpec
+
+_ROBOTS: dict[str, RobotSpec] = {}
+
+
+def register_robot(robot: RobotSpec) -> None:
+    """Make a robot known by its name.
+
+    Raises:
+        UserError: Another robot has the name.
+    """
+    if robot.name in BUILT_IN or _ROBOTS.get(robot.name, robot) is not robot:
+        raise UserError(f"robot '{robot.name}': there is one of that name already: choose another")
+    _ROBOTS[robot.name] = robot
+
+
+def unregister_robot(name: str) -> None:
+    """Take out what `register_robot` has added."""
+    del _ROBOTS[name]
+
+
+def find_robot(name: str = DEFAULT_ROBOT) -> RobotSpec:
+    """The robot of that name.
+
+    Raises:
+        UserError: There is none.
+    """
+    if name in BUILT_IN:
+        module, attribute = BUILT_IN[name]
+        return getattr(import_module(module), attribute)
+    if name not in _ROBOTS:
+        _load_others()
+    if name not in _ROBOTS:
+        names = ", ".join([*BUILT_IN, *_ROBOTS])
+        raise UserError(f"unknown robot '{name}': choose one of {names}")
+    return _ROBOTS[name]
+
+
+@cache
+def _load_others() -> None:
+    for point in entry_points(group=GROUP):
+        robot = load(point, "robot")
+        if not isinstance(robot, RobotSpec):
+            raise UserError(f"robot '{point.name}': {point.value} is no RobotSpec")
+        register_robot(robot)

@@ -1,0 +1,188 @@
+"""A robot as data: all that anybody but its builder has to know of it.
+
+The kind of robot is fixed: a kinematic base that moves over the floor, an arm of hinges on it, a suction
+cup at the end, a depth camera that is rigid with the base. Everything else is in a RobotSpec. The base
+frame has x forward, y left, z up and its origin on the floor under the robot; metres and radians.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import mujoco
+import numpy as np
+
+from rearrange.errors import UserError
+from rearrange.robot.actions import ActionLayout
+from rearrange.robot.planning import PlanningModel
+
+Vector = tuple[float, float, float]
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+AXIS, LOW, HIGH, CHAIN_COLUMNS = 3, 4, 5, 6  # columns of `RobotSpec.chain`
+WIDEST_BASE = 0.3  # [m], radius for which homes are furnished and floors mapped
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A hinge of the arm.
+
+    Attributes:
+        name: Of the joint in the model, of its actuator, and of its number in an action.
+        offset: Of its frame in that of the link before [m].
+        axis: x, y or z of its own frame.
+        low: Limit [rad]; infinite, with `high`, where it turns without end.
+        high: Likewise.
+    """
+
+    name: str
+    offset: Vector
+    axis: str
+    low: float = -math.inf
+    high: float = math.inf
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the robot stands on.
+
+    Attributes:
+        radius: Of the disc that has to be free of walls and furniture [m].
+        drive_force: What it can push with [N].
+        turn_torque: Likewise about the vertical [N m].
+        body: Name of its body in the model; all others of the robot hang on it.
+    """
+
+    radius: float
+    drive_force: float
+    turn_torque: float
+    body: str
+
+
+@dataclass(frozen=True)
+class HeadCamera:
+    """The depth camera, rigid with the base.
+
+    Attributes:
+        position: Base frame [m].
+        target: A point that it looks at, base frame [m].
+        field_of_view: Horizontal [deg].
+    """
+
+    position: Vector
+    target: Vector
+    field_of_view: float
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far the robot gets, as tasks sample places to stand.
+
+    Attributes:
+        ahead: Farthest place of a handle before the robot [m].
+        aside: Likewise to each side [m].
+        standing: Distance from which the arm reaches things on open receptacles [m].
+        trunk_radius: Of a disc around what carries the arm, with some air [m].
+        arm_radius: Likewise around each link of the resting arm [m].
+    """
+
+    ahead: float
+    aside: float
+    standing: float
+    trunk_radius: float
+    arm_radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class RobotSpec:
+    """A robot.
+
+    Attributes:
+        name: How users call it.
+        build: Adds its bodies, joints and actuators to a spec; see `rearrange.robot.parts`.
+        joints: Of the arm, from the base on.
+        mount: What the first joint's offset begins at, base frame [m].
+        gripper_offset: Of the gripper in the last joint's frame [m].
+        tip_offset: Of the suction cup's front in the gripper's frame, along x [m].
+        resting_arm: Joint angles with which it is at rest [rad].
+        resting_tip: Where skills must bring the tip in the end, base frame [m].
+        gripper_body: Body that the cup is on, and what it holds.
+        suction_geom: The cup.
+        base: What it stands on.
+        camera: What it sees with.
+        reach: How far it gets.
+        planning: What oracles and sense-plan-act skills have to know; None: it is only for policies.
+    """
+
+    name: str
+    build: Callable[[mujoco.MjSpec], None]
+    joints: tuple[Joint, ...]
+    mount: Vector
+    gripper_offset: Vector
+    tip_offset: float
+    resting_arm: tuple[float, ...]
+    resting_tip: Vector
+    gripper_body: str
+    suction_geom: str
+    base: Base
+    camera: HeadCamera
+    reach: Reach
+    planning: PlanningModel | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a UserError that names the field that cannot be right."""
+        names = [joint.name for joint in self.joints]
+        if not names or len(set(names)) < len(names):
+            raise UserError(f"robot '{self.name}': joints: each needs a name of its own: {names}")
+        for joint in self.joints:
+            if joint.axis not in AXES:
+                raise UserError(
+                    f"robot '{self.name}': {joint.name}: axis must be one of {', '.join(AXES)}, "
+                    f"found '{joint.axis}'"
+                )
+        if len(self.resting_arm) != len(names):
+            raise UserError(
+                f"robot '{self.name}': resting_arm must have {len(names)} angles, "
+                f"found {len(self.resting_arm)}"
+            )
+        if not 0.0 < self.base.radius <= WIDEST_BASE:
+            raise UserError(
+                f"robot '{self.name}': base.radius must be at most {WIDEST_BASE:g} m, to which homes "
+                f"leave room, found {self.base.radius:g}"
+            )
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def tip(self) -> Vector:
+        """The suction cup's front in the gripper's frame [m]."""
+        return (self.tip_offset, 0.0, 0.0)
+
+    @cached_property
+    def actions(self) -> ActionLayout:
+        """Where the numbers of its action stand."""
+        return ActionLayout(self.joint_names)
+
+    @cached_property
+    def chain(self) -> np.ndarray:
+        """The arm for compiled kinematics [J + 3, CHAIN_COLUMNS]: mount, joints, gripper, tip.
+
+        A row has the offset [m]; a joint's also its axis (0, 1, 2) and its limits [rad].
+        """
+        rows = np.zeros((len(self.joints) + 3, CHAIN_COLUMNS))
+        rows[0, :3] = self.mount
+        for row, joint in zip(rows[1:], self.joints, strict=False):
+            row[:] = (*joint.offset, list(AXES).index(joint.axis), joint.low, joint.high)
+        rows[-2, :3] = self.gripper_offset
+        rows[-1, 0] = self.tip_offset
+        return rows
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """Low and high of the joints [2, J], rad."""
+        return self.chain[1:-2, LOW:].T.copy()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.navigation import ROBOT_RADIUS, load_layout
+from rearrange.navigation import load_layout
 from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.grasping import drop, graspable, lift_and_drop, take
@@ -206,6 +206,7 @@ def check_base_motion(make_simulator: MakeSimulator, episodes: Sequence[Episode]
 def check_obstacles(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
     """Driving on and on ends at an obstacle, says so, and never inside one."""
     simulator = make_simulator(1)
+    radius = simulator.state.robot.base.radius
     for episode, yaw in zip((episodes[0], episodes[-1]), (0.3, 2.2), strict=True):
         episode = in_the_open(simulator.state.robot, episode, yaw)
         grid = load_layout(episode.layout, episode.variation)[1]
@@ -216,7 +217,7 @@ def check_obstacles(make_simulator: MakeSimulator, episodes: Sequence[Episode]) 
             simulator.step(one_action(simulator, forward=0.08))
             state = snapshot(simulator.state)
             x, y, _ = state["base_pose"][0]
-            inside = ROBOT_RADIUS - grid.clearance_at(x, y)
+            inside = radius - grid.clearance_at(x, y)
             assert inside < 0.02, f"the base is {inside:.3f} m inside an obstacle"
             moved = math.hypot(x - before[0], y - before[1])
             assert moved < 0.081, f"the base moved {moved:.3f} m instead of 0.08 m"

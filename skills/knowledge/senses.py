@@ -129,7 +129,8 @@ def head_view(world: RearrangeEnv) -> View:
     """The head camera's depth image of now, with where it was taken from."""
     simulator = world.simulator
     depth = simulator.render_depth()[0]
-    camera = Camera(*depth.shape, world.robot.camera.field_of_view)
+    height, width = depth.shape
+    camera = Camera(height, width, world.robot.camera.field_of_view)
     return View(camera, *simulator.camera_pose(0), depth)
 
 

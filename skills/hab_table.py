@@ -29,7 +29,7 @@ SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 # Of a training: no rules
 APART = {
     "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
-    "stages", "since", "until", "teacher", "cloning",
+    "stages", "since", "until", "teacher", "cloning", "robot",
 }  # fmt: skip
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}
@@ -99,7 +99,7 @@ def values_of(environments: SkillEnvironments) -> dict[str, tuple[Any, Setting]]
     mixed = {"starts.share": share}
     found = {name: (mixed[name], known) for name, known in STARTS.items()}
     for config in (environments.simulator_config(), environments.task_config()):
-        found |= {name: (value, known) for name, value, known in settings_in(config)}
+        found |= {n: (value, known) for n, value, known in settings_in(config) if n not in APART}
     return found
 
 

@@ -133,6 +133,8 @@ class Compiled(NamedTuple):
 class Task:
     """A task over N worlds. One file per task; everything about it stands there.
 
+    The sizes that such a file tells at its beginning are those with Fetch's seven joints.
+
     Attributes:
         name: How users call it.
         config_type: Its numbers.

@@ -6,9 +6,9 @@ Reference: habitat-lab v0.3.4's rearrange PDDL tasks. `hab=` tells the reference
 
 Observation (besides head_depth): for each of the K targets in order obj_start_sensor and
 obj_goal_sensor [3 K] in the end-effector frame, obj_start_gps_compass and obj_goal_gps_compass [2 K] polar
-(distance, -bearing) in the base frame; joint [J], is_holding [1], relative_resting_position [3],
+(distance, -bearing) in the base frame; joint [7], is_holding [1], relative_resting_position [3],
 ee_pos [3] in the base frame, gps_compass [4].
-Action [J + 4]: J joint deltas, grip, forward, turn, stop.
+Action [11]: seven joint deltas, grip, forward, turn, stop.
 Success: every target within 0.30 m of its goal, nothing held, and stop called; stop ends the episode.
 """
 

@@ -4,7 +4,7 @@ Reference: habitat-lab v0.3.4's NavToObjTask with the VER paper's changes (an ac
 force penalty that applies, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
-goal in the base frame, joint [J], gps_compass [4].
+goal in the base frame, joint [7], gps_compass [4].
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
 an open receptacle or in the closed drawer or fridge (open with `goals_open`); or target 0 is held and the goal

@@ -3,9 +3,9 @@
 Reference: habitat-lab v0.3.4's articulated-object tasks with the VER paper's changes (base motion in
 every skill, contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
-Observation (besides head_depth): joint [J], ee_pos [3] in the base frame, is_holding [1],
+Observation (besides head_depth): joint [7], ee_pos [3] in the base frame, is_holding [1],
 relative_resting_position [3] in the base frame, gps_compass [4]. The handle is only seen in the depth image.
-Action [J + 4]: J joint deltas, grip, forward, turn, stop. The close skills ignore the grip: they push.
+Action [11]: seven joint deltas, grip, forward, turn, stop. The close skills ignore the grip: they push.
 Start: an object in the drawer or the fridge, clutter elsewhere; the robot before it, uniform in a rectangle in
 the frame of the handle (drawer) or of the fridge, roughly facing the handle (drawer) or the fridge, with the
 handle not beyond the arm's workspace.

@@ -4,8 +4,8 @@ Reference: habitat-lab v0.3.4's RearrangePickTask with the VER paper's changes (
 contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
-frame, joint [J], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
-Action [J + 3]: J joint deltas, grip, forward, turn.
+frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
+Action [10]: seven joint deltas, grip, forward, turn.
 Start: the robot within 2 m of the object and roughly facing it. Objects stand on open receptacles, some in
 the open fridge or drawer.
 Success: the right object is held and the hand is within 0.15 m of its resting place; ends the episode.

@@ -3,9 +3,9 @@
 Reference: habitat-lab v0.3.4's RearrangePlaceTask with the VER paper's changes (base motion in the
 skill, start-relative GPS+Compass). `hab=` tells the reference's numbers.
 
-Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [J],
+Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [7],
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
-Action [J + 3]: J joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
+Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
 once the object has been let go, nothing is taken again.
 Start: the object in the hand, the robot within 2 m of the goal and roughly facing it. Goals lie on open
 receptacles, some in the open fridge.

@@ -49,7 +49,7 @@ class Skill(Protocol):
         ...
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """The next action in the simulator's units [10]."""
+        """The next action in the simulator's units [J + 3]."""
         ...
 
     def done(self, world: RearrangeEnv) -> bool:

@@ -33,7 +33,7 @@ class Body:
 
     @property
     def joints(self) -> np.ndarray:
-        """Measured arm joints [7], rad; a copy."""
+        """Measured arm joints [J], rad; a copy."""
         return np.array(self._world.state.arm_joints[0], dtype=float)
 
     @property

@@ -31,5 +31,5 @@ class PolicySenses:
         return seen | {DEPTH_KEY: seen_depth(world.simulator, self._camera_size)}
 
     def mask(self, world: RearrangeEnv, physical: np.ndarray) -> np.ndarray:
-        """What the task makes of an action in the simulator's units [1, 10], which is changed [10]."""
+        """What the task makes of an action in the simulator's units [1, J + 3], which is changed [J + 3]."""
         return self._task.mask(world.state, physical)[0]

@@ -50,7 +50,7 @@ class OracleSkill:
         self._oracle = begin_oracle(self.name, world, argument)
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action [10]."""
+        """Next action [J + 3]."""
         assert self._oracle is not None, "reset() comes first"
         return self._oracle.act(world.state, 0)
 

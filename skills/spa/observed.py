@@ -48,7 +48,7 @@ class Observed:
 
     @property
     def joints(self) -> np.ndarray:
-        """Measured arm joints [7], rad; a copy."""
+        """Measured arm joints [J], rad; a copy."""
         return self._body.joints
 
     @property

@@ -119,7 +119,7 @@ class Senses:
 
     @property
     def joints(self) -> np.ndarray:
-        """Measured arm joints [7], rad."""
+        """Measured arm joints [J], rad."""
         return self.observed.joints
 
     @property

@@ -35,7 +35,7 @@ class SpaSkill:
         self._finished = False
 
     def act(self, world: RearrangeEnv) -> np.ndarray:
-        """Next action [10]."""
+        """Next action [J + 3]."""
         assert self._actions is not None, "reset() comes first"
         self.robot.sense()
         if not self._finished:

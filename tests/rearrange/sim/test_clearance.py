@@ -34,7 +34,7 @@ def test_who_is_clear_has_no_contact():
         touches = bool(np.isin(data.contact.geom[: data.ncon], robot).any())
         clear = is_clear(
             clearance.spheres, clearance.boxes, clearance.base_boxes, clearance.moving_boxes(data),
-            clearance.radii, joints, x, y, yaw, objects, NOTHING,
+            clearance.radii, FETCH.chain, joints, x, y, yaw, objects, NOTHING,
         )  # fmt: skip
         assert not (clear and touches)
         seen[clear] += 1

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Settings of hypothesis, and the reason where tests are skipped."""
 
 import importlib.util
 

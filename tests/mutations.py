@@ -33,7 +33,7 @@ LIMIT_S = 240.0  # for a stage of tests: what waits for ever has been noticed, t
 TESTS = (
     "tests/ver/test_gae.py tests/ver/test_vtrace.py tests/ver/test_policy_lag.py "
     "tests/ver/test_rollout.py tests/ver/test_experience.py "
-    "tests/ver/test_mini_batches.py tests/ver/test_stale_steps.py "
+    "tests/ver/test_mini_batches.py tests/ver/integration/test_stale_steps.py "
     "tests/ver/test_ppo_loss.py tests/ver/test_ppo.py tests/ver/test_entropy.py "
     "tests/ver/test_optimisers.py tests/ver/test_auxiliary.py tests/ver/networks "
     "tests/ver/test_action_space.py",

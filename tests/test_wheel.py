@@ -4,13 +4,11 @@ import os
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
 from rearrange.shipped import SHIPPED, find_shipped
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.helpers import ROOT
 
 
 def test_a_checkout_finds_its_own_files_and_a_wheel_those_in_the_package(tmp_path):

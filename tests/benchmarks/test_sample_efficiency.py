@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks import sample_efficiency
-from benchmarks.straggling_environments import Steering, StepTimes
 from ver import UserError
 
 
@@ -46,37 +45,6 @@ def test_where_a_run_gets_there():
     assert sample_efficiency.reached(run([0.5]), "steps") is None
     assert sample_efficiency.typical([3000.0, None, 1000.0]) == "3,000"
     assert sample_efficiency.typical([3000.0, None, None]) == "never"
-
-
-def test_steering_is_a_matter_of_turning():
-    env = Steering(StepTimes(0.0), 0)
-    successes = []
-    for seed in range(20):
-        observation, _ = env.reset(seed=seed)
-        assert observation["x"].shape == (8,)
-        total, ended = 0.0, False
-        while not ended:
-            x = observation["x"]
-            c, s = x[2], x[3]
-            wish = np.clip(x[:2] / 0.1, -1, 1) * 0.7
-            action = np.array([c * wish[0] + s * wish[1], c * wish[1] - s * wish[0]])
-            observation, reward, terminated, truncated, info = env.step(action)
-            total += reward
-            ended = terminated or truncated
-        successes.append(info["metrics"]["success"])
-        assert total > 0.5
-    assert np.mean(successes) == 1.0
-
-
-@pytest.mark.parametrize("offset", [0, 190])
-def test_standing_still_fails_in_time(offset):
-    env = Steering(StepTimes(0.0), offset)
-    env.reset(seed=1)
-    for k in range(Steering.MOST_MOVES):
-        _, _, terminated, truncated, info = env.step(np.zeros(2))
-        assert not terminated
-        assert truncated == (k == Steering.MOST_MOVES - 1)
-    assert info["metrics"] == {"success": 0.0}
 
 
 def test_a_short_comparison_is_reported(tmp_path, capsys):

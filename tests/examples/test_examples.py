@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.helpers import ROOT
+
+EXAMPLES = ROOT / "examples"
 
 
 def load(name):

@@ -9,7 +9,6 @@ import pytest
 from nav.agent import FORWARD, LEFT, STOP, AgentConfig
 from nav.env import NavEnv
 from nav.episode import NavEpisode
-from nav.follower import Follower
 from nav.pointnav import PointNavConfig, soft_spl, spl
 from nav.scene import load_scene
 from rearrange import UserError
@@ -151,22 +150,6 @@ def test_the_way_around_a_wall_is_long():
     _, told = run(env, STOP)
     assert told["geodesic_distance"] == pytest.approx(length, rel=0.025)
     assert told["difficulty_ratio"] == pytest.approx(length / 2.0, rel=0.025)
-
-
-@pytest.mark.parametrize("slide", [True, False])
-def test_the_follower_succeeds_on_a_nearly_shortest_way(slide):
-    env = make(agent=AgentConfig(camera_size=16, slide=slide))
-    told = []
-    for seed in range(8):
-        env.reset(seed=seed)
-        follower = Follower(env.worlds.scene(0), env.episode.goal, env.worlds.config)
-        info = {}
-        while "metrics" not in info:
-            near = env.worlds.distances[0] < 0.19
-            info = env.step(STOP if near else follower.act(env.worlds.poses[0]))[4]
-        told.append(info["metrics"])
-    assert [metrics["success"] for metrics in told] == [1.0] * 8
-    assert np.mean([metrics["spl"] for metrics in told]) > 0.93
 
 
 def test_sampled_episodes_keep_their_limits():

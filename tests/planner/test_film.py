@@ -3,7 +3,6 @@
 import imageio.v3
 import numpy as np
 import pytest
-from planner_fakes import FakeWorld, make_episode
 
 from planner import film, panels, video
 from planner.film import Take
@@ -13,6 +12,7 @@ from planner.record import Moment
 from planner.search import find_plan
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
+from tests.helpers.planner_fakes import FakeWorld, make_episode
 
 WON, LOST = Take(True, "10 steps"), Take(False, "20 steps, pick: time-out")
 

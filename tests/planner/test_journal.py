@@ -6,21 +6,13 @@ import json
 import pytest
 
 from planner import eval as command
-from planner import evaluation, journal, scenarios
+from planner import evaluation, journal
 from planner.evaluation import EpisodeRecord
 from planner.journal import Journal, code_version, decode
 from planner.problem import goal_name
 from rearrange.errors import UserError
 
 TIMES = ("wall_seconds", "plan_seconds", "problem_seconds", "planning_seconds", "parsing_seconds")
-
-
-@pytest.fixture
-def stage(monkeypatch, stage_factory):
-    """Tidy House in a world without physics."""
-    stage = stage_factory()
-    monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
-    return stage
 
 
 @pytest.fixture

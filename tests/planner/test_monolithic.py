@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from planner_fakes import FakeWorld
 
 from planner import eval as command
 from planner import page, scenarios, table
@@ -17,6 +16,7 @@ from planner.scenarios import Stage
 from rearrange.errors import UserError
 from rearrange.sim.base import NOTHING
 from skills import library
+from tests.helpers.planner_fakes import FakeWorld
 
 
 @dataclass

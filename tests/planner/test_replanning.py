@@ -4,13 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from planner_fakes import (
-    FIRST_SLOT,
-    make_episode,
-    make_groceries_episode,
-    make_table_episode,
-    with_receptacles,
-)
 
 from planner.executive import LOOK_STEPS, Executive, ExecutiveSettings
 from planner.problem import build_problem, drawers_of
@@ -22,6 +15,13 @@ from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.sim.base import NOTHING
 from skills.knowledge import Knowledge, Observed, Truth
 from skills.knowledge.senses import object_position
+from tests.helpers.planner_fakes import (
+    FIRST_SLOT,
+    make_episode,
+    make_groceries_episode,
+    make_table_episode,
+    with_receptacles,
+)
 
 FRIDGE = ARTICULATED_JOINTS.index("fridge_door")
 

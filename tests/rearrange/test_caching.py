@@ -16,8 +16,8 @@ import nav
 import rearrange
 import skills
 from rearrange import caching
+from tests.helpers import ROOT
 
-ROOT = Path(__file__).parents[2]
 FILES = {
     "numbers_of_it.py": "import numpy as np\n\nLEVEL = 1\nTABLE = np.array([0.0, 2.0])\n",
     "inner.py": (

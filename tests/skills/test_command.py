@@ -6,7 +6,6 @@ import pytest
 
 import rearrange.errors
 import ver.errors
-from rearrange.command_line import OneLineParser
 from skills.command import (
     counted,
     run_command,
@@ -36,15 +35,6 @@ def test_other_errors_are_not_hidden(monkeypatch):
 
     with pytest.raises(ZeroDivisionError):
         run_command(main)
-
-
-def test_parser_errors_are_one_line(capsys):
-    parser = OneLineParser(prog="it")
-    parser.add_argument("--number", type=int)
-    with pytest.raises(SystemExit) as stopped:
-        parser.parse_args(["--number", "x"])
-    assert stopped.value.code == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_json_is_written_whole_or_not_at_all(tmp_path):

@@ -3,20 +3,19 @@
 import dataclasses
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 
 from rearrange.robot import find_robot
 from rearrange.rules import settings_in
-from rearrange.settings import Setting
 from rearrange.tasks import TASKS
 from skills import hab_table
-from skills.hab_table import Row, cell, rows_of, same, shown, told
+from skills.hab_table import rows_of, same
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
+from tests.helpers import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "hab.md"
+PAGE = ROOT / "docs" / "hab.md"
 
 
 @pytest.fixture(scope="module")
@@ -123,32 +122,3 @@ def test_every_task_says_what_it_wants(name):
     assert all(sections[section] for section in ("Observation", "Action", "Start", "Success"))
     size = len(TASKS[name][0].action_names(find_robot()))
     assert sections["Action"].startswith(f"[{size}]")
-
-
-LIMIT = Setting("ends beyond; below 0: off [N]", -1.0, hides="a blow")
-
-
-def test_a_row_shows_what_differs():
-    assert cell(Row(LIMIT, 2e4, 5e3, -1.0, -1.0)) == "**20 000, trained 5000** [off]"
-    assert cell(Row(LIMIT, 1.0, 1.0, 1.0, 1.0)) == "1 [1]"
-    assert cell(Row(LIMIT, 1.0, 1.0, float("inf"), 2.0)) == "**1** [inf, judged 2]"
-    assert told(Row(LIMIT, 1.0, 1.0, -1.0, -1.0)).endswith("**Ours hides or makes rarer:** a blow")
-    kept = Row(Setting("of a drawer [m]", 0.5, kept="it ends there"), 0.45, 0.45, 0.45, 0.45)
-    assert cell(kept) == "**0.45** [0.45]"
-    assert told(kept) == "of a drawer [m] (HAB: 0.5; it ends there)"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(True, "True"), (3, "3"), (0.7853981, "0.7854"), (1e-4, "0.0001"), (float("inf"), "inf")],
-)
-def test_values_as_text(value, text):
-    assert shown(value, LIMIT) == text
-
-
-def test_values_are_compared_to_four_places():
-    assert same(0.7854, 0.78539816)
-    assert not same(1e-4, 2e-4)
-    assert same(float("inf"), float("inf"))
-    assert not same(True, False)
-    assert not same(float("inf"), 2.0)

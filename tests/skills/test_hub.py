@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from fake_hub import FakeHub
 
 from skills import hub
 from skills.provenance import checksum
 from skills.settings import CHECKPOINTS
+from tests.helpers.fake_hub import FakeHub
 
 POLICY = CHECKPOINTS / "close_fridge.safetensors"
 

@@ -11,8 +11,7 @@ import pytest
 
 from rearrange.errors import UserError
 from skills.jobs import Job, last_line, run_jobs
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.helpers import ROOT
 
 
 def job(name: str, code: str) -> Job:

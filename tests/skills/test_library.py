@@ -44,20 +44,6 @@ def test_single_skills_may_be_others(pick_checkpoint, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("best", "unknown skills 'best': choose one of oracle, learned, mixed"),
-        ("learned,pick=best", "unknown skills 'best'"),
-        ("learned,pick", "unknown skills ''"),
-        ("learned,throw=oracle", "unknown skill 'throw' in .* choose of navigate, pick"),
-    ],
-)
-def test_unknown_modes_and_skills_are_answered_with_those_there_are(words, message):
-    with pytest.raises(UserError, match=message):
-        load_skills(words)
-
-
-@pytest.mark.parametrize(
     "words", ["learned,pick=monolithic", "monolithic,pick=oracle", "monolithic=spa", "monolithic="]
 )
 def test_a_monolithic_policy_plays_alone(words):
@@ -95,26 +81,6 @@ def test_opening_needs_a_joint():
     skill = load_skills("oracle")["open_fridge"]
     with pytest.raises(UserError, match="open_fridge has to be told a joint"):
         skill.reset(env, SkillArgument("object", 0, 0, (0.0, 0.0, 0.0)))
-
-
-def test_random_skills_act_until_their_time_out():
-    world = RearrangeEnv("pick", None, "val", SimulatorConfig(camera_size=8))
-    world.reset(seed=1)
-    target = world.episode.targets[0]
-    argument = SkillArgument("object", target.slot, 0, target.start)
-    skills = load_skills("random")
-    pick = skills["pick"]
-    told = []
-    for _ in range(2):
-        pick.reset(world, argument)
-        told.append([pick.act(world) for _ in range(50)])
-    np.testing.assert_array_equal(told[0], told[1])
-    scale = world.task.action.scale(world.robot.actions)
-    assert np.all(np.abs(told[0]) <= scale)
-    assert np.all(np.abs(told[0]).max(axis=0) > 0.8 * scale)
-    assert not pick.done(world)
-    assert (pick.source, pick.timeout, skills["navigate"].timeout) == ("random", 200, 300)
-    world.close()
 
 
 def test_what_is_shipped_names_no_private_folder():

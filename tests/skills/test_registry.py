@@ -12,28 +12,10 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.tasks import TASKS
 from skills import find, registry, skill_names
-from skills.completeness import missing
 from skills.oracle.skill import begin_oracle
+from tests.helpers import ROOT
 
 PACKAGE = Path(__file__).with_name("retrieve_skill")
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.mark.parametrize("name", registry.built_in())
-def test_our_skills_lack_nothing(name):
-    assert missing(find(name)) == []
-
-
-def test_a_half_made_skill_is_told_what_it_lacks():
-    half = replace(find("pick"), oracle=None, verb="", colour="blue", config=Path("nowhere.yaml"))
-    registry._found["pick"], whole = half, find("pick")
-    try:
-        found = missing(half)
-    finally:
-        registry._found["pick"] = whole
-    assert [line.partition(":")[0] for line in found] == [
-        *("SkillSpec.verb", "SkillSpec.oracle", "SkillSpec.colour", "nowhere.yaml")
-    ]
 
 
 def test_an_unknown_name_lists_what_there_is():

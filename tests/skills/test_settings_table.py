@@ -1,11 +1,9 @@
 """The page of all settings is what the code says."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from skills.settings_table import about, page, rows
-
-ROOT = Path(__file__).parents[2]
+from tests.helpers import ROOT
 
 
 @dataclass

@@ -2,8 +2,7 @@
 
 import json
 
-import toy_environments
-
+from tests.helpers import toy_environments
 from ver.changed_settings import changed_settings
 from ver.config import TrainerConfig, config_to_dict, merge_config
 from ver.trainer import Trainer

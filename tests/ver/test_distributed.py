@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import ROOT
 from ver.config import DistributedConfig
 from ver.distributed import SingleProcess, average_dictionaries, join_group
 from ver.errors import UserError
 
-ROOT = Path(__file__).parents[2]
-PROGRAM = Path(__file__).with_name("rank_program.py")
+PROGRAM = ROOT / "tests/helpers/rank_program.py"
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from filled_buffer import ACTIONS, OBSERVATIONS, fill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.filled_buffer import ACTIONS, OBSERVATIONS, fill
+from tests.helpers.played_rollouts import make_player
 from ver.experience import find_sequences, importance_weights, make_experience, sequence_heads
 from ver.mini_batches import cut_mini_batches
 from ver.rollout import RolloutBuffer
@@ -102,3 +103,23 @@ def test_sequences_are_maximal_runs_cut_to_the_longest_length():
 def test_sequences_end_at_gaps_and_between_rollouts():
     heads = heads_of([0] * 6, [0] * 6, [1, 2, 4, 5, 6, 7], [1, 1, 1, 1, 2, 2])
     assert list(heads) == [True, False, True, False, True, False]
+
+
+def test_advantages_of_a_preempted_rollout_worked_by_hand():
+    player = make_player(1, 3, end_probability=0.0)
+    buffer = player.buffer
+    player.collect()
+    buffer.rewards[:], buffer.values[:] = 1.0, [2, 4, 6, 8]
+    # delta = 1 + .5 * next - value: 1, 0, -1; advantages .25-discounted from the back
+    first = make_experience(buffer, 0.5, 0.5, 1.0, 0)
+    np.testing.assert_allclose(first.advantages, [1 + 0.25 * -0.25, -0.25, -1])
+    player.version = 1
+    player.collect(1)
+    # Slot 0 was overwritten; slot 3, carried, is fresh; slots 1 and 2 keep what they had.
+    buffer.rewards[3], buffer.values[0] = 3.0, 10.0
+    second = make_experience(buffer, 0.5, 0.5, 1.0, 0)
+    assert list(second.slots) == [1, 2, 3]
+    assert list(second.stale) == [True, True, False]
+    np.testing.assert_allclose(second.advantages, [-0.25, -1, 3 + 0.5 * 10 - 8])
+    np.testing.assert_allclose(second.returns, [3.75, 5, 8])
+    assert list(zip(second.starts, second.lengths, strict=True)) == [(0, 2), (2, 1)]

@@ -3,9 +3,9 @@ import copy
 import numpy as np
 import pytest
 import torch
-from plain_vtrace import plain_vtrace
-from played_rollouts import make_player
 
+from tests.helpers.plain_vtrace import plain_vtrace
+from tests.helpers.played_rollouts import make_player
 from ver.config import APPOConfig, PPOConfig
 from ver.ppo import PPO
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-import toy_environments
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.faulty_environments import Trails
+from tests.helpers import toy_environments
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.population import ADOPTED, Population, PopulationConfig, evolve

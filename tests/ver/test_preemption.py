@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 import torch
-import toy_environments
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from played_rollouts import make_player
 
+from tests.helpers import toy_environments
+from tests.helpers.played_rollouts import make_player
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.systems.ver import VERCollector
 from ver.config import DistributedConfig, TrainerConfig, merge_config

@@ -1,6 +1,7 @@
 import numpy as np
-from filled_buffer import ACTIONS, OBSERVATIONS, fill
 
+from tests.helpers.filled_buffer import ACTIONS, OBSERVATIONS, fill
+from tests.helpers.played_rollouts import make_player
 from ver.rollout import RolloutBuffer
 
 
@@ -33,3 +34,10 @@ def test_slots_are_handed_out_as_they_lie_in_memory_where_no_rollout_ends_early(
         owners = [0, 1, *rng.integers(0, 2, len(order) - 2).tolist()]
         fill(buffer, owners, set(), clock)
         buffer.versions[order] = version
+
+
+def test_the_first_rollout_cannot_end_early():
+    player = make_player(2, 4)
+    player.buffer.begin()
+    assert not player.buffer.end_early()
+    assert player.buffer.remaining == 10

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import toy_environments
 
+from tests.helpers import ROOT, toy_environments
 from ver.checkpoint import load_policy
 from ver.collect.environment_worker import probe_spaces, to_environment_action
 from ver.collect.systems import find_system
@@ -21,7 +21,6 @@ from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer
 
-ROOT = Path(__file__).parents[2]
 SMALL = [
     "tensorboard=false",
     "learner_threads=1",
@@ -313,8 +312,7 @@ def test_overlap_refuses_preemption(tmp_path):
 def test_sigterm_saves_and_leaves_no_process(tmp_path):
     settings = [*SMALL, "log_interval_s=0", "checkpoint_interval_s=1e9"]
     script = (
-        "import sys; sys.path.insert(0, 'tests/ver')\n"
-        "import toy_environments\n"
+        "from tests.helpers import toy_environments\n"
         "from ver import Trainer, merge_config, TrainerConfig\n"
         f"config = merge_config(TrainerConfig, [], {settings!r})\n"
         f"trainer = Trainer(config, toy_environments.make_cue, {str(tmp_path)!r})\n"

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_vtrace import plain_vtrace
 
+from tests.helpers.plain_vtrace import plain_vtrace
 from ver.gae import compute_advantages
 from ver.shared.outcomes import CONTINUES, TERMINATED, TRUNCATED
 from ver.vtrace import compute_vtrace

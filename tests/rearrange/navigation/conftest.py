@@ -1,7 +1,11 @@
 import pytest
 
-from rearrange.navigation import OccupancyGrid
+from rearrange.navigation import (
+    OccupancyGrid,
+    distance_field,
+)
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
+from tests.helpers.taut_string import GOAL
 
 
 def make_apartment(solids: tuple[Solid, ...] = ()) -> Apartment:
@@ -39,3 +43,8 @@ def grid() -> OccupancyGrid:
             )
         )
     )
+
+
+@pytest.fixture(scope="module")
+def field(grid):
+    return distance_field(grid, GOAL)

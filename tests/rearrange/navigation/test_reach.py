@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import region_field, standing_region
-from rearrange.navigation.footprints import tall_footprints_of
 from rearrange.navigation.reach import cut_off
 from rearrange.scenes.apartment import Solid
 
@@ -38,15 +37,6 @@ def test_where_nothing_is_so_near_one_stands_as_near_as_one_can(make_grid):
     found = places(grid, (3.2, 4.0), 0.5)
     assert found.shape == (1, 2)
     np.testing.assert_allclose(found[0], (2.2, 4.0), atol=0.051)
-
-
-def test_only_what_spans_the_arms_heights_is_tall(make_grid):
-    low = Solid("box", (2.0, 2.0, 0.6), (0.2, 0.2, 0.6))
-    lintel = Solid("box", (3.0, 2.0, 2.0), (0.2, 0.2, 0.3))
-    rug = Solid("box", (4.0, 2.0, 1.0), (0.2, 0.2, 1.0), collides=False)
-    tall = Solid("cylinder", (5.0, 2.0, 0.9), (0.1, 0.9, 0.0))
-    found = tall_footprints_of(make_grid(low, lintel, rug, tall).apartment)
-    np.testing.assert_allclose(found, [(5.0, 2.0, 0.0, 0.0, 0.0, 0.1)])
 
 
 def test_lines_are_cut_off_where_points_on_them_lie_in_a_rectangle():

@@ -1,9 +1,9 @@
 import mujoco
 import numpy as np
 import pytest
-from render_scenes import SHAPES, cast_with_mujoco, load, random_room
 
 from rearrange.render import Camera, GeomTable, look_at, render_depth, render_segmentation
+from tests.helpers.render_scenes import SHAPES, cast_with_mujoco, load, random_room
 
 AHEAD = look_at((0, 0, 0), (1, 0, 0))
 ORIGIN = np.zeros(3)

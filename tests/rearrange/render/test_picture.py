@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from render_scenes import load
 
 from rearrange.render import Camera, GeomTable, RgbOptions, look_at, render_rgb
+from tests.helpers.render_scenes import load
 
 FAST = RgbOptions(samples=1, shadow_size=256, sky_lamps=6, outline=0.0)
 CAMERA = Camera(60, 80, 60)

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from rearrange.robot.actions import HOLD, LET_GO, ActionLayout, grip_of, stop_of, turn_of
+from rearrange.robot.actions import (
+    HOLD,
+    LET_GO,
+    ActionLayout,
+    grip_of,
+    stop_of,
+    turn_of,
+)
 from rearrange.robot.fetch import FETCH
 from rearrange.sim.base import SimState
 

@@ -5,7 +5,12 @@ import numpy as np
 import pytest
 
 from rearrange.robot.fetch import FETCH
-from rearrange.robot.kinematics import forward, jacobian, link_frames, solve_ik
+from rearrange.robot.kinematics import (
+    forward,
+    jacobian,
+    link_frames,
+    solve_ik,
+)
 
 LOW = np.maximum(FETCH.limits[0], -math.pi)
 HIGH = np.minimum(FETCH.limits[1], math.pi)

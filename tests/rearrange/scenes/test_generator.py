@@ -1,10 +1,10 @@
 """Apartments: deterministic, furnished without overlap, everything in reach of the robot."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
-from apartment_checks import check_no_overlap, framed, obstacles, points_on, vertical
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
@@ -14,19 +14,28 @@ from rearrange.scenes import (
     CLOSED_RECEPTACLES,
     OPEN_RECEPTACLES,
     VARIATION_COUNT,
-    Apartment,
-    apartments_of_split,
     generate_apartment,
 )
-from rearrange.scenes.apartment import CLASSIC, KEPT_COUNT, kept_by_apartment
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import FLOOR_PLANS
+from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.placement import CELL, FloorGrid
+from tests.helpers.apartment_checks import (
+    check_no_overlap,
+    check_surfaces,
+    framed,
+    obstacles,
+    points_on,
+)
+from tests.helpers.apartment_faults import block, faults
 
 LAYOUTS = range(len(FLOOR_PLANS))
 ALL = [(layout, variation) for layout in LAYOUTS for variation in range(VARIATION_COUNT)]
 SAMPLE = [(layout, variation) for layout in LAYOUTS for variation in (0, 14)]
 RADIUS = 0.32  # [m], what the inflated base needs
+VARIATIONS = 100  # of each layout
+BLOCK = 25  # apartments per slow test
+FEW = [(layout, v) for layout in LAYOUTS for v in (2, 57, 199)]
 apartments = st.sampled_from(ALL)
 
 
@@ -63,47 +72,6 @@ def check_reachable(name: tuple[int, int]) -> None:
         assert cells[np.ix_(*inside)].any(), room
 
 
-def check_surfaces(apartment: Apartment) -> None:
-    """Every open receptacle lies on the top of a solid, 6 cm from edges where things could fall."""
-    for name in OPEN_RECEPTACLES:
-        receptacle = apartment.receptacles[name]
-        tops = [
-            s
-            for s in apartment.solids
-            if s.part == name and abs(vertical(s)[1] - receptacle.position[2]) < 1e-6
-        ]
-        assert tops, name
-        points = points_on(receptacle)
-        margin = 0.0 if name == "sink" else 0.059
-        for top in tops:
-            c, s = np.cos(top.yaw), np.sin(top.yaw)
-            d = points - np.array(top.position[:2])
-            local = np.abs(np.stack([d[:, 0] * c + d[:, 1] * s, -d[:, 0] * s + d[:, 1] * c], -1))
-            if (
-                top.kind == "box"
-                and (local <= np.array(top.size[:2]) - margin * (name != "sofa")).all()
-            ):
-                break
-            if top.kind == "cylinder" and (np.linalg.norm(d, axis=1) <= top.size[0] - margin).all():
-                break
-        else:
-            pytest.fail(f"{name} sticks out of its surface")
-
-
-def test_splits_by_layout():
-    assert [len(apartments_of_split(split, CLASSIC)) for split in ("train", "val", "test")] == [
-        189,
-        21,
-        21,
-    ]
-    everything = [
-        a for split in ("train", "val", "test") for a in apartments_of_split(split, CLASSIC)
-    ]
-    assert sorted(everything) == ALL
-    with pytest.raises(UserError, match="split"):
-        apartments_of_split("training")
-
-
 def test_unknown_apartment_is_named():
     with pytest.raises(UserError, match="variations 0 to 20"):
         generate_apartment(0, 21)
@@ -114,29 +82,6 @@ def test_same_numbers_give_the_same_apartment(name):
     first = generate_apartment(*name)
     generate_apartment.cache_clear()
     assert generate_apartment(*name) == first
-
-
-def test_classic_apartments_are_kept_and_the_last_of_the_generated_ones():
-    made = []
-
-    @kept_by_apartment
-    def make(layout: int, variation: int) -> tuple[int, int]:
-        made.append((layout, variation))
-        return layout, variation
-
-    classic = [(layout, v) for layout in (0, 3, 4) for v in range(VARIATION_COUNT)]
-    generated = [(layout, 0) for layout in range(1000, 1000 + KEPT_COUNT + 1)]
-    for place in (*classic, *generated):
-        assert make(*place) == place
-    made.clear()
-    for place in (*classic, *generated[1:]):
-        make(*place)
-    assert made == []
-    make(*generated[0])
-    assert made == [generated[0]]
-    make.cache_clear()
-    make(0, 0)
-    assert made[-1] == (0, 0)
 
 
 def test_variations_differ():
@@ -178,3 +123,32 @@ def test_heights_are_those_of_homes():
         assert 0.42 <= heights["chair_01"] <= 0.48
         assert heights["counter_left"] == heights["counter_right"] == pytest.approx(0.90)
         assert 0.84 <= heights["sink"] <= 0.90
+
+
+@pytest.mark.parametrize(("layout", "variation"), FEW)
+def test_apartment_keeps_every_property(layout, variation):
+    assert faults(draw_apartment(layout, variation)) == []
+
+
+def test_what_stands_in_the_way_is_found():
+    apartment = draw_apartment(3, 5)
+    fridge, cabinet = apartment.fridge, apartment.cabinet
+    before_fridge = ("fridge_middle: ", "fridge_door: handle out of reach")
+    for column, expected in (
+        (block(fridge, 0.8, 0.1, 0.1, 1.2), ("fridge_door_panel at",)),
+        (block(cabinet, 0.6, 0.2, 0.1, 0.8), ("drawer_right_top_front at",)),
+        (block(cabinet, 1.3, 0.0, 0.6, 0.8), ("no room to stand before the cabinet",)),
+        (block(fridge, 1.3, 0.0, 0.9, 1.2), before_fridge),
+        (block(fridge, 0.8, -0.6, 0.1, 1.2), ("no room beside the open fridge",)),
+        (block(cabinet, 1.7, 0.25, 0.1, 0.8), ("no room to stand before the open drawer",)),
+    ):
+        found = faults(replace(apartment, solids=(*apartment.solids, column)))
+        assert all(any(words in fault for fault in found) for words in expected), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, VARIATIONS, BLOCK))
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_thousand_apartments_keep_every_property(layout, first):
+    drawn = (draw_apartment(layout, v) for v in range(first, first + BLOCK))
+    assert [fault for apartment in drawn for fault in faults(apartment)] == []

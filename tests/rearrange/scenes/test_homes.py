@@ -1,13 +1,11 @@
 """Homes on generated plans: every one works for every task; the slow test takes 2,000."""
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from apartment_checks import check_no_overlap
-from test_apartment_properties import block, faults
-from test_generator import check_surfaces
 
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid, load_layout
@@ -26,13 +24,15 @@ from rearrange.scenes.apartment import (
     split_of_layout,
 )
 from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
-from rearrange.scenes.homes import generated_plan
+from rearrange.scenes.homes import find_plan, generated_plan
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import TASKS, fitness, make_task, sampling
 from rearrange.tasks.fitness import can_stand_near, draw
 from rearrange.tasks.sampling import empty_scene, source_of
 from rearrange.worlds import START_ATTEMPTS
+from tests.helpers.apartment_checks import check_no_overlap, check_surfaces
+from tests.helpers.apartment_faults import block, faults
 
 BLOCK = 100  # homes per slow test
 
@@ -174,3 +174,11 @@ def test_nothing_hangs_outside():
                 x, y, _ = solid.position
                 deep = (min(x - r[0], r[2] - x, y - r[1], r[3] - y) for r in voids)
                 assert max(deep) < 0.0, (layout, solid.part)
+
+
+def test_same_number_gives_the_same_plan_and_reasons_are_counted():
+    rejected: Counter[str] = Counter()
+    plans = [find_plan(layout, rejected) for layout in range(5000, 5005)]
+    assert plans == [find_plan(layout, Counter()) for layout in range(5000, 5005)]
+    assert rejected
+    assert all(reason.islower() or " " in reason for reason in rejected)

@@ -6,10 +6,10 @@ from rearrange.sim.contacts import (
     OTHER,
     ROBOT,
     SUCTION,
+    largest_force,
     push_on_robot,
     scan_contacts,
 )
-from rearrange.sim.kernels import SLOWEST, yield_to
 
 FLOOR, CUP, LINK, CAN, BOX, HANDLE_2 = range(6)
 CAN_SLOT, BOX_SLOT = 0, 7
@@ -133,26 +133,8 @@ def test_what_is_held_is_pushed_too_and_pushes_nothing():
     assert push((FLOOR, LINK, (1, 0, 0), place, None))[0] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("push_back", "motion", "expected"),
-    [
-        ((-99.0, 0.0, 0.0), (0.02, 0.0, 0.0), (False, False)),
-        ((-101.0, 0.0, 0.0), (0.02, 0.0, 0.0), (True, False)),
-        ((-101.0, 0.0, 0.0), (-0.02, 0.0, 0.0), (False, False)),  # away from what pushes
-        ((-101.0, 0.0, 0.0), (0.0, 0.02, 0.0), (False, False)),  # along it
-        ((-120.0, 0.0, 0.0), (0.01, 0.01, 0.0), (False, False)),  # of which 85 N against the motion
-        ((0.0, 0.0, -11.0), (0.0, 0.0, 0.02), (False, True)),
-        ((0.0, 0.0, -9.0), (0.0, 0.0, 0.02), (False, False)),
-        ((0.0, 0.0, 11.0), (0.0, 0.0, 0.02), (False, False)),
-        ((-500.0, 0.0, -500.0), (0.0, 0.0, 0.0), (False, False)),
-        ((-500.0, 0.0, -500.0), (0.01, 0.0, 0.01), (True, True)),
-    ],
-)
-def test_wheels_yield_to_what_is_more_than_they_can_push(push_back, motion, expected):
-    pace = np.ones(2)
-    moved = np.array((7.0, 8.0, 9.0, *motion))
-    assert yield_to(np.array(push_back), moved, pace, 100.0, 10.0) == expected
-    np.testing.assert_array_equal(pace, np.where(expected, 0.5, 1.0))
-    for _ in range(9):
-        yield_to(np.array(push_back), moved, pace, 100.0, 10.0)
-    np.testing.assert_array_equal(pace, np.where(expected, SLOWEST, 1.0))
+def test_the_largest_force_is_that_of_active_contacts():
+    forces = np.array([5.0, 9.0, -7.0, 2.0])
+    assert largest_force(2, np.array([0, 2, 1]), forces) == 7.0  # the third contact is no valid row
+    assert largest_force(2, np.array([3, -1]), forces) == 2.0
+    assert largest_force(0, np.array([0]), forces) == 0.0

@@ -5,29 +5,22 @@ import itertools
 import os
 import signal
 import time
-from types import SimpleNamespace
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
-import toy_environments
-from faulty_trails import KIND_OF, check_trails
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
-from ver.collect import environment_worker
+from tests.helpers import toy_environments
+from tests.helpers.faulty_trails import KIND_OF, check_trails
 from ver.collect.collector import Collector
-from ver.collect.environment_processes import EnvironmentProcesses
-from ver.collect.environment_worker import episode_seed, probe_spaces
+from ver.collect.environment_worker import probe_spaces
 from ver.collect.faults import Fault, FaultCounter
-from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
-from ver.collect.mailboxes import make_mailboxes
 from ver.collect.systems import find_system
 from ver.config import TrainerConfig, merge_config
-from ver.errors import UserError, WorkerCrashError
+from ver.errors import WorkerCrashError
 from ver.networks.policy import ActorCritic
-from ver.rollout import RolloutBuffer
-from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
+from ver.shared.outcomes import CONTINUES, TRUNCATED
 
 
 def start(make_env, *overrides: str, **arguments) -> Collector:
@@ -174,100 +167,3 @@ def test_an_inference_worker_that_hangs_with_a_batch_ends_the_run():
         assert stopped
     finally:
         collector.close()
-
-
-@pytest.fixture
-def watched(monkeypatch):
-    """One inference worker that does nothing, its shared turns, and a clock [s] to be set."""
-    control, clock = make_control(1, 1), [0.0]
-    monkeypatch.setattr("ver.collect.inference_processes.time.monotonic", lambda: clock[0])
-    helpers = InferenceProcesses(0, None, [], None, control, None, 1)  # pyright: ignore
-    process = SimpleNamespace(name="inference worker 1", kill=lambda: None)
-    helpers._watches.append(_Watch(0, process))  # pyright: ignore
-    return helpers, control["turns"], clock
-
-
-def look_until(helpers, clock, end: float) -> None:
-    while clock[0] < end:
-        clock[0] += 0.5
-        helpers.check(20.0, 5.0)
-
-
-def test_an_inference_worker_has_its_time_to_start_and_then_that_of_a_step(watched):
-    helpers, turns, clock = watched
-    look_until(helpers, clock, 20.0)
-    turns[0] += 1
-    look_until(helpers, clock, 25.5)
-    with pytest.raises(WorkerCrashError, match="hung for more than 5 s"):
-        look_until(helpers, clock, 26.0)
-
-
-def test_an_inference_worker_that_never_starts_ends_the_run(watched):
-    helpers, _, clock = watched
-    with pytest.raises(UserError, match="inference worker 1 was not ready after 20 s; raise"):
-        look_until(helpers, clock, 20.5)
-
-
-def test_time_in_which_all_were_suspended_is_no_hang(watched):
-    helpers, turns, clock = watched
-    turns[0] += 1
-    helpers.check(20.0, 5.0)
-    clock[0] += 3600.0
-    helpers.check(20.0, 5.0)
-    turns[0] += 1
-    helpers.check(20.0, 5.0)
-
-
-def test_a_limit_of_zero_waits_for_ever(watched):
-    helpers, turns, clock = watched
-    turns[0] += 1
-    for _ in range(100):
-        clock[0] += 1.0
-        helpers.check(20.0, 0.0)
-
-
-def test_a_dead_workers_rows_are_settled():
-    """Reported results count, their episodes end there; unreported actions are lost."""
-    space, action_space = probe_spaces(Trails(), 0)
-    mailboxes = make_mailboxes(space, action_space, 5, 5)
-    buffer = RolloutBuffer(space, action_space, 5, 4, 1)
-    held_back = np.zeros(5, np.uint8)
-    processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
-    processes._mailboxes, processes._held_back = mailboxes, held_back
-    processes.attach(buffer)
-    rows = mailboxes.arrays
-    buffer.newest[:] = [0, 1, 2, 3, -1]
-    rows["outcome"][:] = [CONTINUES, CONTINUES, TERMINATED, CONTINUES, NO_ACTION]
-    rows["observation/trail"][:] = np.arange(15).reshape(5, 3)
-    rows["request_ready"][:] = [1, 0, 1, 0, 0]
-    rows["action_ready"][:] = [0, 1, 0, 0, 0]
-    held_back[:] = [0, 0, 0, 1, 0]
-    worker = type("Worker", (), {"environments": [0, 1, 2, 3, 4], "number": 0})()
-    rows["claimed"][2] = 1
-    assert not processes._settle(worker)
-    rows["claimed"][2] = 0
-    assert processes._settle(worker)
-    assert list(rows["outcome"]) == [TRUNCATED, LOST, TERMINATED, LOST, NO_ACTION]
-    assert list(rows["final_observation/trail"][0]) == [0, 1, 2]
-    for flag in (rows["request_ready"], rows["action_ready"], held_back):
-        assert not flag.any()
-
-
-def test_environment_is_told_the_number_of_its_episode():
-    told = []
-
-    class Told(gymnasium.Env):
-        def reset(self, *, seed=None, options=None):
-            told.append((seed, options))
-            return {}, {}
-
-    worker = object.__new__(environment_worker._Worker)
-    worker.spec, worker.first, worker.envs = SimpleNamespace(seed=3), 4, [Told(), Told()]
-    worker._start(1, 7)
-    assert told == [(episode_seed(3, 5, 7), {"episode_number": 7})]
-
-
-def test_episode_seeds_differ():
-    seeds = {episode_seed(1, i, k) for i in range(20) for k in range(20)}
-    assert len(seeds) == 400
-    assert episode_seed(1, 2, 3) == episode_seed(1, 2, 3) != episode_seed(2, 2, 3)

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_invariants import ACTIONS, OBSERVATIONS, World
-from true_steps import GAMMA, LAMBDA, reference_returns
 
+from tests.helpers.engine_world import ACTIONS, OBSERVATIONS, World
+from tests.helpers.true_steps import GAMMA, LAMBDA, reference_returns
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.trajectories import TrajectoryBuffer

@@ -4,13 +4,12 @@ import json
 import sys
 
 import pytest
-import toy_environments
 
+from tests.helpers.tracked_run import train
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.ranges import check_ranges
 from ver.trackers import tracker
-from ver.trainer import Trainer
 
 
 class FakeTracker:
@@ -38,14 +37,7 @@ def fake(monkeypatch):
     """FakeTracker by the name of wandb."""
     monkeypatch.setitem(tracker.TRACKERS, "wandb", (__name__, "FakeTracker"))
     monkeypatch.setattr(FakeTracker, "made", [])
-    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
     return FakeTracker
-
-
-def train(directory, steps, name="wandb"):
-    words = [*toy_environments.SMALL_RUN, f"total_steps={steps}", f"tracker={name}", "project=mine"]
-    config = merge_config(TrainerConfig, [], words)
-    return Trainer(config, toy_environments.make_cue, directory, {"skill": "remember"}).train()
 
 
 def test_every_row_is_logged_and_a_resumed_run_is_the_same_one(fake, tmp_path):

@@ -9,10 +9,10 @@ import time
 import numpy as np
 import pytest
 import torch
-import toy_environments
-from faulty_trails import KIND_OF, check_trails
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
+from tests.helpers import toy_environments
+from tests.helpers.faulty_trails import KIND_OF, check_trails
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.faults import Fault
 from ver.collect.systems import find_system

@@ -8,15 +8,15 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-import toy_environments
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from true_steps import Step, check_rollout
 
 from benchmarks.faulty_environments import Trails
+from tests.helpers import toy_environments
+from tests.helpers.true_steps import Step, check_rollout
 from ver.collect.systems.batched import BatchedCollector, make_worlds
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError

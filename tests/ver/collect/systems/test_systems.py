@@ -5,17 +5,12 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from tests.helpers.checked_system import check_system
 from ver.collect import systems
 from ver.collect.collector import Collector
 from ver.collect.systems import find_system, system_names
 from ver.collect.systems.batched import BatchedCollector
-from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
-
-
-def check_system(*overrides: str) -> None:
-    config = merge_config(TrainerConfig, [], overrides)
-    find_system(config.system).check(config)
 
 
 @pytest.mark.parametrize("system", system_names())
@@ -57,20 +52,3 @@ def test_another_package_brings_a_system_without_an_edit(monkeypatch):
     finally:
         system_names.cache_clear()
     assert set(asked) == {"ver.systems"}
-
-
-@pytest.mark.parametrize(
-    ("overrides", "mend"),
-    [
-        (["system=ddppo", "collect.overlap=true"], r"collect\.overlap=false, or system=htsrl"),
-        (["system=ddppo", "collect.num_inference_workers=2"], r"num_inference_workers=1, found 2"),
-        (["system=ddppo", "collect.min_requests=3"], r"collect\.min_requests=0, found 3"),
-        (["system=ddppo", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
-        (["system=htsrl", "distributed.preemption=fixed"], r"preemption=none, found fixed"),
-        (["system=nover", "collect.overlap=true", "distributed.preemption=fixed"], "set one of"),
-    ],
-)
-def test_settings_that_contradict_the_system_are_refused(overrides, mend):
-    with pytest.raises(UserError, match=mend) as error:
-        check_system(*overrides)
-    assert "\n" not in str(error.value)

@@ -1,0 +1,36 @@
+import pytest
+
+from benchmarks.straggling_environments import (
+    StepTimes,
+)
+from benchmarks.systems import Watch, main, synthetic_case, train
+from ver.collect.systems import system_names
+
+
+def test_figures_leave_out_the_first_rollout(tmp_path):
+    watch = Watch(1.0, tmp_path, 4)
+    watch.marks = [(10.0, 100, 5.0), (12.0, 200, 9.0), (13.0, 300, 11.0)]
+    watch.waits = [(0.9, 0.9), (0.5, 0.8), (0.2, 0.5)]
+    figures = watch.figures()
+    assert figures["mean_sps"] == pytest.approx(200 / 3)
+    assert figures["max_sps"] == pytest.approx(100)
+    assert figures["waiting"] == pytest.approx(
+        {"environments": 1 - 6 / 3 / 4, "inference": 0.4, "learner": 0.7}
+    )
+
+
+def test_a_run_is_measured():
+    config, make_env = synthetic_case("ddppo", 1, StepTimes(0.002))
+    config.collect.num_environments, config.collect.rollout_length = 2, 8
+    figures = train((config, make_env), 0.1)
+    assert figures["rollouts"] >= 1
+    assert figures["max_sps"] >= figures["mean_sps"] > 0
+    assert 0 < figures["waiting"]["environments"] < 1
+    assert 0 < figures["waiting"]["inference"] < 1
+
+
+def test_unknown_names_are_refused_with_those_that_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["--systems", "ver,vre"])
+    names = ", ".join(system_names())
+    assert f"unknown system 'vre': choose of {names}\n" in capsys.readouterr().err

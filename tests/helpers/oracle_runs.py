@@ -1,0 +1,45 @@
+"""Oracles at work until they are done, and what they see of their goal."""
+
+import math
+
+import numpy as np
+import pytest
+
+from skills.oracle import OracleConfig
+from skills.oracle.reach import to_base
+
+
+def run(env, oracle, *arguments, limit=400):
+    """Let an oracle act until it is done; returns the steps and the largest contact force [N]."""
+    state, config = env.state, OracleConfig()
+    oracle.reset(state, 0, *arguments)
+    force = 0.0
+    for step in range(limit):
+        action = oracle.act(state, 0)
+        if oracle.done(state, 0):
+            return step, force
+        assert action.shape == (10,)
+        assert np.abs(action[:7]).max() <= config.arm_step + 1e-9
+        assert abs(action[8]) <= config.forward_step + 1e-9
+        assert abs(action[9]) <= config.turn_step + 1e-9
+        _, terminated, _, _ = env.step_physical(action)
+        assert not terminated
+        force = max(force, float(state.contact_force[0]))
+    pytest.fail(f"not done after {limit} steps")
+
+
+def faces(pose, point):
+    x, y, _ = to_base(pose, np.asarray(point, float))
+    return math.hypot(x, y), abs(math.atan2(y, x))
+
+
+def run_free(env, oracle, joint, limit=600):
+    """As `run`, but what the task thinks of it does not count."""
+    oracle.reset(env.state, 0, joint)
+    for _ in range(limit):
+        action = oracle.act(env.state, 0)
+        if oracle.done(env.state, 0):
+            return
+        env.simulator.step(action[None])
+        assert env.state.contact_force[0] < 10_000.0
+    pytest.fail(f"not done after {limit} steps")

@@ -1,0 +1,35 @@
+"""A tiny training that tells a tracker of itself, here or in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.helpers import ROOT, toy_environments
+from ver.config import TrainerConfig, merge_config
+from ver.trainer import Trainer
+
+PROGRAM = """
+from pathlib import Path
+from tests.helpers.tracked_run import train
+for steps in (64, 128):
+    train(Path({directory!r}), steps, {name!r})
+"""
+
+
+def train(directory: Path, steps: int, name: str = "wandb") -> dict:
+    """Train up to so many steps with the tracker of this name."""
+    words = [*toy_environments.SMALL_RUN, f"total_steps={steps}", f"tracker={name}", "project=mine"]
+    config = merge_config(TrainerConfig, [], words)
+    return Trainer(config, toy_environments.make_cue, directory, {"skill": "remember"}).train()
+
+
+def train_twice(directory: Path, name: str, **environment: str) -> str:
+    """Train and go on with it in a process of its own, as trackers start threads; the run's id."""
+    program = PROGRAM.format(directory=str(directory), name=name)
+    path = {"PYTHONPATH": str(ROOT), "HOME": str(directory), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=path | environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((directory / "tracker.json").read_text())["id"]

@@ -1,0 +1,257 @@
+import dataclasses
+import subprocess
+import sys
+
+import pytest
+
+from planner import eval as command
+from planner import scenarios
+from planner.report import row_name
+from rearrange.episodes import EpisodeSet, default_path
+from rearrange.errors import UserError
+from rearrange.scenes.apartment import GENERATED
+from skills import MODES
+from skills.command import run_command
+from tests.helpers.planner_fakes import make_table_episode
+from tests.helpers.planner_runs import run_json
+
+
+def test_json_has_the_promised_keys(stage, tmp_path):
+    result = run_json(
+        tmp_path, "--episodes", "3", "--seed", "4", "--split", "test", "--release", "1"
+    )
+    assert result["task"] == "tidy_house"
+    assert (result["split"], result["episodes"], result["seed"]) == ("test", 3, 4)
+    assert result["skills"] == {"navigate": "fake", "pick": "fake", "place": "fake"}
+    assert set(result["full_task"]["success_at_end"]) == {"mean", "low", "high"}
+    assert result["full_task"]["success_once"]["mean"] == 1.0
+    assert [i["name"] for i in result["interactions"]][-2:] == ["pick_4", "place_4"]
+    assert result["interactions"][0]["success"]["mean"] == 1.0
+    assert result["failures"] == {}
+    assert [r["index"] for r in result["records"]] == [0, 1, 2]
+    assert len(set(stage.world.seeds)) == 3
+    assert len(result["records"][0]["hand_offs"]) == 39
+    made = result["made"]
+    assert "--seed 4" in made["command"]
+    assert (made["split"], made["seed"], made["release"]) == ("test", 4, "1")
+    assert {"cpu", "cores"} <= set(made["machine"])
+    assert (result["row"], result["navigate"], result["close"]) == (
+        "TP-SRL (mixed, knowledge: robot)",
+        True,
+        False,
+    )
+    for times in (result["planning_seconds"], result["parsing_seconds"]):
+        assert 0.0 < times["median"] <= times["worst"]
+    assert result["plan_length"] == {"median": 20.0, "max": 20.0}
+    assert result["wrong_object"] == {"wrong": 0, "picks": 15}
+
+
+def test_homes_reach_the_world_and_the_record(stage, monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr(scenarios, "open_stage", lambda *asked: opened.append(asked) or stage)
+    result = run_json(tmp_path, "--episodes", "1", "--homes", GENERATED)
+    assert opened[0][-1] == GENERATED
+    assert result["homes"] == result["made"]["homes"] == GENERATED
+
+
+@pytest.mark.usefixtures("stage")
+def test_what_is_printed_says_what_it_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    run_json(tmp_path, "--episodes", "1", "--page", str(tmp_path / "out" / "x.html"))
+    told = capsys.readouterr().out
+    assert "tidy_house: 1 val episode in 1 process; " in told
+    assert "val split, 1 episode, 1 plan, 1 apartment: " in told
+    assert "planning took: median " in told
+    assert "page: out/x.html\n" in told
+
+
+def test_failures_are_counted_by_cause(stage, tmp_path):
+    stage.skills["pick"].never_done = (1,)
+    result = run_json(tmp_path, "--episodes", "2")
+    assert result["failures"] == {"pick: time-out": 2}
+    assert result["full_task"]["success_at_end"]["mean"] == 0.0
+    # pick_1 itself did hold its object: the chain ends after it.
+    assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 3 + [0.0] * 7
+    assert stage.world.closed
+
+
+def test_the_command_is_kept_without_private_folders(stage, tmp_path):
+    # It stands in recorded hand-offs, too
+    told = run_json(tmp_path, "--episodes", "1")["made"]["command"]
+    assert told.startswith("python -m planner.eval tidy_house")
+    assert str(tmp_path) not in told
+
+
+def test_wrong_objects_are_counted(stage, tmp_path, capsys):
+    def take_another(world, argument):
+        world.state.held_object[0] = argument.slot + 1
+
+    stage.skills["pick"].misses, stage.skills["pick"].wrong = (1, 3), take_another
+    result = run_json(tmp_path, "--episodes", "2")
+    assert result["failures"] == {"pick: wrong object": 2}
+    assert result["wrong_object"] == {"wrong": 4, "picks": 10}
+    assert "wrong objects picked: 4 of 10" in capsys.readouterr().out
+
+
+def test_replanning_is_asked_for_and_reported(stage, tmp_path, capsys):
+    stage.skills["pick"].misses = stage.skills["pick"].never_done = (1,)
+    assert run_json(tmp_path, "--episodes", "1")["replanning"] is None
+    result = run_json(tmp_path, "--episodes", "2", "--replan", "--knowledge", "privileged")
+    assert result["knowledge"] == "privileged"
+    assert result["replanning"] == {
+        **{"limit": 5, "per_object": 2},
+        **{"new_plans": 6, "episodes": 2},
+    }
+    decisions = result["records"][0]["decisions"]
+    assert [len(decision["plan"]) for decision in decisions] == [16, 16, 12]
+    assert "gives up object_1" in decisions[-1]["text"]
+    assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 2 + [0.0] * 8
+    assert result["failures"] == {"pick: time-out": 2}
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "replanning, at most 5 new plans: 6 in 2 episodes" in printed
+
+
+def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
+    result = run_json(tmp_path, "--episodes", "1", "--no-nav", "--skills", "oracle")
+    assert (result["row"], result["navigate"]) == ("oracle (NoNav, knowledge: robot)", False)
+    assert result["plan_length"]["max"] == 10
+    assert not any(step.startswith("(nav") for step in result["records"][0]["plan"])
+    assert result["full_task"]["success_at_end"]["mean"] == 1.0
+    assert "oracle (NoNav, knowledge: robot)" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "row"),
+    [
+        (("--skills", "learned"), "TP-SRL (knowledge: robot)"),
+        (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav, knowledge: robot)"),
+        (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav, knowledge: robot)"),
+        (
+            ("--skills", "learned", "--navigate-timeout", "proceed"),
+            "TP-SRL (late drives go on, knowledge: robot)",
+        ),
+        (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning, knowledge: robot)"),
+        (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed, knowledge: robot)"),
+        (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),
+        (
+            ("--skills", "learned", "--no-nav", "--replan", "3", "--knowledge", "privileged"),
+            "TP-SRL (NoNav, replanning, knowledge: privileged)",
+        ),
+    ],
+)
+def test_row_names_the_method(options, row):
+    assert row_name(command.settings_from(command.parse(["tidy_house", *options]))) == row
+
+
+def test_set_table_may_be_asked_to_close(stage, tmp_path, capsys):
+    stage.world.load(make_table_episode())
+    result = run_json(tmp_path, "--episodes", "1", "--close", task="set_table")
+    assert result["close"]
+    assert result["plan_length"]["max"] == 16
+    names = [interaction["name"] for interaction in result["interactions"]]
+    assert [name for name in names if name.startswith("close")] == ["close_cab_0", "close_fridge_0"]
+    assert result["full_task"]["success_at_end"]["mean"] == 1.0
+    assert "set_table, closing" in capsys.readouterr().out
+
+
+def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
+    run_json(tmp_path, "--episodes", "1")
+    text = capsys.readouterr().out
+    assert "episode 0: 10/10 interactions, 147 steps" in text
+    assert "full task" in text
+    assert "100.0 %" in text
+    assert "\x1b[" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["laundry"],
+            "unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table",
+        ),
+        (["tidy_house", "--split", "moon"], "unknown split 'moon': choose one of train, val, test"),
+        (
+            ["tidy_house", "--skills", "magic"],
+            f"unknown skills 'magic': choose one of {', '.join(MODES)}",
+        ),
+        (["tidy_house", "--engine", "x"], "unknown engine 'x': choose one of forward"),
+        (["tidy_house", "--episodes", "0"], "--episodes must be at least 1, found 0"),
+        (["tidy_house", "--episodes", "many"], "argument --episodes: invalid int value: 'many'"),
+        (["tidy_house", "--colour", "red"], "unrecognized arguments: --colour red"),
+        (
+            ["tidy_house", "--navigate-timeout", "x"],
+            "unknown navigate-timeout 'x': choose one of end, proceed",
+        ),
+        (["tidy_house", "--replan", "-1"], "--replan must not be negative, found -1"),
+        (["tidy_house", "--seed", "-1"], "--seed must not be negative, found -1"),
+        (
+            ["tidy_house", "--plan-only", "--video"],
+            "--plan-only follows no plan: leave out --video",
+        ),
+        (
+            ["tidy_house", "--plan-only", "--record-hand-offs", "x"],
+            "--plan-only follows no plan: leave out --record-hand-offs",
+        ),
+        (
+            ["tidy_house", "--knowledge", "x"],
+            "unknown knowledge 'x': choose one of hab, robot, privileged",
+        ),
+        (["tidy_house", "--sim", "x"], "unknown simulator 'x': choose one of mujoco, habitat"),
+        (["tidy_house", "--sim", "habitat", "--video"], "--video draws MuJoCo's worlds"),
+        ([], "the following arguments are required: task"),
+    ],
+)
+def test_bad_input_is_answered_in_one_line(arguments, message, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["planner.eval", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        run_command(command.main)
+    assert stopped.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.err.partition(": ")[2].startswith(message)
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_exit_code_reaches_the_shell():
+    done = subprocess.run(
+        [sys.executable, "-m", "planner.eval", "laundry"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "error: unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table\n"
+    )
+
+
+def test_episodes_come_from_the_file_that_is_asked_for(stage, tmp_path, capsys):
+    shipped = EpisodeSet.load(default_path("tidy_house", "val"))
+    result = run_json(tmp_path, "--episodes", "2")
+    assert stage.world.asked == list(shipped.episodes[:2])
+    assert result["dataset"] == "data/episodes/tidy_house/val.json.gz"
+    run_json(tmp_path, "--episodes", "2", "--seed", "3")
+    assert stage.world.asked[2:] == [shipped.episode(k, seed=3) for k in range(2)]
+    path = tmp_path / "few.json.gz"
+    dataclasses.replace(shipped, episodes=shipped.episodes[5:6]).save(path)
+    result = run_json(tmp_path, "--episodes", "1", "--dataset", str(path))
+    assert stage.world.asked[4:] == [shipped.episodes[5]]
+    assert result["dataset"] == str(path)
+    assert "which holds 1" in capsys.readouterr().out
+    with pytest.raises(UserError, match="holds 1 episodes, not 2"):
+        command.main(["tidy_house", "--episodes", "2", "--dataset", str(path)])
+
+
+def test_episodes_may_be_sampled(stage, tmp_path, capsys):
+    result = run_json(tmp_path, "--episodes", "2", "--dataset", "sampled")
+    assert stage.world.asked == [None, None]
+    assert result["dataset"] == "sampled"
+    # There is no file of the test split.
+    released = ("--episodes", "1", "--split", "test", "--release", "1")
+    assert run_json(tmp_path, *released)["dataset"] == "sampled"
+    assert "sampled on the fly, since there is no" in capsys.readouterr().out
+
+
+def test_only_releases_see_the_test_split():
+    with pytest.raises(UserError, match="say --release NAME"):
+        command.parse(["tidy_house", "--split", "test"])

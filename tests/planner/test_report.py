@@ -1,0 +1,25 @@
+import json
+
+import pytest
+
+from planner.report import FIGURES, read_result
+from tests.helpers.planner_runs import run_json
+
+
+@pytest.mark.usefixtures("stage")
+def test_the_ledger_has_one_short_row_of_every_episode(tmp_path):
+    path = tmp_path / "slim.json"
+    full = run_json(tmp_path, "--episodes", "2", "--ledger", str(path))
+    slim = json.loads(path.read_text())
+    table = slim["per_episode"]
+    assert table["rows"][0][:3] == [
+        0,
+        full["records"][0]["layout"],
+        full["records"][0]["variation"],
+    ]
+    assert [row[-1] for row in table["rows"]] == ["2" * 10] * 2
+    assert table["columns"][-1] == "interactions"
+    assert "records" not in slim
+    assert slim["full_task"] == full["full_task"]
+    assert str(tmp_path) not in path.read_text()
+    assert read_result(path, FIGURES) == slim

@@ -1,0 +1,26 @@
+"""Skills that lack nothing, and half-made ones."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skills import find, registry
+from skills.completeness import missing
+
+
+@pytest.mark.parametrize("name", registry.built_in())
+def test_our_skills_lack_nothing(name):
+    assert missing(find(name)) == []
+
+
+def test_a_half_made_skill_is_told_what_it_lacks():
+    half = replace(find("pick"), oracle=None, verb="", colour="blue", config=Path("nowhere.yaml"))
+    registry._found["pick"], whole = half, find("pick")
+    try:
+        found = missing(half)
+    finally:
+        registry._found["pick"] = whole
+    assert [line.partition(":")[0] for line in found] == [
+        *("SkillSpec.verb", "SkillSpec.oracle", "SkillSpec.colour", "nowhere.yaml")
+    ]

@@ -1,0 +1,72 @@
+"""Options of an evaluation: what makes no sense together is refused."""
+
+import pytest
+
+import rearrange
+from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED
+from skills import eval as evaluation
+from skills import study
+from ver import UserError
+
+
+@pytest.mark.parametrize("arguments", [["--episodes", "0"], ["--workers", "0"]])
+def test_counts_must_be_positive(arguments):
+    with pytest.raises(UserError, match="at least 1"):
+        evaluation.parse(["pick", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["camera_size=32"], "as task.KEY=VALUE"),
+        (["task.max_step=3"], "task.max_steps"),
+        (["task.max_steps=3", "--policy", "frontier"], "is for navigation tasks"),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(arguments, message):
+    with pytest.raises(UserError, match=message):
+        evaluation.parse(["pick", *arguments])
+
+
+def test_homes_are_chosen_where_there_are_some():
+    assert evaluation.parse(["pick"]).homes == DEFAULT_HOMES
+    assert evaluation.parse(["pointnav", "--homes", GENERATED]).homes == GENERATED
+
+
+def test_a_task_of_habitat_labs_has_no_numbers_of_ours():
+    name = "habitat-lab:RearrangePickTask-v0"
+    assert evaluation.parse([name]).changes == {}
+    with pytest.raises(UserError, match="unknown key 'task'"):
+        evaluation.parse([name, "task.max_steps=3"])
+
+
+def test_oracles_take_no_checkpoint_and_no_unknown_skill():
+    with pytest.raises(UserError, match="takes no --checkpoint"):
+        evaluation.parse(["pick", "--policy", "oracle", "--checkpoint", "x"])
+    with pytest.raises(UserError, match="takes no --images"):
+        evaluation.parse(["pick", "--policy", "oracle", "--images", "swapped"])
+    with pytest.raises(rearrange.UserError, match="unknown skill 'dance'"):
+        evaluation.parse(["dance", "--policy", "oracle"])
+
+
+def test_scenarios_have_no_oracle_of_their_own():
+    with pytest.raises(UserError, match=r"no oracle of its own: python -m planner.eval set_table"):
+        evaluation.parse(["set_table", "--policy", "oracle"])
+
+
+def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr("skills.eval_options.CHECKPOINTS", tmp_path)
+    with pytest.raises(UserError, match=r"no policy of pick is shipped: .*train_skill.sh pick"):
+        evaluation.main(["pick"])
+    with pytest.raises(UserError, match=r"no policy of flee is shipped: .*train_nav.sh flee"):
+        evaluation.main(["flee"])
+
+
+def test_the_test_split_is_for_releases():
+    for module in (evaluation, study):
+        name = "pick" if module is evaluation else "emergent_navigation"
+        with pytest.raises(rearrange.UserError, match="say --release NAME"):
+            module.parse([name, "--split", "test"])
+        with pytest.raises(rearrange.UserError, match="leave it out"):
+            module.parse([name, "--release", "1.0"])
+        assert module.parse([name, "--split", "test", "--release", "1.0"]).release == "1.0"

@@ -1,0 +1,58 @@
+"""Inference workers that hang or never start."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
+from ver.errors import UserError, WorkerCrashError
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """One inference worker that does nothing, its shared turns, and a clock [s] to be set."""
+    control, clock = make_control(1, 1), [0.0]
+    monkeypatch.setattr("ver.collect.inference_processes.time.monotonic", lambda: clock[0])
+    helpers = InferenceProcesses(0, None, [], None, control, None, 1)  # pyright: ignore
+    process = SimpleNamespace(name="inference worker 1", kill=lambda: None)
+    helpers._watches.append(_Watch(0, process))  # pyright: ignore
+    return helpers, control["turns"], clock
+
+
+def look_until(helpers, clock, end: float) -> None:
+    while clock[0] < end:
+        clock[0] += 0.5
+        helpers.check(20.0, 5.0)
+
+
+def test_an_inference_worker_has_its_time_to_start_and_then_that_of_a_step(watched):
+    helpers, turns, clock = watched
+    look_until(helpers, clock, 20.0)
+    turns[0] += 1
+    look_until(helpers, clock, 25.5)
+    with pytest.raises(WorkerCrashError, match="hung for more than 5 s"):
+        look_until(helpers, clock, 26.0)
+
+
+def test_an_inference_worker_that_never_starts_ends_the_run(watched):
+    helpers, _, clock = watched
+    with pytest.raises(UserError, match="inference worker 1 was not ready after 20 s; raise"):
+        look_until(helpers, clock, 20.5)
+
+
+def test_time_in_which_all_were_suspended_is_no_hang(watched):
+    helpers, turns, clock = watched
+    turns[0] += 1
+    helpers.check(20.0, 5.0)
+    clock[0] += 3600.0
+    helpers.check(20.0, 5.0)
+    turns[0] += 1
+    helpers.check(20.0, 5.0)
+
+
+def test_a_limit_of_zero_waits_for_ever(watched):
+    helpers, turns, clock = watched
+    turns[0] += 1
+    for _ in range(100):
+        clock[0] += 1.0
+        helpers.check(20.0, 0.0)

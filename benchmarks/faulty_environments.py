@@ -36,7 +36,7 @@ class PlannedFault:
     marker: str
 
     def happens(self, environment: int, step: int) -> bool:
-        """Whether it is due; a true answer is given once only."""
+        """Return whether the fault is due; true only once."""
         if environment != self.environment or step < self.step:
             return False
         try:

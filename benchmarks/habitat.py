@@ -60,7 +60,7 @@ TRAINING = (
 
 @dataclass(frozen=True)
 class Contestant:
-    """What is measured.
+    """One of the compared environments.
 
     Attributes:
         step: Takes a step; true: `reset` comes next.
@@ -181,7 +181,7 @@ def serve(name: str, seed: int, folder: Path, connection: Connection) -> None:
 
 
 def asked(connection: Connection) -> int:
-    """How many steps come next; 0 when the other end is closed."""
+    """Read how many steps come next; 0 when the other end is closed."""
     try:
         return connection.recv()
     except EOFError:

@@ -1,4 +1,4 @@
-"""What a training must not leave behind: processes, and segments of shared memory."""
+"""Leftovers of a training that must not be: processes, and segments of shared memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def survivors(mark: str, patience_s: float = 10.0) -> list[int]:
 
 
 def has(pid: int, mark: str) -> bool:
-    """Whether a process is alive and marked, and not our own."""
+    """Return whether a process is alive and marked, and not our own."""
     if pid == os.getpid():
         return False
     try:

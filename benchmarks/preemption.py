@@ -50,7 +50,7 @@ Cases = dict[str, tuple[int, SleepyCues, list[str]]]  # processes, environments,
 
 
 def run_rank(arguments: Sequence[str]) -> int:
-    """What each process under torchrun does: train until the task is learned."""
+    """Train one process under torchrun until the task is learned."""
     from ver import Trainer, TrainerConfig, merge_config
 
     directory, environments, *overrides = arguments

@@ -103,7 +103,7 @@ def curve(runs: Sequence[dict[str, Any]], axis: str, grid: np.ndarray, seed: int
 
 
 def reached(run: dict[str, Any], axis: str) -> float | None:
-    """Where a run's success is THRESHOLD for the first time, None if it never is."""
+    """Steps after which a run's success first reaches THRESHOLD, None if it never does."""
     for place, success in zip(run[axis], run["success"], strict=True):
         if success >= THRESHOLD:
             return float(place)
@@ -165,7 +165,7 @@ def show(systems: dict[str, Any]) -> None:
 
 
 def averaged(seeds: int) -> str:
-    """What a curve and its band are."""
+    """Describe what a curve and its band average."""
     kind = "interquartile mean" if int(TRIMMED * seeds) else "mean"
     return f"{kind} of {counted(seeds, 'seed')}, bootstrap 95 %"
 

@@ -41,7 +41,7 @@ _MEGABYTE = 2.0**20
 
 @dataclass
 class Sample:
-    """What was measured over one interval.
+    """Measurements of one interval.
 
     Attributes:
         minutes: Since the beginning.

@@ -52,7 +52,7 @@ def _version(name: str) -> str:
 
 
 def shipped_files() -> dict[str, int]:
-    """How many configs, policies and episode files come with this installation."""
+    """Count the configs, policies and episode files that come with this installation."""
     from rearrange.shipped import SHIPPED
 
     return {
@@ -101,7 +101,7 @@ def examine(seconds: float) -> dict[str, Any]:
 
 
 def lines_of(found: dict[str, Any]) -> list[str]:
-    """What is told to a person, a screen of 80 columns."""
+    """Lay out the findings for a screen of 80 columns."""
     here = found["machine"]
     lines = [
         f"machine   {here['cpu']}, {counted(here['cores'], 'core')}",

@@ -1,4 +1,4 @@
-"""Who acts on the page, by name."""
+"""Agents that act on the live page, by name."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def make_agent(name: str, task: str, split: str, page: Any) -> Agent:
 
 
 def seed_of(task: str, number: int) -> int:
-    """What an episode is reset with: in a scenario as `planner.eval` does."""
+    """Return the seed of an episode; in a scenario that of `planner.eval`."""
     return episode_seed(0, number) if task in household_names() else number
 
 

@@ -55,7 +55,7 @@ class Page:
 
     @property
     def port(self) -> int:
-        """Where it is served."""
+        """Port on which the page is served."""
         return self.server.get_port()
 
     def show(self, world: RearrangeEnv, words: str = "") -> None:

@@ -61,7 +61,7 @@ def split_of(name: str) -> str | None:
 
 
 def find_building(name: str) -> bool:
-    """Whether there is a building of that name."""
+    """Return whether there is a building of that name."""
     return split_of(name) is not None
 
 

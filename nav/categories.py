@@ -1,4 +1,4 @@
-"""What the furniture is called: the 21 names of ObjectNav on MP3D, of which our pieces use thirteen.
+"""Categories of furniture: the 21 names of ObjectNav on MP3D, of which our pieces use thirteen.
 
 The vocabulary is that of Habitat's ObjectNav challenge of 2020, in its order. Which of our pieces goes
 by which name is our choice: doubtful ones (bookcases, lamps, rugs, fridges, pictures) have none.

@@ -94,7 +94,7 @@ class _Runs:
         return observation | self.task.observe()
 
     def metrics(self, i: int, ended: bool) -> dict[str, float]:
-        """What is told about agent i's episode, all numbers; `ended`: by the task."""
+        """Metrics of agent i's episode, all numbers; `ended`: by the task."""
         told = self.task.metrics(i, ended)
         terms = {f"reward/{name}": float(total[i]) for name, total in self.returns.items()}
         length = {"length": float(self.steps[i]), "return": sum(terms.values())}

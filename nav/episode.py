@@ -1,4 +1,4 @@
-"""What an episode of a navigation task is."""
+"""Episodes of navigation tasks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SceneMesh:
 
 @dataclass(frozen=True)
 class NavEpisode:
-    """Where an agent starts, and where it shall go.
+    """Start and goal of an agent.
 
     Attributes:
         episode_id: How files and errors call it.
@@ -100,13 +100,13 @@ def _check_types(episode: NavEpisode, fields: FieldChecker) -> None:
 
 
 def _are_numbers(value: Any, size: int) -> bool:
-    """Whether a value is a tuple of so many finite numbers."""
+    """Return whether a value is a tuple of so many finite numbers."""
     right = isinstance(value, tuple) and len(value) == size
     return right and all(isinstance(x, Real) and math.isfinite(x) for x in value)
 
 
 def _are_points(value: Any, size: int) -> bool:
-    """Whether a value is an array [G, size] of finite numbers, G from 1."""
+    """Return whether a value is an array [G, size] of finite numbers, G from 1."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != 2:
         return False
     return len(value) > 0 and value.shape[1] == size and bool(np.isfinite(value).all())

@@ -102,7 +102,7 @@ class Explore(NavTask):
 
 
 def square_count(scene: Scene, cell_size: float) -> int:
-    """How many squares of the bounds hold the centre of a cell where the agent can be."""
+    """Count the squares of the bounds that hold the centre of a cell where the agent can be."""
     x_min, y_min, *_ = scene.building.bounds
     squares = ((scene.cells - (x_min, y_min)) / cell_size).astype(int)
     return len(np.unique(squares, axis=0))

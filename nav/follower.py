@@ -59,7 +59,7 @@ class MeshFollower:
 
 
 def _turns(config: AgentConfig) -> np.ndarray:
-    """What an agent can turn by in some actions [rad], the least first: of equal gains the first is taken."""
+    """Turns that some actions add up to [rad], least first: of equal gains the first is taken."""
     turn = math.radians(config.turn)
     count = math.floor(math.pi / turn)
     return np.array(sorted(np.arange(-count, count + 1) * turn, key=abs))

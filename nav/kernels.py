@@ -37,7 +37,7 @@ def are_free(
     clearance: np.ndarray, island: np.ndarray, origin_x: float, origin_y: float, cell: float,
     points: np.ndarray, radius: float,
 ) -> np.ndarray:  # fmt: skip
-    """Whether a disc of a radius [m] fits at points [N, 2], on an island of cells [nx, ny]."""
+    """Return whether a disc of a radius [m] fits at points [N, 2], on an island [nx, ny]."""
     free = np.empty(len(points), np.bool_)
     for i in range(len(points)):
         x, y = points[i, 0], points[i, 1]

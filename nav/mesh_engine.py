@@ -111,11 +111,11 @@ class Engine:
         return float(path.geodesic_distance) if found else math.inf
 
     def _told(self) -> list[float]:
-        """Where the agent is [3], and its geodesic distance to the goals [m]."""
+        """The agent's position [3], and its geodesic distance to the goals [m]."""
         return [*(float(x) for x in self.place), self._measure(self.path, self.place)]
 
     def _end(self, step: Vector) -> Any:
-        """Where a step from here ends."""
+        """End position of a step from here."""
         finder = self.sim.pathfinder
         go = finder.try_step if self.settings["slide"] else finder.try_step_no_sliding
         return go(self.place, self.mn.Vector3(*self.place) + self.mn.Vector3(*step))
@@ -132,7 +132,7 @@ class Engine:
     # --- the camera ---------------------------------------------------------------------------------
 
     def render(self, position: Vector, rotation: tuple[float, ...]) -> list[bytes]:
-        """What a camera there sees: depth [H, W] float32, m, 0 where nothing is; colours [H, W, 4] uint8.
+        """Render a view: depth [H, W] float32, m, 0 where nothing is; colours [H, W, 4] uint8.
 
         The camera looks along its -z. Colours only if the engine was asked to draw them.
         """

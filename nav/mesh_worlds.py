@@ -76,7 +76,7 @@ class MeshWorlds(AgentWorlds):
         return engine
 
     def _settings(self) -> dict[str, float | bool]:
-        """What `mesh_engine.Engine` takes."""
+        """Settings for `mesh_engine.Engine`."""
         config = self.config
         return {
             "radius": config.radius,
@@ -175,7 +175,7 @@ class MeshWorlds(AgentWorlds):
 
 
 def _start(episode: NavEpisode) -> np.ndarray:
-    """Where an episode starts [3], in Habitat's frame."""
+    """Start position of an episode [3], in Habitat's frame."""
     assert episode.mesh is not None
     x, y, _ = episode.start
     return np.array((x, episode.mesh.start_height, -y))

@@ -33,7 +33,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Geoms:
-    """What the caster draws, large ones first, because they hide the small.
+    """Geoms for the caster, large ones first, because they hide the small.
 
     Attributes:
         kinds: mujoco.mjtGeom [M], int64.
@@ -116,7 +116,7 @@ class Scene:
 
     @cached_property
     def objects(self) -> tuple[NavObject, ...]:
-        """What can be looked for in the building."""
+        """Objects of the building that can be goals."""
         return objects_of(self.building)
 
     def is_free(self, x: float, y: float) -> bool:

@@ -1,4 +1,4 @@
-"""What a navigation task is to the environment: start states, rewards, observations and metrics."""
+"""Interface of navigation tasks: start states, rewards, observations and metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rearrange.gym_ids import LARGEST
 
 @dataclass
 class Outcome:
-    """What a step of N agents meant.
+    """Rewards and ends of a step of N agents.
 
     Attributes:
         rewards: Named terms [N].
@@ -31,7 +31,7 @@ class Outcome:
 
 @dataclass
 class Memory:
-    """What is remembered of N episodes beside the state of the worlds; tasks add to it.
+    """State of N episodes beside that of the worlds; tasks add to it.
 
     Attributes:
         starts: Where they began: x, y, yaw [N, 3].
@@ -107,7 +107,7 @@ class NavTask:
         raise NotImplementedError
 
     def origin(self, episode: NavEpisode) -> Point | Places | None:
-        """Where the geodesic distances of an episode are measured to [m]."""
+        """Point to which the geodesic distances of an episode are measured [m]."""
         raise NotImplementedError
 
     def start(self, i: int, episode: NavEpisode) -> None:
@@ -141,7 +141,7 @@ class NavTask:
         return StartSensors.observe(self.memory.starts, self.worlds.poses)
 
     def metrics(self, i: int, ended: bool) -> dict[str, float]:
-        """What is told of world i's episode; `ended`: by the task, not by the clock."""
+        """Metrics of world i's episode; `ended`: by the task, not by the clock."""
         del ended
         memory = self.memory
         return {
@@ -165,7 +165,7 @@ class StartSensors:
 
     @staticmethod
     def observe(starts: np.ndarray, poses: np.ndarray) -> dict[str, np.ndarray]:
-        """What they show.
+        """Read GPS and compass.
 
         Args:
             starts: x, y, yaw at the start [N, 3].

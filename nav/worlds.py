@@ -113,7 +113,7 @@ class AgentWorlds:
 
     @property
     def _sees_far(self) -> bool:
-        """Whether images go beyond the range of depth."""
+        """Return whether images go beyond the range of depth."""
         return self.config.rgb or self.config.goal_mask
 
     def scene(self, i: int) -> Scene:

@@ -1,4 +1,4 @@
-"""What the robot believes of its task in the middle of it, and the problem that is left to solve.
+"""Beliefs of the robot while a plan is followed, and the planning problem that is left.
 
 A belief holds until something that the robot observes contradicts it: an object stays at its start until
 it is taken (or where its drawer has carried it, as far as the robot knows), at its goal until the camera
@@ -42,7 +42,7 @@ BESIDE = 0.5  # [m], in the plane: still in the same receptacle
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """Where a target's object is believed to be while it is not in the hand.
+    """Believed place of a target's object while it is not in the hand.
 
     Attributes:
         position: Centre, world frame [3], m; None: lost.
@@ -145,7 +145,7 @@ class Beliefs:
         return slots.index(slot) if slot in slots else None
 
     def is_as_meant(self, call: SkillCall) -> bool:
-        """Whether the fridge or drawer of a call is as the call was to make it."""
+        """Return whether a fridge or drawer is as this call was meant to leave it."""
         assert call.receptacle is not None
         if call.closes:
             return abs(self.openings[call.receptacle]) < CLOSED_BELOW
@@ -160,7 +160,7 @@ class Beliefs:
         return is_opened(receptacle, {joint: self.openings[receptacle]})
 
     def _released(self, world: RearrangeEnv, index: int, call: SkillCall) -> Whereabouts:
-        """Where an object is that was in the hand and no longer is."""
+        """Locate an object that has left the hand."""
         target = self._episode.targets[index]
         meant = call.effect == "places"
         at = call.argument.position if meant else self._lost_at or target.start
@@ -173,7 +173,7 @@ class Beliefs:
         return Whereabouts((at[0], at[1], half_height(SLOT_KINDS[target.slot])), ELSEWHERE)
 
     def _missed(self, world: RearrangeEnv, index: int) -> Whereabouts:
-        """Where an object is that was to be picked and was not: it may have been pushed."""
+        """Locate an object after a failed pick: it may have been pushed."""
         last = self.objects[index]
         now = self._looked_for(world, index, last)
         if now.position is None or last.position is None:
@@ -181,7 +181,7 @@ class Beliefs:
         return last if math.dist(now.position, self._place(index, last)) < MOVED else now
 
     def _looked_for(self, world: RearrangeEnv, index: int, last: Whereabouts) -> Whereabouts:
-        """Where an object is that is believed to be at `last`.
+        """Locate an object that is believed to be at `last`.
 
         Only where that place is seen to be empty may the object be elsewhere: what is seen there could
         be another one of its kind.
@@ -293,7 +293,7 @@ class Beliefs:
                 facts.append(("marks", goal_name(index), target.goal_receptacle))
 
     def _back(self) -> SkillArgument:
-        """Where what is in the hand was taken, as a goal: of its own target, or of who took it for another."""
+        """Return the goal that puts a held object back where it was taken."""
         own = self.target_of(self.held)
         index = self._taken_for if own is None else own
         position = self._taken_from or self._episode.targets[index].start

@@ -38,7 +38,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Start:
-    """Where a skill began, and whether it did what it was meant to do.
+    """Start of a skill relative to its target, and its result.
 
     Attributes:
         distance: From the base to the target in the plane [m].

@@ -119,7 +119,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    """What is written, and where."""
+    """Add the options for output files."""
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
     parser.add_argument(
         "--ledger", type=Path, metavar="PATH", help="write the figures alone there, for results/"
@@ -285,7 +285,7 @@ def _made(
 
 
 def _files(settings: EvaluationSettings) -> list[Path]:
-    """What decides the results besides the code: the episodes, and the policies."""
+    """List the files that decide the results besides the code: episodes and policies."""
     files = [] if settings.dataset is None else [settings.dataset]
     sources = skill_sources(settings.skills, settings.task)
     return files + [who for who in sources.values() if isinstance(who, Path)]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """What to evaluate.
+    """Settings of an evaluation.
 
     Attributes:
         task: Name of a household task.
@@ -121,7 +121,7 @@ class EpisodeRecord:
 
 
 def episode_seed(seed: int, index: int) -> int:
-    """What an evaluation's episode at a position is reset with."""
+    """Return the reset seed of an evaluation's episode at a position."""
     return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])
 
 

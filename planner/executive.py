@@ -36,7 +36,7 @@ LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
 
 @dataclass(frozen=True)
 class SkillRule:
-    """How the executive treats a skill (HAB's values).
+    """The executive's rules for one skill (HAB's values).
 
     Attributes:
         grip: See SkillSpec.
@@ -131,7 +131,7 @@ class Executive:
 
 @dataclass(frozen=True)
 class _End:
-    """How a skill has ended, as far as the robot knows.
+    """End of a skill, as far as the robot knows.
 
     Attributes:
         ending: Why.

@@ -60,13 +60,13 @@ CHORES = {
 
 
 def film_names() -> tuple[str, ...]:
-    """What can be filmed; under a skill's name its own task, as it was trained in."""
+    """List everything that can be filmed; a skill's name stands for its own training task."""
     return (*CHORES, *skill_names())
 
 
 @dataclass(frozen=True)
 class Take:
-    """What came of an episode.
+    """Result of one filmed episode.
 
     Attributes:
         success: At its end.
@@ -212,7 +212,7 @@ def _execution(skill: str, metrics: dict[str, float]) -> Execution:
 
 
 def open_player(name: str, mode: str, seed: int, episodes: int, homes: str) -> Player:
-    """Who plays a name's episodes; UserError where a checkpoint is missing."""
+    """Open the player of a name's episodes; UserError where a checkpoint is missing."""
     if name in CHORES:
         return HouseholdPlayer(CHORES[name], mode, seed, episodes, homes)
     return SkillPlayer(name, seed, episodes, homes)

@@ -1,4 +1,4 @@
-"""What a skill finds when its turn comes, recorded while plans are followed: start states for training.
+"""Hand-offs between skills, recorded while plans are followed: start states for training.
 
 A skill that was trained from starts that a task samples meets others in a plan: the load hangs askew,
 the arm is not quite at rest, the base stands where the last skill has left it.
@@ -97,7 +97,7 @@ def grasp_of(state: SimState, slot: int) -> tuple[float, ...]:
 
 
 def _unit(quaternion: np.ndarray) -> list[float]:
-    """Normalised, and of the two that mean the same the one whose first part is not negative."""
+    """Unit quaternion with w >= 0."""
     norm = float(np.linalg.norm(quaternion))
     return (quaternion / (norm if quaternion[0] >= 0.0 else -norm)).tolist()
 

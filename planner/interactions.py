@@ -1,4 +1,4 @@
-"""Which interactions of a plan have succeeded: HAB's stage goals, as in the VER paper's Figure 6.
+"""Interactions of a plan and their success: HAB's stage goals, as in the VER paper's Figure 6.
 
 Interaction i counts only while everything placed or closed before it is still as it was left, and
 only if all interactions before it succeeded too. With replanning the interactions stay those of the first
@@ -48,12 +48,12 @@ class SkillCall:
 
     @property
     def effect(self) -> Effect:
-        """What it is meant to bring about, see SkillSpec."""
+        """Intended effect, see SkillSpec."""
         return effect_of(self.skill)
 
     @property
     def closes(self) -> bool:
-        """Whether it is meant to close its receptacle."""
+        """True if it is meant to close its receptacle."""
         return self.effect == "closes"
 
 
@@ -89,7 +89,7 @@ def without_navigation(plan: Plan) -> Plan:
 
 
 def achieved(call: SkillCall, state: SimState) -> bool:
-    """Whether the interaction's effect holds in world 0 now, judged from the true state."""
+    """Return whether the interaction's effect holds in world 0 now, judged from the true state."""
     if call.effect == "holds":
         return held_slot(state) == call.argument.slot
     if call.effect == "places":
@@ -102,7 +102,7 @@ def achieved(call: SkillCall, state: SimState) -> bool:
 
 
 def is_at_goal(call: SkillCall, state: SimState) -> bool:
-    """Whether the object of a place call is within OBJECT_AT_DISTANCE of its goal."""
+    """Return whether the object of a place call is within OBJECT_AT_DISTANCE of its goal."""
     position = state.object_position[0, call.argument.slot]
     return math.dist(position.tolist(), call.argument.position) < OBJECT_AT_DISTANCE
 
@@ -113,7 +113,7 @@ def held_slot(state: SimState) -> int:
 
 
 def hand_empty(state: SimState) -> bool:
-    """Whether the gripper of world 0 holds neither an object nor a handle."""
+    """Return whether the gripper of world 0 holds neither an object nor a handle."""
     return held_slot(state) == NOTHING and int(state.held_handle[0]) == NOTHING
 
 
@@ -155,7 +155,7 @@ class InteractionTracker:
 
     @property
     def reached(self) -> int:
-        """How many interactions, from the first on, have counted so far."""
+        """Number of interactions, from the first on, that have counted so far."""
         return self._reached
 
     def update(self, state: SimState) -> None:
@@ -211,7 +211,7 @@ class InteractionTracker:
         }
 
     def _is_done(self, index: int, state: SimState) -> bool:
-        """Whether the next interaction of the chain counts now."""
+        """Return whether the next interaction of the chain counts now."""
         seen = self._seen[index] and self._is_kept(index, state)
         done = seen if self._any_order else achieved(self._calls[index], state)
         return done and self._are_kept(index, state)
@@ -220,7 +220,7 @@ class InteractionTracker:
         return all(self._is_kept(index, state) for index in range(count))
 
     def _is_kept(self, index: int, state: SimState) -> bool:
-        """Whether an interaction's effect holds, if it is one that shall last."""
+        """Return whether an interaction's effect holds, if it is one that has to last."""
         if not self._lasting[index]:
             return True
         call = self._calls[index]

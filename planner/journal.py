@@ -131,7 +131,7 @@ class Journal:
 
 
 def heading(settings: EvaluationSettings, files: Sequence[Path]) -> dict[str, Any]:
-    """What has to be the same for an evaluation to go on; as plain data."""
+    """Return the settings that must be equal for an evaluation to go on, as plain data."""
     asked = {k: v for k, v in dataclasses.asdict(settings).items() if k != "episodes"}
     plain = {k: str(v) if isinstance(v, Path) else v for k, v in asked.items()}
     plain[CODE] = code_version()

@@ -1,4 +1,4 @@
-"""What came of an execution, judged from the true state, for the record only.
+"""Verdicts on an execution from the true state, for the record only.
 
 No decision may use it: what a judge finds leaves it in `execution()`, and as `missed` for who looks on.
 """
@@ -26,7 +26,7 @@ EXHAUSTED = "plan exhausted"
 
 
 def force_exceeded(info: Mapping[str, Any]) -> bool:
-    """Whether a step, by what it told, went beyond a force limit: that ends an episode, by HAB's rule."""
+    """Return whether a step exceeded a force limit, which ends an episode by HAB's rule."""
     return info.get("metrics", {}).get("failure/force_limit", 0.0) > 0.0
 
 
@@ -163,7 +163,7 @@ class Judge:
         return tuple(self._tracker.results(self._world.state))
 
     def _has_effect(self, call: SkillCall, distance: float) -> bool:
-        """Whether what a call is for was brought about; a drive ends near enough to what it was told."""
+        """Return whether a call had its effect; a drive must end near enough to its target."""
         if call.effect == "arrives":
             return distance <= self._arrived
         return call.effect != "" and achieved(call, self._world.state)
@@ -171,7 +171,7 @@ class Judge:
     def _deviation(
         self, name: str, call: SkillCall, ending: Ending
     ) -> tuple[str | None, tuple[int, ...]]:
-        """What is not as the plan assumes, and the targets that it concerns."""
+        """Return the most telling deviation from the plan, and the targets that it concerns."""
         disturbed = self._disturbances()
         others = [other.argument.target_index for other in disturbed]
         cause = self._cause(name, call, ending, disturbed)
@@ -181,7 +181,7 @@ class Judge:
     def _cause(
         self, name: str, call: SkillCall, ending: Ending, disturbed: Sequence[SkillCall]
     ) -> str | None:
-        """What is not as the plan assumes, the most telling first."""
+        """Name the most telling deviation from the plan."""
         state = self._world.state
         held, effect = held_slot(state), effect_of(name)
         if ending in ("force limit", "step limit"):
@@ -205,7 +205,7 @@ class Judge:
         return None
 
     def _disturbances(self) -> list[SkillCall]:
-        """What has not stayed as it was left; each is told once, and again if it was mended meanwhile."""
+        """List effects undone since; each is reported once until it is restored."""
         state = self._world.state
         now = self._tracker.disturbed(state)
         told = [call for call in self._disturbed if not achieved(call, state)]

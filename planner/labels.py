@@ -1,4 +1,4 @@
-"""How people are told what the robot is doing: title, verb and colour of skills and of what comes between."""
+"""Labels for people: title, verb and colour of each skill and of the phases between skills."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def label_of(name: str) -> Label:
 
 
 def legend() -> tuple[str, ...]:
-    """What charts tell apart, in the order of their keys."""
+    """Keys of the chart legend, in order."""
     return (*all_specs(), REARM, MONOLITHIC)

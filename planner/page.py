@@ -155,7 +155,7 @@ def _failures(result: dict[str, Any]) -> str:
 
 
 def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:
-    """Where each skill that interacts began, as the navigation before it left the robot."""
+    """Collect the start of each interacting skill, as the navigation before it left the robot."""
     starts: dict[str, list[Start]] = {}
     for record in result["records"]:
         before: dict[str, Any] | None = None
@@ -221,7 +221,7 @@ def _timelines(result: dict[str, Any], longest: int) -> str:
 
 
 def _decisions(record: dict[str, Any]) -> str:
-    """What replanning made of the episode, folded away; nothing where there was none."""
+    """List the episode's replanning decisions, folded away; empty where there were none."""
     decisions = record.get("decisions")  # not in older files
     if not decisions:
         return ""

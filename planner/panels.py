@@ -165,7 +165,7 @@ def draw_plan(
 
 
 def _line_title(episode: Episode, calls: Sequence[SkillCall], room: int) -> str:
-    """What the steps of a target are about, as far as there is room [pixels]."""
+    """Title of a target's steps, shortened to the room there is [pixels]."""
     receptacle = calls[0].receptacle
     if receptacle is not None and all(c.interacts and c.receptacle == receptacle for c in calls):
         return receptacle_title(receptacle)  # the training of a skill that opens or closes

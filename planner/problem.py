@@ -97,7 +97,7 @@ def goal_name(target_index: int) -> str:
 
 
 def skill_arguments(episode: Episode) -> dict[str, SkillArgument]:
-    """What skills are told about each object (its start, not where it is now) and each goal."""
+    """Return the skill argument of each object (its start, not where it is now) and each goal."""
     arguments: dict[str, SkillArgument] = {}
     for index, target in enumerate(episode.targets):
         arguments[object_name(index)] = SkillArgument("object", target.slot, index, target.start)
@@ -116,7 +116,7 @@ def drawers_of(episode: Episode) -> dict[int, str]:
 
 
 def is_opened(receptacle: str, joints: Mapping[str, float]) -> bool:
-    """Whether objects in a receptacle can be reached; half-open counts as closed."""
+    """Return whether objects in a receptacle can be reached; half-open counts as closed."""
     if receptacle not in ARTICULATED_RECEPTACLES:
         return True
     kind, joint = ARTICULATED_RECEPTACLES[receptacle]

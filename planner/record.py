@@ -1,4 +1,4 @@
-"""What is kept of a plan that was carried out, and what those see who look on."""
+"""Execution records, and what per-step observers receive."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class HandOff:
 
 @dataclass(frozen=True)
 class Decision:
-    """What replanning made of a hand-off.
+    """Replanning's decision at a hand-off.
 
     Attributes:
         step: Environment steps so far.
@@ -67,7 +67,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Moment:
-    """What an observer (the video, a progress display) sees after each step.
+    """State shown to an observer (the video, a progress display) after each step.
 
     Attributes:
         calls: The plan.
@@ -91,7 +91,7 @@ Observer = Callable[[RearrangeEnv, Moment], None]
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of a plan.
+    """Record of a plan that was carried out.
 
     Attributes:
         success_at_end: HAB's success: every object at its goal, hand empty, plan run to its end; where

@@ -43,7 +43,7 @@ ARRIVED = NavigateConfig().goal_distance  # [m], base to what it was told: Navig
 
 @dataclass(frozen=True)
 class ReplanSettings:
-    """How often.
+    """Limits on replanning.
 
     Attributes:
         limit: New plans in an episode at most; 0: no replanning.
@@ -56,7 +56,7 @@ class ReplanSettings:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How to go on after a hand-off.
+    """Decision after a hand-off.
 
     Attributes:
         text: Why, in words.
@@ -71,7 +71,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """What is not as the plan assumes, and whose fault it is; None: no object's."""
+    """A deviation from the plan and the target to blame; None: no object's."""
 
     cause: str
     target: int | None
@@ -108,7 +108,7 @@ class Replanner:
 
     @property
     def may_replan(self) -> bool:
-        """Whether a new plan is left."""
+        """True if another plan is allowed."""
         return self._plans < self._settings.limit
 
     def decide(
@@ -154,7 +154,7 @@ class Replanner:
     def _trouble(
         self, call: SkillCall, carried: int, stranded: bool, moved: list[int]
     ) -> _Trouble | None:
-        """What is not as the plan assumes; the hand first, then what was to be done."""
+        """Find the deviation from the plan; the hand first, then the step's effect."""
         held, target = self.beliefs.held, call.argument.target_index
         if held == HANDLE:
             return _Trouble("holds a handle", target)
@@ -178,13 +178,13 @@ class Replanner:
         return None
 
     def _is_amiss(self, call: SkillCall) -> bool:
-        """Whether a target that was put down, not put back, is not at its goal."""
+        """Return whether a target that was put down, not put back, is away from its goal."""
         target = call.argument.target_index
         goal = self._episode.targets[target].goal
         return call.argument.position == goal and not self.beliefs.objects[target].at_goal
 
     def _omission(self) -> _Trouble | None:
-        """What the plan has left undone: it only freed the hand, or could not be changed any more."""
+        """Find work left undone by a plan that only freed the hand, or was the last allowed."""
         left = self.beliefs.left(self._given_up)
         return _Trouble(f"{object_name(left[0])} is still to be done", None) if left else None
 

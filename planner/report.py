@@ -1,4 +1,4 @@
-"""What an evaluation found: a summary for machines, a table for people."""
+"""Results of an evaluation: a summary for machines, a table for people."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def without_records(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_result(path: Path, needed: Sequence[str] = NEEDED) -> dict[str, Any]:
-    """What `summarize` found and `planner.eval --json` wrote; or `--ledger`, then with FIGURES alone.
+    """Read a result of `planner.eval --json`; or of `--ledger`, then with FIGURES alone.
 
     Raises:
         UserError: The file is something else.
@@ -139,13 +139,13 @@ def read_result(path: Path, needed: Sequence[str] = NEEDED) -> dict[str, Any]:
 
 
 def plan_lines(summary: dict[str, Any]) -> str:
-    """What planning found, in three lines."""
+    """Sum up planning in three lines."""
     valid = ", all of them valid" if summary["validated"] else ""
     return f"{summary['task']}: {summary['episodes']} planned{valid}; {_planning_line(summary)}"
 
 
 def row_name(settings: EvaluationSettings) -> str:
-    """What a table over several evaluations calls this one: "TP-SRL", "TP-SRL (NoNav)", ..."""
+    """Return this evaluation's name in a table over several: "TP-SRL", "TP-SRL (NoNav)", ..."""
     mode, exceptions = parse_modes(settings.skills)
     name = MODES[mode]
     additions = {
@@ -195,7 +195,7 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
 
 
 def replanning_line(replanning: dict[str, Any]) -> str:
-    """What replanning was allowed to do, and did."""
+    """Sum up the limits and use of replanning in one line."""
     return (
         f"replanning, at most {replanning['limit']} new plans: "
         f"{replanning['new_plans']} in {counted(replanning['episodes'], 'episode')}"
@@ -278,7 +278,7 @@ def _planning_line(summary: dict[str, Any]) -> str:
 
 
 def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:
-    """How many picks ended with another object in the hand, whether or not they failed first."""
+    """Count the picks that ended with another object in the hand, failed or not."""
     picks = [h for r in records for h in r.execution.hand_offs if effect_of(h.skill) == "holds"]
     return {"wrong": sum(h.deviation == WRONG_OBJECT for h in picks), "picks": len(picks)}
 

@@ -223,7 +223,7 @@ def progress(moment: Moment, execution: Execution | None) -> tuple[int, bool]:
 
 
 def result_text(execution: Execution) -> tuple[str, Color]:
-    """How the episode ended, for example "Failed, pick: time-out: 7 of 10 interactions"."""
+    """Describe the episode's end, for example "Failed, pick: time-out: 7 of 10 interactions"."""
     text, colour = "Success", DONE
     if execution.failure is not None:
         skill, colon, cause = execution.failure.partition(":")
@@ -239,12 +239,12 @@ def _target_index(moment: Moment) -> int:
 
 
 def kind_of(source: str) -> str:
-    """What a skill's source is called in captions: a checkpoint is "learned", the rest is as it is."""
+    """Return a skill's source for captions: a checkpoint is "learned", the rest is as it is."""
     return "learned" if source.endswith(".safetensors") else source
 
 
 def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None:
-    """Where the handle is that the plan's current step is about [3], m; None where there is none."""
+    """Position of the handle that the plan's current step is about [3], m; None without one."""
     joint = moment.calls[moment.plan_index].argument.joint
     if joint is None or moment.skill in (REARM, WAIT):
         return None
@@ -252,7 +252,7 @@ def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None
 
 
 def caption(world: RearrangeEnv, moment: Moment) -> str:
-    """What is being done, for example "3/20  driving to table 1"."""
+    """Describe the current step, for example "3/20  driving to table 1"."""
     call = moment.calls[moment.plan_index]
     number = f"{moment.plan_index + 1}/{len(moment.calls)}"
     verb = label_of(moment.skill).verb

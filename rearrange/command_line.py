@@ -1,4 +1,4 @@
-"""What every command line shares: errors of one line, with exit code 2."""
+"""Errors of command lines: one line, with exit code 2."""
 
 from __future__ import annotations
 

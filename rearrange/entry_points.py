@@ -1,4 +1,4 @@
-"""What other packages have registered, loaded and checked."""
+"""Entry points of other packages, loaded and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where that lies which comes with the code: configs/ and data/, of a checkout or of a wheel."""
+"""Folder of the files that come with the code: configs/ and data/, of a checkout or of a wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mkdocs does to the pages: the README is the front page, and links to files of the code become names."""
+"""Hooks of mkdocs: the README is the front page, and links to files of the code become names."""
 
 from __future__ import annotations
 

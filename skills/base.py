@@ -1,4 +1,4 @@
-"""What a skill is to whoever chains skills."""
+"""The Skill protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rearrange.episodes import Episode
 
 @dataclass(frozen=True)
 class SkillArgument:
-    """What a skill is applied to.
+    """Argument of a skill.
 
     Attributes:
         kind: "object": the object at its start; "goal": the place where it belongs.
@@ -53,7 +53,7 @@ class Skill(Protocol):
         ...
 
     def done(self, world: RearrangeEnv) -> bool:
-        """Whether the skill's own end condition holds, as far as it can observe."""
+        """Return whether the skill's own end condition holds, as far as it can observe."""
         ...
 
 

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _tell_package(module: str, package: str, mend: str) -> bool:
-    """Whether a package is installed, told in one line."""
+    """Print one line on whether a package is installed."""
     if importlib.util.find_spec(module) is None:
         print(f"{package}: missing, get it with: {mend}")
         return False

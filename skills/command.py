@@ -55,7 +55,7 @@ def short_path(path: str | Path) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What this machine is, for records."""
+    """Describe this machine, for records."""
     model = platform.processor() or platform.machine()
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""What a skill still lacks before it can be trained, evaluated, planned with and filmed."""
+"""Completeness of skills: everything needed to train, evaluate, plan and film them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WITHOUT = {  # field -> what does not work where it is left out
 
 
 def missing(spec: SkillSpec) -> list[str]:
-    """What is missing, one line each; nothing where the skill is whole."""
+    """List what is missing, one line each; empty where the skill is whole."""
     return [*_fields(spec), *_files(spec)]
 
 

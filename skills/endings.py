@@ -1,4 +1,4 @@
-"""When a policy's skill is over, from what the robot can tell."""
+"""Endings of policies' skills, from what the robot can tell."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Ending:
         """Take notice of the action that is about to be carried out, in the simulator's units [J + 3]."""
 
     def is_over(self, body: Body, stop: bool) -> bool:
-        """Whether the skill is over after a step.
+        """Return whether the skill is over after a step.
 
         Args:
             body: The robot.
@@ -40,7 +40,7 @@ class Ending:
         raise NotImplementedError
 
     def at_rest(self, body: Body) -> bool:
-        """Whether the hand is at its resting place."""
+        """True if the hand is at its resting place."""
         return body.to_rest < self.config.rest_threshold
 
 

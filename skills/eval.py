@@ -110,7 +110,7 @@ def _make_player(checkpoint: str, options: Any) -> Player:
 
 
 def place_of(options: Any) -> dict[str, str]:
-    """What of a policy's environments shall be otherwise: homes, simulator, or Habitat's scenes."""
+    """Return the changes to a policy's environments: homes, simulator, or Habitat's scenes."""
     if options.scenes:
         return {"dataset": str(options.file), "scenes": options.scenes}
     if options.lab_dataset:
@@ -156,7 +156,7 @@ def summarise(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def causes_of(result: dict[str, Any]) -> list[str]:
-    """Why an episode failed."""
+    """List the causes of a failed episode."""
     return [
         key.removeprefix("failure/")
         for key, value in result.items()

@@ -147,7 +147,7 @@ def render_page(text: str, ledger: Mapping[str, Any]) -> str:
 
 
 def check_page(page: Path, text: str, ledger: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is wrong: markers that differ from the ledger, and figures outside of markers.
+    """Find markers that differ from the ledger, and figures outside of markers.
 
     Args:
         page: How the document is called in findings.
@@ -169,7 +169,7 @@ def check_page(page: Path, text: str, ledger: Mapping[str, Any]) -> Iterator[Fin
 
 
 def _wrong_markers(line: str, ledger: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the markers of a line."""
+    """Find faults in the markers of a line."""
     if _STARTS_LINE.match(line):
         yield "a marker begins the line, which GitHub then takes for HTML: put a word before it"
     for match in MARKER.finditer(line):

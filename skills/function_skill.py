@@ -60,7 +60,7 @@ class FunctionActor:
         getattr(self._function, "restart", lambda: None)()
 
     def act(self, observation: dict[str, np.ndarray]) -> np.ndarray:
-        """What the function returns, cut to [-1, 1]; UserError where it is no action."""
+        """Call the function and cut its action to [-1, 1]; UserError where it is no action."""
         action = np.asarray(self._function(observation), dtype=float)
         if action.shape != (self._size,) or not np.isfinite(action).all():
             raise UserError(

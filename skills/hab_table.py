@@ -71,13 +71,13 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether the rules give it other values, or HAB itself has another than both."""
+        """True if the rules give it other values, or HAB itself has another than both."""
         alike = same(self.ours, self.hab_judged) and same(self.trained, self.hab)
         return not alike or bool(self.known.kept)
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two values are one to four places."""
+    """Return whether two values are equal to four places."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first == second
     return first == second or abs(first - second) <= 5e-5
@@ -121,7 +121,7 @@ def rows_of(skill: str) -> dict[str, Row]:
 
 
 def is_shared(name: str) -> bool:
-    """Whether a setting is not of a single task."""
+    """True if a setting is not of a single task."""
     return name.startswith("action.") or name in rows_elsewhere()
 
 
@@ -184,7 +184,7 @@ def _table(names: Sequence[str]) -> list[str]:
 
 
 def _by_task(values: dict[str, str]) -> str:
-    """What most tasks have, and then what the others have."""
+    """Write the value of most tasks, then those of the others."""
     most, _ = Counter(values.values()).most_common(1)[0]
     others: dict[str, list[str]] = {}
     for task, value in values.items():
@@ -194,7 +194,7 @@ def _by_task(values: dict[str, str]) -> str:
 
 
 def _shared_table() -> list[str]:
-    """What is not of a single task: simulator, actions, starts."""
+    """Table of what all tasks share: simulator, actions, starts."""
     columns = {task: rows_of(task) for task in tasks()}
     lines = ["| setting | ours | hab | meaning |", "|---" * 4 + "|"]
     for key in filter(is_shared, columns["navigate"]):
@@ -255,7 +255,7 @@ def _about(name: str) -> tuple[str, dict[str, str]]:
 
 
 def _group(names: tuple[str, ...]) -> list[str]:
-    """What is to be said of tasks that stand beside each other, what they share only once."""
+    """Section of tasks that stand beside each other; what they share is said only once."""
     about = {name: _about(name) for name in names}
     first = about[names[0]][1]
     shared = {

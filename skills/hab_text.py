@@ -1,4 +1,4 @@
-"""What docs/hab.md says in words; skills/hab_table.py makes the tables."""
+"""Texts of docs/hab.md; skills/hab_table.py makes the tables."""
 
 INTRODUCTION = """\
 # The tasks of the Home Assistant Benchmark

@@ -42,7 +42,7 @@ class HabitatLabSettings(Staged):
 
 
 def is_habitat_lab(skill: str) -> bool:
-    """Whether what is trained is a task of habitat-lab."""
+    """Return whether a training is of a task of habitat-lab."""
     return skill.startswith(PREFIX)
 
 
@@ -235,7 +235,7 @@ def _converted(space: Any) -> spaces.Dict:
 
 
 def _missing(reason: str) -> str:
-    """How to get what is missing, where that is a data set."""
+    """Say how to get what is missing, where that is a data set."""
     for part, uids in DOWNLOADS.items():
         if part in reason:
             return f"; get it with: {download_command(uids)}"

@@ -54,14 +54,14 @@ class Job:
 
 @dataclass
 class Progress:
-    """What is known of the jobs of a folder, by name."""
+    """State of the jobs of a folder, by name."""
 
     path: Path
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Progress:
-        """What an earlier run has left; raises UserError where the file is broken."""
+        """Read an earlier run's state; raises UserError where the file is broken."""
         path = folder / "state.json"
         try:
             entries = json.loads(path.read_text()) if path.exists() else {}
@@ -72,7 +72,7 @@ class Progress:
         return cls(path, entries)
 
     def is_done(self, job: Job) -> bool:
-        """Whether a job has ended well, with the same command as today."""
+        """Return whether a job has ended well, with the same command as today."""
         entry = self.entries.get(job.name, {})
         return entry.get("status") == DONE and entry.get("command") == list(job.arguments)
 

@@ -77,7 +77,7 @@ def index(ledger: Mapping[str, Any]) -> str:
 
 
 def check_entries(ledger: Mapping[str, Any], root: Path) -> Iterator[Finding]:
-    """What is wrong with entries: no origin, too large, private paths; references without a source."""
+    """Find faults in entries: no origin, too large, private paths; references without a source."""
     for name, entry in ledger.items():
         path = Path("results") / f"{name}.json"
         if name == REFERENCES:

@@ -63,7 +63,7 @@ def monolithic_policy(scenario: str, given: str | None = None) -> Path:
 
 
 def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
-    """Who plays each skill: "oracle", "spa", "random" or the file of a policy.
+    """Map each skill to its source: "oracle", "spa", "random" or the file of a policy.
 
     Args:
         words: As in `load_skills`.

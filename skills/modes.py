@@ -1,4 +1,4 @@
-"""Who plays the skills of a plan: modes, and exceptions for single skills."""
+"""Modes: the kind of agent that plays all skills of a plan, and exceptions for single skills."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _NETWORK = "trainer.network."
 
 @dataclass(frozen=True)
 class Names:
-    """What a task calls its numbers.
+    """A task's names for its numbers.
 
     Attributes:
         actions: Names of the numbers of its action, in their order.

@@ -18,7 +18,7 @@ from ver import UserError
 
 
 class Actor(Protocol):
-    """Who acts in one world."""
+    """Policy of one world: observations to actions, one after the other."""
 
     def restart(self) -> None:
         """Forget what was seen."""
@@ -95,12 +95,12 @@ class ObservingSkill:
         return action
 
     def done(self, world: RearrangeEnv) -> bool:
-        """Whether the skill is over, from what the robot can tell."""
+        """Return whether the skill is over, from what the robot can tell."""
         return self.ending.is_over(Body(world), bool(self.full[0, -1] > 0.0))
 
 
 def ending_of(name: str) -> type[Ending]:
-    """Who judges when a skill is over; a UserError where nobody does."""
+    """Return the judge of a skill's end; a UserError where there is none."""
     ending = find(name).ending
     if ending is None:
         raise UserError(f"{name} does not say when a policy is done: set SkillSpec.ending")

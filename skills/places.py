@@ -25,7 +25,7 @@ def plans_of(results: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def count_places(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many plans and apartments episodes took place in; nothing where results do not tell."""
+    """Count the plans and apartments of episodes; empty where results do not tell."""
     names = ("layout", "variation", "building")
     homes = {tuple(result.get(name) for name in names) for result in results}
     if not homes or homes == {(None,) * len(names)}:

@@ -1,4 +1,4 @@
-"""Who plays the episodes of an evaluation: a policy, an oracle, or a baseline that has learned nothing."""
+"""Players of an evaluation: a policy, an oracle, or a baseline that has learned nothing."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ class BaselinePlayer:
 
 
 def needs_detour(world: RearrangeEnv) -> bool:
-    """Whether the base, driving straight at what the skill is about, is stopped before it is in reach.
+    """Return whether the base, driving straight at the target, is stopped before it is in reach.
 
     Meant for the begin of an episode of the skill's own task.
     """
@@ -318,7 +318,7 @@ def needs_detour(world: RearrangeEnv) -> bool:
 
 
 def _place_of(world: RearrangeEnv) -> tuple[float, float]:
-    """Where on the floor plane that is which a skill's own task is about [m]."""
+    """Position of the target of a skill's own task on the floor plane [m]."""
     if world.episode.target_joint is not None:
         handle = ARTICULATED_JOINTS.index(world.episode.target_joint)
         x, y = world.state.handle_position[0, handle, :2].tolist()
@@ -328,6 +328,6 @@ def _place_of(world: RearrangeEnv) -> tuple[float, float]:
 
 
 def argument_of(name: str, episode: Episode) -> SkillArgument:
-    """What the episode of a skill's own task asks of the skill, or that of a scenario first of all."""
+    """Return the skill's argument in an episode of its own task, or a scenario's first."""
     spec = all_specs().get(name)
     return (next_of if spec is None or spec.argument is None else spec.argument)(episode)

@@ -53,7 +53,7 @@ def _read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def steps_are_decisions(run: Path) -> bool:
-    """Whether a step of the run's log is a policy's decision that lasts several steps of the world."""
+    """Return whether a logged step is a decision that lasts several steps of the world."""
     found = [path for path in (run / "run.json", *run.glob("*/run.json")) if path.is_file()]
     about = json.loads(found[0].read_text()) if found else {}
     task = about.get("metadata", {}).get("task", {})

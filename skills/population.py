@@ -103,7 +103,7 @@ class SkillTrainers:
 
 
 def table(population: Population) -> Table:
-    """Where the members stand."""
+    """Table of the members and their scores."""
     result = Table(title=f"{population.round} of {population.config.rounds} rounds")
     for column in (
         "member",

@@ -82,7 +82,7 @@ def write_result(path: str | Path, record: dict[str, Any]) -> None:
 
 
 def command_line(module: str, arguments: Sequence[str]) -> str:
-    """What a user types to run a module, without private folders."""
+    """Return the command that runs a module as a user types it, without private folders."""
     return f"python -m {module} {shlex.join(without_private_folders(list(arguments)))}".rstrip()
 
 

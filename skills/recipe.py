@@ -33,7 +33,7 @@ class Stage:
 
 @dataclass
 class Staged:
-    """What the settings of every training have: its stages."""
+    """Settings that have stages, as those of every training do."""
 
     stages: list[Stage] = field(default_factory=list)  # of the training; empty: it is one
     # The first stage to train, with trainer.start_from in the place of those before; empty: all
@@ -71,7 +71,7 @@ def check_stages(stages: Sequence[Stage], since: str, until: str) -> None:
 
 
 def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
-    """What a checkpoint keeps of its recipe: the stages' names, and a hash of all their settings.
+    """Summarise a recipe for a checkpoint: the stages' names, and a hash of all their settings.
 
     Neither the seed nor the folders of the run and of what was recorded for it count.
 

@@ -78,13 +78,13 @@ def find(name: str) -> SkillSpec:
 
 
 def effect_of(name: str) -> Effect:
-    """What the skill of that name is to bring about; "" for what is no skill, such as `reset_arm`."""
+    """Return the intended effect of a skill; "" for what is no skill, such as `reset_arm`."""
     spec = all_specs().get(name)
     return "" if spec is None else spec.effect
 
 
 def shipped_policy(name: str, folder: Path) -> Path:
-    """Where the shipped policy of a skill is, or of whatever else is trained: in `folder`, unless said."""
+    """Path of the shipped policy of a skill or another task: in `folder`, unless said."""
     spec = all_specs().get(name)
     return (
         folder / f"{name}.safetensors" if spec is None or not spec.checkpoint else spec.checkpoint

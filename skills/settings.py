@@ -53,7 +53,7 @@ ORACLE = "oracle"  # the teacher that there is
 OWN = (
     "action",
     "base_motion",
-)  # settings of its task that a policy keeps: how its actions are meant
+)  # task settings that define what actions mean
 
 
 @dataclass
@@ -267,7 +267,7 @@ class SkillEnvironments:
         )  # fmt: skip
 
     def make_source(self) -> EpisodeSource | None:
-        """Where episodes come from, if not from our apartments."""
+        """Make the source of episodes, if they are not from our apartments."""
         if not self.dataset:
             return None
         return DatasetEpisodes(self.dataset)

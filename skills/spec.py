@@ -47,7 +47,7 @@ class PlanAction:
 
 @dataclass(frozen=True)
 class SkillSpec:
-    """What a skill is. Whatever is left out, `skills.completeness` names as missing.
+    """Declaration of a skill. Whatever is left out, `skills.completeness` names as missing.
 
     Attributes:
         task: What is learned; its name is the skill's.
@@ -100,7 +100,7 @@ class SkillSpec:
 
     @property
     def is_optional(self) -> bool:
-        """Whether it takes part in plans only where it is named."""
+        """True if it takes part in plans only where it is named."""
         return bool(self.pddl)
 
 

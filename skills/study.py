@@ -65,7 +65,7 @@ WAYS = (0.5, 0.95)  # quantiles of the ways in Pick's own episodes that are told
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker needs to know.
+    """Settings of a worker.
 
     Attributes:
         split: Apartments.

@@ -21,7 +21,7 @@ _player: Any = None
 def play_in_workers(
     make: Callable[[], Any], cases: Sequence[tuple[Any, ...]], workers: int
 ) -> Iterator[Any]:
-    """What comes of the cases, in the order in which they end.
+    """Yield the cases' results, in the order in which they end.
 
     Args:
         make: Makes a process's player, whose `play` plays a case; picklable. Where it has a `close`, that

@@ -1,4 +1,4 @@
-"""What every setting of a training may be, checked before anything starts."""
+"""Ranges and choices of every training setting, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Range(NamedTuple):
     above: bool = False
 
     def __contains__(self, value: object) -> bool:
-        """Whether a number lies within, and is finite."""
+        """Return whether a number lies within, and is finite."""
         assert isinstance(value, (int, float))
         enough = value > self.low if self.above else value >= self.low
         return enough and value <= self.high and math.isfinite(value)

@@ -1,4 +1,4 @@
-"""What an episode is: an apartment, where everything stands, and what is asked."""
+"""Episodes: an apartment, where everything stands, and the task's targets."""
 
 from __future__ import annotations
 

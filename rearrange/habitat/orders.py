@@ -1,4 +1,4 @@
-"""What an engine is told: its settings, an episode to load, a motion of the base."""
+"""Orders to an engine: its settings, an episode to load, a motion of the base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Habitat engine loads: our apartments, objects and robot as glTF and URDF files.
+"""Files for the Habitat engine: our apartments, objects and robot as glTF and URDF.
 
 All of it is read from the compiled MuJoCo model, so both simulators have the same geometry, masses and
 limits. Everything keeps its own z-up frame here; `habitat.py` says where it stands. The files lie in the

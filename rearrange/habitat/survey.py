@@ -1,4 +1,4 @@
-"""What is asked once of a scene of a dataset of Habitat: its floor and its handles.
+"""One-off queries of a scene of a Habitat dataset: navmesh floor and handle poses.
 
 As `engine.py` it imports nothing of ours and knows Habitat's frames only. Loaded by `engine_server.py`.
 """

@@ -1,4 +1,4 @@
-"""Where the base can stand: a clearance field over an apartment's floor, and motion against it.
+"""Occupancy grid: a clearance field over an apartment's floor, and motion against it.
 
 World frame, metres, radians. Fields are indexed [ix, iy] and sampled at cell centres; between
 centres they are interpolated bilinearly. Clearance is the signed distance to the nearest obstacle
@@ -57,7 +57,7 @@ class OccupancyGrid:
     def from_floor(
         cls, name: str, origin: tuple[float, float], free: np.ndarray, cell: float = CELL_SIZE
     ) -> OccupancyGrid:
-        """The grid of a floor of which only is known which cells are free; exact to about a cell.
+        """Grid from a free-space mask (accurate to about one cell).
 
         Args:
             name: For messages.

@@ -1,4 +1,4 @@
-"""Where the robot can stand to get at something with its arm."""
+"""Standing places from which the arm reaches something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether one place on the floor is seen from another."""
+"""Line of sight between places on the floor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a geom is in the camera's frame and which pixels it may cover (numba)."""
+"""Projection of a geom: pose in the camera's frame, pixels that it may cover (numba)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Where rays are inside one geom (numba): the slow, exact way, for what comes close to the camera.
+"""Rays through one geom (numba): the slow, exact way, for what comes close to the camera.
 
 Rays are given in the geom's frame as the eye plus depth times a direction. All bodies are convex, so that
 a ray is inside for one interval of depths, empty if it begins above its end. No function branches and all

@@ -1,4 +1,4 @@
-"""What the conformance test works with: actions, snapshots of the state, and comparisons."""
+"""Tools of the conformance test: actions, snapshots of the state, and comparisons."""
 
 from __future__ import annotations
 

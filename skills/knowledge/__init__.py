@@ -1,8 +1,8 @@
-"""What the robot may know: the only door between what decides and the simulator's state.
+"""Knowledge of the robot: the only door between decisions and the simulator's state.
 
 Policies, the ends of skills, the executive, the replanner and the sense-plan-act skills read the
 world through this package alone. `table.py` says who reads what at each level and who is exempt;
-`docs/knowledge.md` is made of it, and tests/skills/knowledge/test_guard.py fails where code reads more.
+`docs/knowledge.md` is made of it, and tests/skills/knowledge/test_table.py fails where code reads more.
 
 - `body.py`: the robot itself, by odometry, joints and the suction cup's own sense.
 - `policy.py`: the observations of a policy's own task.

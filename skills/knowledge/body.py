@@ -1,4 +1,4 @@
-"""What the robot senses of itself."""
+"""Proprioception: what the robot senses of itself."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Body:
 
     @property
     def is_holding(self) -> bool:
-        """Whether the cup holds something, be it an object or a handle."""
+        """True if the cup holds something, be it an object or a handle."""
         state = self._world.state
         return max(int(state.held_object[0]), int(state.held_handle[0])) > NOTHING
 

@@ -92,7 +92,7 @@ class Knowledge:
             self._travels.pop(joint, None)
 
     def told(self, target_index: int, start: Position) -> Position:
-        """Where an object is told to be that nothing but its drawer has moved [3], m, world frame.
+        """Told position of an object that nothing but its drawer has moved [3], m, world frame.
 
         Args:
             target_index: Place in the episode's targets.
@@ -105,7 +105,7 @@ class Knowledge:
         return x, y, z
 
     def _carried(self, joint: str) -> np.ndarray:
-        """How far a drawer has carried what is in it [3], m."""
+        """Displacement of a drawer's contents [3], m."""
         if self.level == "hab":
             return np.zeros(3)
         if self.level == "privileged":

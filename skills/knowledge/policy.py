@@ -1,4 +1,4 @@
-"""What a policy observes: what its own task makes of the world, as in training.
+"""Observations of a policy: its own task's, as in training.
 
 Which numbers these are stands in the task's file in `rearrange.tasks`, and in docs/hab.md: HAB's
 sensors. The masks of the actions read no more than that.
@@ -31,5 +31,5 @@ class PolicySenses:
         return seen | {DEPTH_KEY: seen_depth(world.simulator, self._camera_size)}
 
     def mask(self, world: RearrangeEnv, physical: np.ndarray) -> np.ndarray:
-        """What the task makes of an action in the simulator's units [1, J + 3], which is changed [J + 3]."""
+        """Apply the task's mask to an action in the simulator's units [1, J + 3]; changes it [J + 3]."""
         return self._task.mask(world.state, physical)[0]

@@ -1,4 +1,4 @@
-"""What the robot can tell of objects, doors and its hand at a hand-off, for replanning.
+"""Senses for replanning: objects, doors and the hand at a hand-off.
 
 `Observed` is what a Fetch could know:
 
@@ -39,26 +39,26 @@ MARGIN = 0.03  # [m], of the camera's depth
 
 
 class Senses(Protocol):
-    """Where replanning gets its facts from."""
+    """Source of replanning's facts."""
 
     def in_hand(self, world: RearrangeEnv, expected: int) -> int:
-        """What the hand holds: a slot, HANDLE or NOTHING; `expected` is a slot or NOTHING."""
+        """Tell the hand's contents: a slot, HANDLE or NOTHING; `expected` is a slot or NOTHING."""
         ...
 
     def at_cup(self, world: RearrangeEnv) -> Position | None:
-        """Where the object in the hand is [3], m, world frame; None without one."""
+        """Position of the object in the hand [3], m, world frame; None without one."""
         ...
 
     def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
-        """Where an object lies, expected `near` [3], m, world frame; None if that cannot be told."""
+        """Find an object, expected `near` [3], m, world frame; None if that cannot be told."""
         ...
 
     def shows(self, world: RearrangeEnv, position: Position) -> bool:
-        """Whether an object at this position [3], m, would be noticed."""
+        """Return whether an object at this position [3], m, would be noticed."""
         ...
 
     def opening(self, world: RearrangeEnv, joint: str) -> float | None:
-        """How far a joint is open [rad] or [m]; None if that cannot be told."""
+        """Opening of a joint [rad] or [m]; None if that cannot be told."""
         ...
 
 
@@ -74,7 +74,7 @@ class Truth:
         return _at_cup(world.state)
 
     def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
-        """Where the object is, whatever stands before it."""
+        """Position of the object, whatever stands before it."""
         return object_position(world.state, slot)
 
     def shows(self, world: RearrangeEnv, position: Position) -> bool:
@@ -87,10 +87,10 @@ class Truth:
 
 
 class Observed:
-    """What the robot could tell; see the top of the file."""
+    """Facts that the robot could tell; see the top of the file."""
 
     def in_hand(self, world: RearrangeEnv, expected: int) -> int:
-        """What is held, judged by its kind: the expected object if it looks like it."""
+        """Tell the hand's contents by kind: the expected object if it looks like it."""
         held = _held(world.state)
         if held < 0 or expected < 0 or SLOT_KINDS[held] != SLOT_KINDS[expected]:
             return held
@@ -110,7 +110,7 @@ class Observed:
         return nearest if nearest is not None and math.dist(nearest, near) < SEARCH else None
 
     def shows(self, world: RearrangeEnv, position: Position) -> bool:
-        """Whether nothing stands between the camera and the position, nor most of a ring around it."""
+        """Return whether the camera sees the position and most of a ring around it."""
         view = head_view(world)
         return bool(is_clear(view, position)) and (
             is_clear(view, around(position, RING)).mean() >= RING_SHARE
@@ -142,14 +142,14 @@ def around(center: Position, radius: float, height: float = 0.0) -> np.ndarray:
 
 
 def is_seen(view: View, center: Position, kind: ObjectKind) -> bool:
-    """Whether SAMPLES points of an object's surface, taken for an upright cylinder, are clear."""
+    """Return whether SAMPLES points of an object's surface, as an upright cylinder's, are clear."""
     radius, half = 0.8 * kind.footprint_radius, kind.half_height
     points = np.vstack([around(center, radius), around(center, radius, half)])
     return bool(is_clear(view, points).sum() >= SAMPLES)
 
 
 def is_clear(view: View, points: ArrayLike) -> np.ndarray:
-    """Whether points [..., 3], m, world frame, are in the image and nothing stands before them [...]."""
+    """Return which points [..., 3], m, world frame, are in the image and not hidden [...]."""
     pixels, depth = view.project(points)
     columns, rows = np.moveaxis(np.rint(pixels).astype(int), -1, 0)
     height, width = view.depth.shape

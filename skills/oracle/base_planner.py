@@ -196,8 +196,7 @@ def _slack(floor: Floor, x: float, y: float, yaw: float) -> tuple[float, float]:
         px, py = x + cosine * dx - sine * dy, y + sine * dx + cosine * dy
         room = interpolate(floor.opened[int(layer)], *geometry, px, py)
         base = min(base, room - radius - BODY_MARGIN)
-    discs = floor.discs
-    arm = 10.0
+    discs, arm = floor.discs, 10.0
     for s in range(len(discs)):
         px = x + cosine * discs[s, 0] - sine * discs[s, 1]
         py = y + sine * discs[s, 0] + cosine * discs[s, 1]

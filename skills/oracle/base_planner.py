@@ -130,33 +130,24 @@ class BasePlanner:
             spheres: Arm and load, see collision.py.
         """
         model = planning_of(robot)
-        centers = place_spheres(robot, np.asarray(joints, float), spheres)
-        radii = spheres[:, 4]
+        arm = np.asarray(joints, float)
+        centers, radii = place_spheres(robot, arm, spheres), spheres[:, 4]
         low, high = (centers[:, 2] - radii).min() - 0.02, (centers[:, 2] + radii).max() + 0.02
         self.robot, self.grid = robot, grid
         band = self._field(obstacles.between(low, high))
         discs = np.column_stack([centers[:, :2], radii])
         opened, body = np.zeros((1, 1, 1), np.float32), np.zeros((0, 4))
         if len(obstacles.opened):
-            layers = [
-                self._field(obstacles.opened_between(*heights)) for *heights, _ in model.layers
-            ]
-            opened = np.stack(layers)
-            body = np.array(
-                [(k, *disc) for k, (*_, parts) in enumerate(model.layers) for disc in parts]
-            )
-        radius = robot.base.radius + BASE_MARGIN
-        self.floor = Floor(
-            grid.clearance, band, *grid.origin, grid.cell, discs, opened, body, radius
-        )
+            between = obstacles.opened_between
+            opened = np.stack([self._field(between(*heights)) for *heights, _ in model.layers])
+            rows = [(k, *disc) for k, (*_, parts) in enumerate(model.layers) for disc in parts]
+            body = np.array(rows)
+        wide, where = robot.base.radius + BASE_MARGIN, (*grid.origin, grid.cell)
+        self.floor = Floor(grid.clearance, band, *where, discs, opened, body, wide)
         self.exact = self.floor._replace(
-            joints=np.asarray(joints, float),
-            spheres=np.asarray(spheres, float),
-            boxes=obstacles.boxes,
-            cylinders=obstacles.cylinders,
-            chain=robot.chain,
-            own_body=model.body,
-        )
+            joints=arm, spheres=np.asarray(spheres, float), boxes=obstacles.boxes,
+            cylinders=obstacles.cylinders, chain=robot.chain, own_body=model.body,
+        )  # fmt: skip
 
     def _field(self, footprints: np.ndarray) -> np.ndarray:
         """Distance to footprints [M, 6] everywhere on the grid [nx, ny], m."""
@@ -196,12 +187,7 @@ class BasePlanner:
 
 
 @cached_njit
-def _slack(
-    floor: Floor,
-    x: float,
-    y: float,
-    yaw: float,
-) -> tuple[float, float]:
+def _slack(floor: Floor, x: float, y: float, yaw: float) -> tuple[float, float]:
     geometry = (floor.origin_x, floor.origin_y, floor.cell)
     base = interpolate(floor.clearance, *geometry, x, y) - floor.radius
     cosine, sine = math.cos(yaw), math.sin(yaw)
@@ -210,8 +196,7 @@ def _slack(
         px, py = x + cosine * dx - sine * dy, y + sine * dx + cosine * dy
         room = interpolate(floor.opened[int(layer)], *geometry, px, py)
         base = min(base, room - radius - BODY_MARGIN)
-    discs = floor.discs
-    arm = 10.0
+    discs, arm = floor.discs, 10.0
     for s in range(len(discs)):
         px = x + cosine * discs[s, 0] - sine * discs[s, 1]
         py = y + sine * discs[s, 0] + cosine * discs[s, 1]
@@ -263,11 +248,7 @@ def _direct(pose: np.ndarray, goal: np.ndarray, reverse: bool) -> np.ndarray:
 
 @cached_njit
 def _drivable(
-    floor: Floor,
-    pose: np.ndarray,
-    actions: np.ndarray,
-    base_least: float,
-    arm_least: float,
+    floor: Floor, pose: np.ndarray, actions: np.ndarray, base_least: float, arm_least: float
 ) -> bool:
     """True if actions [K, 2] from a pose keep base and arm clear; moves `pose` to the end."""
     for k in range(len(actions)):

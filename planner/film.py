@@ -17,12 +17,11 @@ from typing import Protocol
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.interactions import InteractionResult, SkillCall
 from planner.labels import label_of
-from planner.problem import ARTICULATED_RECEPTACLES
 from planner.record import Execution, Moment
 from planner.search import PlanStep
 from rearrange.command_line import OneLineParser
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES
 from skills import SkillArgument
@@ -186,17 +185,16 @@ def only_call(skill: str, world: RearrangeEnv) -> SkillCall:
         skill=skill,
         label=skill,
         argument=argument,
-        receptacle=receptacle_of(argument),
+        receptacle=receptacle_of(world, argument),
         interacts=True,
     )
 
 
-def receptacle_of(argument: SkillArgument) -> str | None:
+def receptacle_of(world: RearrangeEnv, argument: SkillArgument) -> str | None:
     """The receptacle that a joint opens; other drawers have no name in plans and go by their joint's."""
-    for name, (_, joint) in ARTICULATED_RECEPTACLES.items():
-        if joint == argument.joint:
-            return name
-    return argument.joint
+    if argument.joint is None:
+        return None
+    return spec_of(world.episode).part(argument.joint).receptacle or argument.joint
 
 
 def _execution(skill: str, metrics: dict[str, float]) -> Execution:

@@ -15,7 +15,7 @@ from rearrange.episodes import Episode, RecordedStarts
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
 from rearrange.robot import find_robot
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
+from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
@@ -138,7 +138,8 @@ class Worlds:
             robot = simulator.state.robot
         else:
             robot = find_robot((simulator or SimulatorConfig()).robot)
-        self.task = make_task(task, config, world_count, robot)
+        scene = spec_of_homes(homes)
+        self.task = make_task(task, config, world_count, robot, scene)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split, homes, robot.name)
         self.action_scale = self.task.action.scale(robot.actions)
@@ -147,9 +148,14 @@ class Worlds:
             raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
         self.late = LateObservations(self.task.action.delay, self._look)
         if not isinstance(simulator, Simulator):
-            simulator = MujocoSimulator(world_count, simulator)
+            simulator = MujocoSimulator(world_count, simulator, scene)
         if simulator.world_count != world_count:
             raise UserError(f"the simulator has {simulator.world_count} worlds, not {world_count}")
+        if simulator.state.scene is not scene:
+            raise UserError(
+                f"the simulator has homes of kind {simulator.state.scene.name}, but homes={homes} are of kind "
+                f"{scene.name}: make it with scene= of that kind"
+            )
         self.simulator = simulator
         self.state: SimState = simulator.state
         self.episodes: list[Episode | None] = [None] * world_count

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode
+from rearrange.episodes import Episode, spec_of
 from rearrange.late import LateObservations
 from rearrange.worlds import to_physical
 from skills.base import SkillArgument, as_episode
@@ -58,6 +58,7 @@ class ObservingSkill:
         self.runner = actor
         self.timeout = int(task.max_steps)
         self.ending = ending(task.config, task.robot)
+        self._camera_size = camera_size
         self.senses = PolicySenses(task, camera_size)
         self.scale = task.action.scale(task.robot.actions)
         self.full = np.zeros((1, task.robot.actions.full_size))
@@ -72,6 +73,10 @@ class ObservingSkill:
         self, world: RearrangeEnv, episode: Episode, argument: SkillArgument | None = None
     ) -> None:
         """Begin an episode of the skill's own task in the world as it is now."""
+        scene = spec_of(episode)
+        if scene is not self.task.scene:  # who made it did not know the home
+            self.task = type(self.task)(self.task.config, 1, scene=scene)
+            self.senses = PolicySenses(self.task, self._camera_size)
         self.senses.begin(world, episode)
         self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
         self.late.begin(0)

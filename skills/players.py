@@ -25,7 +25,7 @@ from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.rules import OURS, without_stop_masks
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, DEFAULT_HOMES
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner
 from skills.oracle.skill import begin_oracle
@@ -320,7 +320,7 @@ def needs_detour(world: RearrangeEnv) -> bool:
 def _place_of(world: RearrangeEnv) -> tuple[float, float]:
     """Position of the target of a skill's own task on the floor plane [m]."""
     if world.episode.target_joint is not None:
-        handle = ARTICULATED_JOINTS.index(world.episode.target_joint)
+        handle = world.state.scene.index(world.episode.target_joint)
         x, y = world.state.handle_position[0, handle, :2].tolist()
         return x, y
     position = argument_of(world.task.name, world.episode).position

@@ -16,6 +16,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PIL import Image
@@ -25,7 +26,15 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
 from rearrange.render.sheet import Picture, Sheet
-from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, HOMES, VARIATION_COUNT, layouts_of
+from rearrange.scenes.apartment import (
+    DEFAULT_HOMES,
+    GENERATED,
+    HOMES,
+    VARIATION_COUNT,
+    layouts_of,
+    spec_of_homes,
+)
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.homes import find_plan
 from rearrange.sim.base import CONTROL_STEP
@@ -141,8 +150,10 @@ def sheet_of_homes(options: argparse.Namespace) -> Picture:
     if not 1 <= options.count <= most:
         raise UserError(f"--count must be 1 to {most}, found {options.count}")
     rejected: Counter[str] = Counter()
+    spec = spec_of_homes(options.homes)
+    make = partial(draw_apartment, rejected=rejected) if spec is APARTMENT else spec.make
     homes = [
-        draw_apartment(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT, rejected)
+        make(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT)
         for i in range(options.seed, options.seed + options.count)
     ]
     if options.homes == GENERATED:

@@ -17,7 +17,7 @@ from rearrange.navigation import OccupancyGrid
 from rearrange.robot import RobotSpec
 from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.scenes.apartment import Apartment
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
+from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.base_planner import BasePlanner
@@ -147,6 +147,10 @@ class Oracle:
         position = np.array(self.state.object_position[self._world, slot], dtype=float)
         return position, matrix_of(self.state.object_rotation[self._world, slot])
 
+    def kind_of(self, slot: int) -> ObjectKind:
+        """What stands in a slot."""
+        return self.state.scene.objects[slot]
+
     def load_in_hand(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation [3, 3] of an object in the end-effector frame."""
         position, rotation = self.object_pose(slot)
@@ -159,7 +163,7 @@ class Oracle:
         arm = planning_of(self.robot).spheres
         if self.held == NOTHING:
             return arm
-        load = load_spheres(self.robot, kind_of(self.held), *self.load_in_hand(self.held))
+        load = load_spheres(self.robot, self.kind_of(self.held), *self.load_in_hand(self.held))
         return np.vstack([arm, load])
 
     # --- acting ---------------------------------------------------------------------------------
@@ -288,8 +292,3 @@ class Oracle:
                 return (yield from self._follow(path))
             yield from self._straight(-0.2)
         return False
-
-
-def kind_of(slot: int) -> ObjectKind:
-    """What stands in a slot."""
-    return OBJECT_KINDS[SLOT_KINDS[slot]]

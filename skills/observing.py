@@ -75,7 +75,7 @@ class ObservingSkill:
         """Begin an episode of the skill's own task in the world as it is now."""
         scene = spec_of(episode)
         if scene is not self.task.scene:  # who made it did not know the home
-            self.task = type(self.task)(self.task.config, 1, scene=scene)
+            self.task = type(self.task)(self.task.config, 1, self.task.robot, scene)
             self.senses = PolicySenses(self.task, self._camera_size)
         self.senses.begin(world, episode)
         self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))

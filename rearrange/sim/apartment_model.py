@@ -89,9 +89,7 @@ def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> Apart
 def _topology(
     robot: RobotSpec, scene: SceneSpec
 ) -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
-    """A spec to write homes of a kind into, the clearance in one, and the fields that all have in common.
-
-    With the same robot, that is.
+    """A spec to write homes of a kind into, the clearance in one, and what all have in common with this robot.
 
     Models are compiled anew, which takes a millisecond, since MuJoCo sorts the solids into a tree.
     """

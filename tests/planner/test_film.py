@@ -12,6 +12,7 @@ from planner.record import Moment
 from planner.search import find_plan
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
+from rearrange.scenes.apartment_kind import APARTMENT
 from tests.helpers.planner_fakes import FakeWorld, make_episode
 
 WON, LOST = Take(True, "10 steps"), Take(False, "20 steps, pick: time-out")
@@ -109,7 +110,7 @@ def test_chores_name_the_skills_of_their_plans(name):
     chore = film.CHORES[name]
     episode = EpisodeSet.load(default_path(chore.task, "val")).episodes[0]
     task = build_problem(episode)
-    used = {bind(step, task.arguments).skill for step in find_plan(task.problem).steps}
+    used = {bind(step, task.arguments, APARTMENT).skill for step in find_plan(task.problem).steps}
     assert set(chore.skills) == used - (set() if chore.navigate else {"navigate"})
 
 

@@ -1,7 +1,6 @@
-"""Oracles in a kind of home that they do not know: tests/bedsit.py."""
+"""Oracles in a kind of home that they do not know: tests/helpers/bedsit.py."""
 
 import pytest
-from bedsit import BEDSIT
 
 from rearrange.env import RearrangeEnv
 from rearrange.scenes import register_homes
@@ -9,6 +8,7 @@ from rearrange.scenes.apartment import unregister_homes
 from rearrange.sim import SimulatorConfig
 from skills.oracle.skill import ORACLE_TIMEOUT, OracleSkill
 from skills.players import argument_of
+from tests.helpers.bedsit import BEDSIT
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,4 +1,4 @@
-"""A kind of home that none of our code knows: tests/bedsit.py."""
+"""A kind of home that none of our code knows: tests/helpers/bedsit.py."""
 
 import os
 import subprocess
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bedsit import BEDSIT, DOOR, DRAWER
 
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import EpisodeSet
@@ -21,6 +20,7 @@ from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.open_close import OpenCab
 from rearrange.testing import check_simulator
+from tests.helpers.bedsit import BEDSIT, DOOR, DRAWER
 
 SMALL = SimulatorConfig(camera_size=16)
 
@@ -172,9 +172,9 @@ def test_another_package_s_homes_are_found_by_their_entry_point(tmp_path):
     about = tmp_path / "bedsit-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: bedsit\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(f"[{GROUP}]\nbedsit = bedsit:BEDSIT\n")
-    root = Path(__file__).resolve().parents[2]
-    path = os.pathsep.join(map(str, (root, root / "tests", tmp_path)))
+    (about / "entry_points.txt").write_text(f"[{GROUP}]\nbedsit = tests.helpers.bedsit:BEDSIT\n")
+    root = Path(__file__).resolve().parents[3]
+    path = os.pathsep.join(map(str, (root, tmp_path)))
     program = "from rearrange.scenes.apartment import spec_of_layout as s; print(s(9003).name)"
     told = subprocess.run(
         [sys.executable, "-c", program],

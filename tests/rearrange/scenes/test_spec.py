@@ -26,11 +26,11 @@ def test_parts_are_found_by_name_receptacle_and_task():
     assert BEDSIT.part_of("desk") is None
     assert BEDSIT.parts_for("close_cab") == (DRAWER,)
     assert BEDSIT.receptacles == ("desk", "bed", DRAWER.receptacle, DOOR.receptacle)
-    with pytest.raises(UserError, match="no joint 'lid' .* bedsit: choose one of dresser_drawer"):
+    with pytest.raises(UserError, match=r"no joint 'lid' .* bedsit: choose one of dresser_drawer"):
         BEDSIT.part("lid")
 
 
 def test_slots_are_found_by_kind():
     assert BEDSIT.slots_of("mug") == [4, 5]
-    with pytest.raises(UserError, match="bedsit have no object 'bowl', only .*mug"):
+    with pytest.raises(UserError, match=r"bedsit have no object 'bowl', only .*mug"):
         BEDSIT.slots_of("bowl")

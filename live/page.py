@@ -74,7 +74,7 @@ class Page:
 
     @property
     def is_watched(self) -> bool:
-        """Whether a browser shows it."""
+        """True if a browser shows it."""
         return bool(self.server.get_clients())
 
     def show(self, look: Look, words: str = "") -> None:
@@ -189,7 +189,7 @@ class Page:
 
 
 def _silence() -> AbstractContextManager[Any]:
-    """What viser tells goes nowhere: the command says itself where the page is."""
+    """Swallow what viser prints: the command says itself where the page is."""
     return redirect_stdout(StringIO())
 
 

@@ -30,7 +30,7 @@ CHORES, SKILLS = "planner.eval", "skills.eval"
 
 
 class Result:
-    """What an evaluation has found, and who plays its episodes.
+    """A result of an evaluation, and who plays its episodes.
 
     Attributes:
         path: The file.
@@ -58,12 +58,12 @@ class Result:
         self.arguments = _read_only(arguments)
 
     def make_agent(self, page: Any) -> Agent:
-        """Who played."""
+        """The agent that played."""
         return _chore(self.arguments) if self.module == CHORES else _skill(self.arguments, page)
 
 
 def _outcomes(found: dict[str, Any]) -> dict[int, str]:
-    """What came of each episode; of rows as in the ledger, or of whole records."""
+    """The end of each episode; of rows as in the ledger, or of whole records."""
     told = {}
     for record in found.get("records", []):
         told[record["index"]] = _told(record["success_at_end"], record["failure"])

@@ -67,11 +67,11 @@ class Peek:
 
     @property
     def count(self) -> int:
-        """How many environments there are."""
+        """Number of environments."""
         return MADE.unpack_from(self._map, _COUNT_AT)[0]
 
     def is_written(self) -> bool:
-        """Whether the training still runs, on this machine."""
+        """True if the training still runs, on this machine."""
         try:
             os.kill(MADE.unpack_from(self._map, _COUNT_AT)[1], 0)
         except ProcessLookupError:
@@ -85,7 +85,7 @@ class Peek:
         ASK.pack_into(self._map, 0, time.time() + seconds, environment)
 
     def is_asked(self, environment: int) -> bool:
-        """Whether somebody looks at this environment."""
+        """True if somebody looks at this environment."""
         until, wanted = ASK.unpack_from(self._map, 0)
         return wanted == environment and time.time() < until
 
@@ -99,7 +99,7 @@ class Peek:
         TOLD.pack_into(self._map, _TOLD_AT, number, len(data), zlib.crc32(data))
 
     def take(self) -> Sight | None:
-        """What is seen, once; None: nothing new, or it is just being written."""
+        """Take the last sight, once; None: nothing new, or it is just being written."""
         number, size, checksum = TOLD.unpack_from(self._map, _TOLD_AT)
         if number == self._seen:
             return None

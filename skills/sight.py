@@ -1,4 +1,4 @@
-"""What can be seen of a world at one moment, as plain data that other processes can read."""
+"""A world at one moment, as far as it is shown: plain data that other processes can read."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Sight:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Sight:
-        """What `to_bytes` has written."""
+        """Read what `to_bytes` has written."""
         head, _, rest = data.partition(b"\n")
         plain = json.loads(head)
         end, size = 4 * 7 * plain["poses"], plain["picture"]

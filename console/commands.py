@@ -49,7 +49,7 @@ COMMANDS = {
     "plan": Command("planner.eval", "plan and do a chore: rearrange plan tidy_house"),
     "film": Command("planner.film", "film successes and failures"),
     "live": Command("live", "watch a policy, an oracle or yourself act, in the browser"),
-    "view": Command("rearrange.view", "draw an episode, or homes from above"),
+    "view": Command("rearrange.view", "draw an episode, or homes from above; --live: as live"),
     "episodes": Command("rearrange.episodes", "make and check episode files"),
     "plot": Command("skills.plot", "draw the curves of trainings"),
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
@@ -82,6 +82,9 @@ def main() -> NoReturn:
         hint = f" (did you mean {near[0]}?)" if near else ""
         print(f"rearrange: no command '{name}'{hint}: rearrange --help lists them", file=sys.stderr)
         raise SystemExit(2)
+    if name == "view" and "--live" in rest:
+        name = "live"
+        rest.remove("--live")
     command = COMMANDS[name]
     sys.argv[1:] = [*command.arguments, *rest]
     runpy.run_module(command.module, run_name="__main__", alter_sys=True)

@@ -29,6 +29,7 @@ from skills.demonstrations import imitate
 from skills.habitat_lab import is_habitat_lab, run_name
 from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
+from skills.peek import Watched, page_of
 from skills.provenance import TEST
 from skills.recipe import check_stages, recipe_of, trained_stages
 from skills.registry import all_specs
@@ -141,6 +142,14 @@ def main(arguments: Sequence[str]) -> int:
     all_environments = [make_environments(part) for part in parts]
     first = parts[0]
     run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
+    with page_of(first, run) as watched:
+        return _train_all(parts, all_environments, run, watched)
+
+
+def _train_all(
+    parts: Sequence[Any], all_environments: Sequence[Environments], run: Path, watched: Watched
+) -> int:
+    """Train all stages; returns the exit status of `main`."""
     recipe, policy = recipe_of(parts), ""
     for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
         folder, recipe["stage"] = run, ""
@@ -150,8 +159,10 @@ def main(arguments: Sequence[str]) -> int:
         if policy:
             settings.trainer.start_from = policy
         metadata = environments.metadata() | {"recipe": dict(recipe)}
-        teach = _imitate if getattr(settings, "teacher", "") else _train
-        group, interrupted = teach(settings, environments, folder, metadata)
+        if getattr(settings, "teacher", ""):
+            group, interrupted = _imitate(settings, environments, folder, metadata)
+        else:
+            group, interrupted = _train(settings, watched(environments), folder, metadata)
         if interrupted:
             return INTERRUPTED if group.size == 1 else 0
         policy = str(folder / POLICY)
@@ -178,7 +189,7 @@ def _imitate(
 
 
 def _train(
-    settings: Any, environments: Environments, run: Path, metadata: dict[str, Any]
+    settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
 ) -> tuple[SingleProcess, bool]:
     """Train a stage with VER; returns the group of processes, and whether it was interrupted."""
     trainer = Trainer(settings.trainer, environments, run, metadata=metadata)

@@ -51,6 +51,7 @@ COMMANDS = {
     "live": Command("live", "watch a policy, an oracle or yourself act, in the browser"),
     "view": Command("rearrange.view", "draw an episode, or homes from above"),
     "episodes": Command("rearrange.episodes", "make and check episode files"),
+    "record": Command("planner.rollouts", "write what a robot sees and does as a LeRobotDataset"),
     "plot": Command("skills.plot", "draw the curves of trainings"),
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
     "push": Command("skills.hub", "upload a policy to a Hugging Face Hub", ("push",)),

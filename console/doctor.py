@@ -24,6 +24,7 @@ OPTIONAL = {
     "matplotlib": "curves of trainings (rearrange plot)",
     "viser": "the page in 3D (rearrange live)",
     "huggingface_hub": "rearrange push and pull",
+    "pyarrow": "rearrange record",
     "habitat_sim": "the other simulator (docs/habitat.md)",
     "pytest": "scripts/test.sh",
 }

@@ -85,5 +85,9 @@ def main() -> NoReturn:
         raise SystemExit(2)
     command = COMMANDS[name]
     sys.argv[1:] = [*command.arguments, *rest]
-    runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    except KeyboardInterrupt:  # while it was imported
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
     raise SystemExit(0)

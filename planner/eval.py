@@ -41,7 +41,7 @@ from planner.report import (
     without_records,
 )
 from planner.search import OWN_ENGINE, PlanningError, engine_names
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import INTERRUPTED, OneLineParser, output_file, output_folder
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES, LAYOUTS_OF_SPLIT
@@ -120,16 +120,21 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
     """Add the options for output files."""
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
+    parser.add_argument("--json", type=output_file, metavar="PATH", help="write all results there")
     parser.add_argument(
-        "--ledger", type=Path, metavar="PATH", help="write the figures alone there, for results/"
+        "--ledger",
+        type=output_file,
+        metavar="PATH",
+        help="write the figures alone there, for results/",
     )
-    parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
+    parser.add_argument(
+        "--page", type=output_file, metavar="PATH", help="write a web page of it there"
+    )
     parser.add_argument("--video", action="store_true", help="one mp4 per episode")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
+    parser.add_argument("--output", type=output_folder, metavar="DIR", help="where videos go")
     parser.add_argument(
         "--record-hand-offs",
-        type=Path,
+        type=output_folder,
         metavar="DIR",
         help="write the states in which skills begin as episodes of theirs, to train and evaluate with",
     )
@@ -227,7 +232,7 @@ def _evaluate(
     except KeyboardInterrupt:
         more = "" if journal is None else "; the same command goes on"
         print(f"interrupted{more}", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     summary = summarize(settings, records, origin)
     print_summary(summary, console)
     if options.json is not None:

@@ -20,7 +20,7 @@ from planner.labels import label_of
 from planner.problem import ARTICULATED_RECEPTACLES
 from planner.record import Execution, Moment
 from planner.search import PlanStep
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.errors import UserError
@@ -260,7 +260,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
     parser.add_argument("--homes", **HOMES)
-    parser.add_argument("--output", type=Path, default=Path("runs") / "videos", metavar="DIR")
+    parser.add_argument(
+        "--output", type=output_folder, default=Path("runs") / "videos", metavar="DIR"
+    )
     parser.add_argument(
         "--gif",
         action="store_true",

@@ -20,7 +20,7 @@ from planner.judge import EXHAUSTED
 from planner.labels import REARM, label_of, legend
 from planner.report import read_result
 from planner.table import method_name
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.errors import UserError
 from skills.command import counted, run_command, short_path
 from skills.places import places_of, told_places
@@ -274,7 +274,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "results", nargs="+", type=Path, help="files that planner.eval --json wrote"
     )
-    parser.add_argument("--output", type=Path, help="default: report.html beside the first result")
+    parser.add_argument(
+        "--output", type=output_file, help="default: report.html beside the first result"
+    )
     options = parser.parse_args(arguments)
     output = options.output or options.results[0].with_name("report.html")
     write_whole(output, page([read_result(path) for path in options.results]))

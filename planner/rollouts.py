@@ -19,7 +19,7 @@ from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.film import only_call
 from planner.record import Moment
 from planner.video import doing
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot.actions import ACTION_NAMES, STOP
@@ -216,7 +216,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--camera-size", type=int, default=64, metavar="PIXELS", help="of the images (64)"
     )
-    parser.add_argument("--output", type=Path, metavar="DIR", help="runs/datasets/TASK")
+    parser.add_argument("--output", type=output_folder, metavar="DIR", help="runs/datasets/TASK")
     options = parser.parse_args(arguments)
     if options.task not in (*household_names(), *skill_names()):
         find(options.task)  # lists what there is
@@ -252,7 +252,7 @@ def main(arguments: Sequence[str]) -> int:
         actor.world.close()
     where = short_path(options.output)
     print(f"{counted(writer.episodes, 'episode')}: {where}" if writer.episodes else "none is kept")
-    return 130 if interrupted else 0
+    return INTERRUPTED if interrupted else 0
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import INTERRUPTED, OneLineParser
 from skills.command import run_command
 from skills.settings import make_environments
-from skills.train import INTERRUPTED, load_settings
+from skills.train import load_settings
 from ver import Trainer, UserError
 from ver.population import Population, PopulationConfig
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
@@ -90,7 +90,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order, random actions")
     parser.add_argument("--dataset", metavar="PATH", help='an episode file, or "sampled"')
-    parser.add_argument("--output", type=Path, metavar="PATH.png", help="instead of runs/view/")
+    parser.add_argument(
+        "--output", type=output_file, metavar="PATH.png", help="instead of runs/view/"
+    )
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
     parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
     parser.add_argument("--homes", **HOMES)

@@ -141,7 +141,7 @@ def main(arguments: Sequence[str]) -> int:
     if not 0.0 <= options.seconds <= 600.0:
         parser.error(f"--seconds must be from 0 to 600, found {options.seconds:g}")
     if options.seconds:
-        print("stepping the simulator; its first start compiles for a minute ...", file=sys.stderr)
+        print("stepping the simulator; its first start compiles for a minute", file=sys.stderr)
     found = examine(options.seconds)
     print("\n".join(lines_of(found)))
     if options.json:

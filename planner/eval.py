@@ -41,6 +41,7 @@ from planner.report import (
     without_records,
 )
 from planner.search import OWN_ENGINE, PlanningError, engine_names
+from rearrange.caching import is_first_start
 from rearrange.command_line import INTERRUPTED, OneLineParser, output_file, output_folder
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
@@ -301,9 +302,10 @@ def _run(
 ) -> list[EpisodeRecord]:
     records = [] if journal is None else list(journal.records.values())
     there = f"; {len(records)} are there already" if records else ""
+    compiles = "; this first run compiles for about a minute" if is_first_start() else ""
     print(
         f"{settings.task}: {counted(settings.episodes, f'{settings.split} episode')} in "
-        f"{workers} process{'es' * (workers != 1)}{there}; the very first run compiles for about a minute",
+        f"{workers} process{'es' * (workers != 1)}{there}{compiles}",
         flush=True,
     )
     done = {record.index for record in records}

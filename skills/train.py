@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rearrange.caching import is_first_start
 from rearrange.command_line import INTERRUPTED, OneLineParser
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
@@ -192,9 +193,8 @@ def _train(
         count *= group.size
     if group.main:
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
-        _say(
-            f"(figures come with every {trainer.rollout_steps:,} steps; a first start compiles, too)"
-        )
+        compiles = "; this first start compiles for about a minute" if is_first_start() else ""
+        _say(f"(figures come with every {trainer.rollout_steps:,} steps{compiles})")
     trainer.train()
     if group.main:
         ending = (

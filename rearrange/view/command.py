@@ -22,7 +22,8 @@ from PIL import Image
 
 from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import find_dataset
+from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.episodes.dataset import SAMPLED, shown
 from rearrange.errors import UserError
 from rearrange.render.sheet import Picture, Sheet
 from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, HOMES, VARIATION_COUNT, layouts_of
@@ -73,6 +74,13 @@ def load_world(options: argparse.Namespace) -> RearrangeEnv:
     )
     count = options.episode + 1
     episodes, _ = find_dataset(options.dataset, options.task, options.split, count, options.homes)
+    if episodes is None and options.dataset is None:
+        path = default_path(options.task, options.split, options.homes)
+        if path.exists():
+            raise UserError(
+                f"--episode {options.episode}: {shown(path)} holds {len(EpisodeSet.load(path))} "
+                f"episodes; take one of them, or --dataset {SAMPLED}"
+            )
     if episodes is None:
         world.reset(seed=options.seed + options.episode)
     else:
@@ -100,6 +108,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)
+    if options.output is not None and options.output.suffix != ".png":
+        raise UserError(f"--output must end in .png, found {options.output}")
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
     for name in ("episode", "steps", "seed"):

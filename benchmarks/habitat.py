@@ -323,7 +323,7 @@ def main(arguments: Sequence[str]) -> int:
     options.contestants = options.contestants or list(CONTESTANTS)
     for name in options.contestants:
         if name not in CONTESTANTS:
-            raise UserError(f"unknown '{name}': choose of {', '.join(CONTESTANTS)}")
+            raise UserError(f"unknown '{name}': choose one of {', '.join(CONTESTANTS)}")
     if options.steps < 1 or options.workers < 1:
         raise UserError("--steps and --workers must be at least 1")
     if options.contestants != ["mujoco"]:

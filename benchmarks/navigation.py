@@ -137,7 +137,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     if options.task not in NAVIGATION_NAMES:
-        parser.error(f"unknown task '{options.task}': choose of {', '.join(NAVIGATION_NAMES)}")
+        parser.error(f"unknown task '{options.task}': choose one of {', '.join(NAVIGATION_NAMES)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
     origin = made(

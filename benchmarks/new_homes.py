@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     if options.skill not in skill_names():
-        parser.error(f"unknown skill '{options.skill}': choose of {', '.join(skill_names())}")
+        parser.error(f"unknown skill '{options.skill}': choose one of {', '.join(skill_names())}")
     if options.seconds <= 0 or options.pairs < 1:
         parser.error("--seconds and --pairs must be above zero")
     what = f"{options.skill}: training in new homes and in the same"

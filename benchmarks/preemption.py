@@ -140,7 +140,7 @@ def show(title: str, figures: dict[str, Any]) -> None:
 def make_cases(name: str, options: Any) -> tuple[Cases, str]:
     """The runs of an experiment, and its title."""
     if name not in EXPERIMENTS:
-        raise UserError(f"unknown experiment '{name}': choose of {', '.join(EXPERIMENTS)}")
+        raise UserError(f"unknown experiment '{name}': choose one of {', '.join(EXPERIMENTS)}")
     if name == "processes":
         even = SleepyCues(0.0, 1.0, 0)
         cases = {f"{count} processes": (count, even, []) for count in (1, 2, 4)}

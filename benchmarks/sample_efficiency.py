@@ -206,7 +206,7 @@ def main(arguments: Sequence[str]) -> int:
     names = options.systems.split(",")
     for name in names:
         if name not in system_names():
-            parser.error(f"unknown system '{name}': choose of {', '.join(system_names())}")
+            parser.error(f"unknown system '{name}': choose one of {', '.join(system_names())}")
     if options.seeds < 1 or options.steps < 1 or options.step_ms <= 0:
         parser.error("--seeds, --steps and --step-ms must be above zero")
     origin = made(

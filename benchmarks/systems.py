@@ -325,7 +325,7 @@ def main(arguments: Sequence[str]) -> int:
     ):
         for name in given:
             if name not in valid:
-                parser.error(f"unknown {kind} '{name}': choose of {', '.join(valid)}")
+                parser.error(f"unknown {kind} '{name}': choose one of {', '.join(valid)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
     if options.record:

@@ -56,6 +56,7 @@ COMMANDS = {
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
     "push": Command("skills.hub", "upload a policy to a Hugging Face Hub", ("push",)),
     "pull": Command("skills.hub", "fetch a policy from one", ("pull",)),
+    "completion": Command("console.completion", "a script by which a shell completes all this"),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
 

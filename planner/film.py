@@ -271,10 +271,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in names:
-            raise UserError(f"unknown film '{name}': choose of {', '.join(names)}")
+            raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
     parse_modes(options.skills)
     if options.episodes < 1:
         raise UserError("--episodes must be at least 1")
+    if options.seed < 0:
+        raise UserError(f"--seed must not be negative, found {options.seed}")
     import torch
 
     torch.set_num_threads(1)  # more only wait for each other on so small a network

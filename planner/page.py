@@ -45,6 +45,8 @@ svg .grid{stroke:#e2e8f0}svg .cell{stroke:#cbd5e1;stroke-width:.7}
 padding:.7rem 1rem;flex:1 1 14rem;max-width:20rem}.card b{font-size:1.5rem;display:block}.muted{color:#64748b}
 .key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}
 .maps,.films{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(400px,100%),1fr));gap:1rem}
+.bars{display:grid;grid-template-columns:auto 1fr auto;gap:.4rem .8rem;align-items:center}
+.bars i{height:1rem;border-radius:2px}
 .chart{overflow-x:auto}.chart svg{min-width:600px}svg .tick{stroke:#64748b}
 video{width:100%;background:#000}figure{margin:0}figcaption{font-size:.85rem;color:#475569}
 code{background:#f1f5f9;padding:.1em .3em;border-radius:3px;overflow-wrap:anywhere}
@@ -141,7 +143,7 @@ def _wide(chart: str) -> str:
 def _failures(result: dict[str, Any]) -> str:
     if not result["failures"]:
         return "<p>No episode failed.</p>"
-    chart = charts.bar_chart(result["failures"], result["episodes"], "failures")
+    chart = charts.bar_chart(result["failures"], result["episodes"])
     # As in `Execution.failure`; the key is not in older files.
     replans = result.get("replanning")
     heading = "Why unfinished episodes ended" if replans else "What went wrong first"

@@ -116,6 +116,11 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         a seed stays in a generated apartment for some episodes; see Worlds.reset.
         """
         super().reset(seed=seed)
+        for name in options or {}:
+            if name not in ("episode", "episode_number"):
+                raise UserError(
+                    f"unknown option '{name}' of reset: choose episode or episode_number"
+                )
         given = (options or {}).get("episode")
         if given is not None:
             check_episode(given, getattr(self.task, "target_count", None), self.robot)

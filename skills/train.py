@@ -134,8 +134,11 @@ def main(arguments: Sequence[str]) -> int:
         0, or INTERRUPTED after a signal. Not under torchrun, which would start the processes anew.
     """
     parser = OneLineParser(prog="skills.train", description=__doc__)
-    parser.add_argument("skill", help="what to train")
-    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
+    names = ", ".join((*all_specs(), *household_names(), *NAVIGATION_NAMES))
+    parser.add_argument("skill", help=f"one of {names}")
+    parser.add_argument(
+        "overrides", nargs="*", default=[], metavar="key=value", help="docs/settings.md"
+    )
     options = parser.parse_args(arguments)
     parts = load_stages(options.skill, options.overrides)
     all_environments = [make_environments(part) for part in parts]
@@ -202,6 +205,8 @@ def _train(
         )
         policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
+        if trainer.steps:
+            _say(f"judge it: rearrange eval {settings.skill} --checkpoint {run / POLICY}")
     return group, trainer.interrupted
 
 

@@ -95,7 +95,7 @@ def test_what_lacks_a_checkpoint_is_left_out(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["cooking"], "unknown film 'cooking': choose of tidy_house_no_nav, tidy_house"),
+        (["cooking"], "unknown film 'cooking': choose one of tidy_house_no_nav, tidy_house"),
         (["pick", "--skills", "magic"], "unknown skills 'magic'"),
         (["pick", "--episodes", "0"], "--episodes must be at least 1"),
     ],

@@ -22,7 +22,6 @@ from planner.video import doing
 from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.robot.actions import ACTION_NAMES, STOP
 from rearrange.scenes.apartment import HOMES
 from rearrange.tasks import household_names
 from rearrange.worlds import seen_depth
@@ -33,7 +32,6 @@ from skills.names import names_of
 from skills.registry import find, skill_names
 
 FPS = 30
-ROBOT = "fetch"
 IMAGE, BODY, AROUND = (
     "observation.images.head_depth",
     "observation.state",
@@ -53,6 +51,7 @@ class Tape:
     def __init__(self, world: RearrangeEnv, size: int) -> None:
         """Watch a world; `size` is that of the images [pixels]."""
         self._size, self._senses = size, _senses(world)
+        self._action_names = world.robot.actions.names
         world.before_step = self._see
         self.begin()
 
@@ -67,7 +66,7 @@ class Tape:
     def features(self) -> dict[str, Feature]:
         """What a frame holds."""
         vectors = {name: vector(names) for name, (_, names) in self._senses.items()}
-        rest = {"action": vector(ACTION_NAMES), "next.reward": scalar("float32")}
+        rest = {"action": vector(self._action_names), "next.reward": scalar("float32")}
         rest |= {"next.done": scalar("bool"), "next.success": scalar("bool")}
         return {IMAGE: image(self._size), **vectors, **rest}
 
@@ -95,7 +94,7 @@ class Tape:
             self._frames[name].append(np.concatenate(parts).astype(np.float32))
         depth = seen_depth(world.simulator, self._size)[0]
         self._frames[IMAGE].append(np.repeat(np.rint(255 * depth).astype(np.uint8), 3, axis=2))
-        action[STOP] = 1.0 if action[STOP] > 0 else -1.0
+        action[-1] = 1.0 if action[-1] > 0 else -1.0  # stop
         self._actions.append(action)
         self._rewards.append(world.reward)
         self.tasks.append("")
@@ -103,7 +102,7 @@ class Tape:
 
 def _senses(world: RearrangeEnv) -> dict[str, tuple[list[str], list[str]]]:
     """Feature -> the observations that it is made of, and names of its numbers."""
-    names = names_of(world.task.name)
+    names = names_of(world.task.name, world.robot.name)
     found: dict[str, tuple[list[str], list[str]]] = {}
     for key, size in names.sizes.items():
         parts = names.parts[key]
@@ -240,7 +239,7 @@ def main(arguments: Sequence[str]) -> int:
     torch.set_num_threads(1)  # more only wait for each other on so small a network
     actor = (PlanActor if options.task in household_names() else SkillActor)(options)
     tape = Tape(actor.world, options.camera_size)
-    writer = DatasetWriter(options.output, tape.features, FPS, ROBOT)
+    writer = DatasetWriter(options.output, tape.features, FPS, actor.world.robot.name)
     interrupted = False
     try:
         record(actor, tape, writer, options.episodes, not options.successes)

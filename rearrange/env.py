@@ -32,7 +32,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
 
     Attributes:
         after_step: Called after every 1/30 s, also within a repeated action.
-        before_step: Called before it with what is asked for, in the simulator's units, and stop [11].
+        before_step: Called before it with what is asked for, in the simulator's units, and stop [J + 4].
         reward: Of the last 1/30 s.
     """
 
@@ -205,7 +205,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
         if self.before_step is not None:
-            self.before_step(self, np.append(physical[0], full[0, STOP]))
+            self.before_step(self, np.append(physical[0], full[0, -1]))
         rewards, truncations, outcome = worlds.step(physical, full)
         self.reward = float(rewards[0])
         terminated, truncated = bool(outcome.terminated[0]), bool(truncations[0])

@@ -153,7 +153,7 @@ def _failures(result: dict[str, Any]) -> str:
             f"<p class='muted'>{EXHAUSTED.capitalize()}: the plan came to its end, no fault was noticed, "
             "and the goal is not met.</p>"
         )
-    return f"<h3>{heading}</h3>{_wide(chart)}{told}"
+    return f"<h3>{heading}</h3>{chart}{told}"
 
 
 def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:

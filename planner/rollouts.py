@@ -64,7 +64,7 @@ class Tape:
 
     @property
     def features(self) -> dict[str, Feature]:
-        """What a frame holds."""
+        """The parts of a frame."""
         vectors = {name: vector(names) for name, (_, names) in self._senses.items()}
         rest = {"action": vector(self._action_names), "next.reward": scalar("float32")}
         rest |= {"next.done": scalar("bool"), "next.success": scalar("bool")}

@@ -153,7 +153,7 @@ def _settings_table(head: str, settings: Sequence[Setting]) -> list[str]:
 
 
 def _of_this_recipe(name: str) -> str:
-    """Whether the shipped policy was trained by today's recipe."""
+    """Tell whether the shipped policy was trained by today's recipe."""
     path = shipped_policy(name, CHECKPOINTS)
     if not path.is_file():
         return "No policy is shipped."

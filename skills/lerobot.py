@@ -99,7 +99,7 @@ class DatasetWriter:
 
     @property
     def episodes(self) -> int:
-        """How many were written."""
+        """The number of those that were written."""
         return len(self._rows)
 
     def add(self, frames: Mapping[str, np.ndarray], tasks: Sequence[str]) -> None:
@@ -232,7 +232,7 @@ def _png(picture: np.ndarray) -> bytes:
 
 
 def _statistics(rows: np.ndarray) -> Statistics:
-    """What LeRobot keeps of a feature in an episode: of images per channel, in [0, 1] [3, 1, 1]."""
+    """A feature's figures in an episode, as LeRobot keeps them: of images per channel, in [0, 1] [3, 1, 1]."""
     count = np.array([len(rows)])
     values = rows.astype(np.float64)
     if rows.ndim == 4:

@@ -246,7 +246,7 @@ class RandomPlayer:
 def player_of(
     skill: str, words: str, split: str, homes: str
 ) -> tuple[str, PolicyPlayer | OraclePlayer | RandomPlayer]:
-    """Who plays a skill's own task, and where that comes from; a policy takes mean actions.
+    """A player of a skill's own task, and where it comes from; a policy takes mean actions.
 
     Args:
         skill: Its name.

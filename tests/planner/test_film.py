@@ -12,8 +12,8 @@ from planner.record import Moment
 from planner.search import find_plan
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
-from tests.helpers.planner_fakes import FakeWorld, make_episode
 from skills.command import USER_ERRORS
+from tests.helpers.planner_fakes import FakeWorld, make_episode
 
 WON, LOST = Take(True, "10 steps"), Take(False, "20 steps, pick: time-out")
 

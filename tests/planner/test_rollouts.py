@@ -33,7 +33,7 @@ def test_frames_are_those_of_the_environment(tmp_path, capsys):
     )
     seen, _ = world.reset(seed=0)
     world.action_space.seed(0)
-    scale = world.task.action.scale()
+    scale = world.task.action.scale(world.robot.actions)
     for index in range(len(rows["index"])):
         senses = [seen[key] for key in ("joint", "is_holding", "relative_resting_position")]
         state = np.array(rows["observation.state"][index], np.float32)

@@ -7,7 +7,7 @@ import pytest
 
 import rearrange.errors
 import ver.errors
-from rearrange.command_line import OneLineParser, output_file, output_folder
+from rearrange.command_line import output_file, output_folder
 from skills.command import (
     counted,
     run_command,

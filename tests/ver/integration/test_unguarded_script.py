@@ -3,13 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
+from tests.helpers import ROOT
 from ver.collect.environment_worker import UNGUARDED
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
-from toy_environments import RememberCue
+from tests.helpers.toy_environments import RememberCue
 from ver import Trainer, TrainerConfig, merge_config
 
 
@@ -25,9 +24,8 @@ Trainer(config, make, "run").train()
 
 def test_its_workers_tell_what_is_missing(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
-    path = os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "ver")))
     done = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": path},
+        [sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
         check=False, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode != 0

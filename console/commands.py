@@ -51,10 +51,12 @@ COMMANDS = {
     "live": Command("live", "watch a policy, an oracle or yourself act, in the browser"),
     "view": Command("rearrange.view", "draw an episode, or homes from above; --live: as live"),
     "episodes": Command("rearrange.episodes", "make and check episode files"),
+    "record": Command("planner.rollouts", "write what a robot sees and does as a LeRobotDataset"),
     "plot": Command("skills.plot", "draw the curves of trainings"),
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
     "push": Command("skills.hub", "upload a policy to a Hugging Face Hub", ("push",)),
     "pull": Command("skills.hub", "fetch a policy from one", ("pull",)),
+    "completion": Command("console.completion", "a script by which a shell completes all this"),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
 
@@ -87,5 +89,9 @@ def main() -> NoReturn:
         rest.remove("--live")
     command = COMMANDS[name]
     sys.argv[1:] = [*command.arguments, *rest]
-    runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    except KeyboardInterrupt:  # while it was imported
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
     raise SystemExit(0)

@@ -156,6 +156,9 @@ class NavEnv(gymnasium.Env[Observation, int]):
             UserError: The given episode cannot be begun; the one before goes on.
         """
         super().reset(seed=seed)
+        for name in options or {}:
+            if name not in ("episode", "episode_number"):
+                raise UserError(f"unknown option '{name}' of reset: choose episode")
         given = (options or {}).get("episode")
         if given is None:
             self._runs.reset(0, self.np_random)

@@ -27,6 +27,7 @@ from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
 from planner.search import OWN_ENGINE, Plan, find_plan
+from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, spec_of
 from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.base import Skill
@@ -217,6 +218,11 @@ class EpisodeRunner:
         settings = self._settings
         plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
         return plan if settings.navigate else without_navigation(plan)
+
+    @property
+    def world(self) -> RearrangeEnv:
+        """In which all episodes are played."""
+        return self._stage.world
 
     def close(self) -> None:
         """Frees the world."""

@@ -249,17 +249,21 @@ def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None
 
 
 def caption(world: RearrangeEnv, moment: Moment) -> str:
-    """Describe the current step, for example "3/20  driving to table 1"."""
+    """Describe the current step and its number, for example "3/20  driving to table 1"."""
+    return f"{moment.plan_index + 1}/{len(moment.calls)}  {doing(world, moment)}"
+
+
+def doing(world: RearrangeEnv, moment: Moment) -> str:
+    """Describe the current step, for example "driving to table 1"."""
     call = moment.calls[moment.plan_index]
-    number = f"{moment.plan_index + 1}/{len(moment.calls)}"
     verb, scene = label_of(moment.skill).verb, spec_of(world.episode)
     if moment.argument is None or moment.skill == REARM:
-        return f"{number}  {verb}"
+        return verb
     if call.receptacle is not None:
-        return f"{number}  {verb} the {scene.title(call.receptacle)}"
+        return f"{verb} the {scene.title(call.receptacle)}"
     target = world.episode.targets[call.argument.target_index]
     if call.argument.kind == "object":
-        return f"{number}  {verb} the {scene.objects[target.slot].title}"
+        return f"{verb} the {scene.objects[target.slot].title}"
     where = scene.title(target.goal_receptacle)
     article = "" if where[-1].isdigit() else "the "  # the sofa, but table 1
-    return f"{number}  {verb} {article}{where}"
+    return f"{verb} {article}{where}"

@@ -32,6 +32,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
 
     Attributes:
         after_step: Called after every 1/30 s, also within a repeated action.
+        before_step: Called before it with what is asked for, in the simulator's units, and stop [J + 4].
+        reward: Of the last 1/30 s.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
@@ -76,6 +78,8 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         self.observation_space = self._worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = self._worlds.action_space
         self.after_step: Callable[[RearrangeEnv], None] | None = None
+        self.before_step: Callable[[RearrangeEnv, np.ndarray], None] | None = None
+        self.reward = 0.0
         self._seed = seed
         if seed is not None:
             self._np_random, self._np_random_seed = seeding.np_random(seed)
@@ -112,6 +116,11 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         a seed stays in a generated apartment for some episodes; see Worlds.reset.
         """
         super().reset(seed=seed)
+        for name in options or {}:
+            if name not in ("episode", "episode_number"):
+                raise UserError(
+                    f"unknown option '{name}' of reset: choose episode or episode_number"
+                )
         given = (options or {}).get("episode")
         if given is not None:
             check_episode(given, getattr(self.task, "target_count", None), self.robot)
@@ -195,7 +204,10 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
         worlds = self._worlds
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
+        if self.before_step is not None:
+            self.before_step(self, np.append(physical[0], full[0, -1]))
         rewards, truncations, outcome = worlds.step(physical, full)
+        self.reward = float(rewards[0])
         terminated, truncated = bool(outcome.terminated[0]), bool(truncations[0])
         info: dict[str, Any] = {}
         if terminated or truncated:
@@ -203,7 +215,7 @@ class RearrangeEnv(gymnasium.Env[dict[str, np.ndarray], np.ndarray]):
             info["is_success"] = bool(outcome.success[0])
         if self.after_step is not None:
             self.after_step(self)
-        return float(rewards[0]), terminated, truncated, info
+        return self.reward, terminated, truncated, info
 
 
 class RearrangeVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):

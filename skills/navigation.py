@@ -95,6 +95,10 @@ class NavEnvironments:
         task, agent = asdict(settings.task), asdict(settings.agent)
         made = cls(settings.skill, task, chosen, agent, settings.homes)
         if settings.sim == GRID:
+            if settings.dataset:
+                raise UserError(
+                    f"dataset={settings.dataset} is played on habitat-sim: say sim=habitat"
+                )
             return made
         if settings.sim != HABITAT:
             raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")

@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
@@ -304,8 +304,8 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
     parser.add_argument("--homes", **HOMES)
     parser.add_argument("--release", **RELEASE)
-    parser.add_argument("--json", default="", help="also write the figures to this file")
-    parser.add_argument("--output", type=Path, help="PNG to write")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
+    parser.add_argument("--output", type=output_file, help="PNG to write")
     options = parser.parse_args(arguments)
     if options.study not in STUDIES:
         raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")

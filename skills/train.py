@@ -20,7 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rearrange.command_line import OneLineParser
+from rearrange.caching import is_first_start
+from rearrange.command_line import INTERRUPTED, OneLineParser
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import household_names
@@ -48,7 +49,6 @@ from ver.ranges import check_ranges
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 POLICY = "policy.safetensors"
-INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
@@ -135,8 +135,11 @@ def main(arguments: Sequence[str]) -> int:
         0, or INTERRUPTED after a signal. Not under torchrun, which would start the processes anew.
     """
     parser = OneLineParser(prog="skills.train", description=__doc__)
-    parser.add_argument("skill", help="what to train")
-    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
+    names = ", ".join((*all_specs(), *household_names(), *NAVIGATION_NAMES))
+    parser.add_argument("skill", help=f"one of {names}")
+    parser.add_argument(
+        "overrides", nargs="*", default=[], metavar="key=value", help="docs/settings.md"
+    )
     options = parser.parse_args(arguments)
     parts = load_stages(options.skill, options.overrides)
     all_environments = [make_environments(part) for part in parts]
@@ -204,9 +207,8 @@ def _train(
         count *= group.size
     if group.main:
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
-        _say(
-            f"(figures come with every {trainer.rollout_steps:,} steps; a first start compiles, too)"
-        )
+        compiles = "; this first start compiles for about a minute" if is_first_start() else ""
+        _say(f"(figures come with every {trainer.rollout_steps:,} steps{compiles})")
     trainer.train()
     if group.main:
         ending = (
@@ -214,6 +216,8 @@ def _train(
         )
         policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
+        if trainer.steps:
+            _say(f"judge it: rearrange eval {settings.skill} --checkpoint {run / POLICY}")
     return group, trainer.interrupted
 
 

@@ -21,9 +21,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import find_dataset
+from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.episodes.dataset import SAMPLED, shown
 from rearrange.errors import UserError
 from rearrange.render.sheet import Picture, Sheet
 from rearrange.scenes.apartment import (
@@ -82,6 +83,13 @@ def load_world(options: argparse.Namespace) -> RearrangeEnv:
     )
     count = options.episode + 1
     episodes, _ = find_dataset(options.dataset, options.task, options.split, count, options.homes)
+    if episodes is None and options.dataset is None:
+        path = default_path(options.task, options.split, options.homes)
+        if path.exists():
+            raise UserError(
+                f"--episode {options.episode}: {shown(path)} holds {len(EpisodeSet.load(path))} "
+                f"episodes; take one of them, or --dataset {SAMPLED}"
+            )
     if episodes is None:
         world.reset(seed=options.seed + options.episode)
     else:
@@ -99,7 +107,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order, random actions")
     parser.add_argument("--dataset", metavar="PATH", help='an episode file, or "sampled"')
-    parser.add_argument("--output", type=Path, metavar="PATH.png", help="instead of runs/view/")
+    parser.add_argument(
+        "--output", type=output_file, metavar="PATH.png", help="instead of runs/view/"
+    )
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
     parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
     parser.add_argument("--homes", **HOMES)
@@ -107,6 +117,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)
+    if options.output is not None and options.output.suffix != ".png":
+        raise UserError(f"--output must end in .png, found {options.output}")
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
     for name in ("episode", "steps", "seed"):

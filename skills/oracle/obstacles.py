@@ -13,6 +13,7 @@ import numpy as np
 
 from rearrange.scenes.apartment import Apartment, ArticulatedPose
 from rearrange.scenes.compile import bare_home, build_spec
+from rearrange.scenes.objects import ObjectKind
 from rearrange.scenes.spec import Door, Furniture, SceneSpec
 from rearrange.sim.base import SimState
 
@@ -94,7 +95,7 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
     boxes += furniture
     for slot in range(len(apartment.spec.objects)):
         if slot != without and _stands_in(apartment, state.object_position[i, slot]):
-            _add_object(state, i, slot, boxes, cylinders)
+            _add_object(apartment.spec.objects[slot], state, i, slot, boxes, cylinders)
     return Obstacles(
         np.array(boxes).reshape(-1, 8),
         np.array(cylinders).reshape(-1, 5),
@@ -127,10 +128,14 @@ def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
 
 
 def _add_object(
-    state: SimState, i: int, slot: int, boxes: list[tuple], cylinders: list[tuple]
+    kind: ObjectKind,
+    state: SimState,
+    i: int,
+    slot: int,
+    boxes: list[tuple],
+    cylinders: list[tuple],
 ) -> None:
     """Add the upright box or cylinder that contains an object, also when it has fallen over."""
-    kind = state.scene.objects[slot]
     x, y, z = state.object_position[i, slot].tolist()
     rotation = matrix_of(state.object_rotation[i, slot])
     if kind.parts[0].kind == "box":

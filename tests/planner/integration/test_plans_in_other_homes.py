@@ -7,6 +7,7 @@ from planner.interactions import achieved, bind
 from planner.problem import build_problem, drawers_of
 from planner.search import find_plan
 from rearrange.episodes import Target
+from rearrange.robot.fetch import FETCH
 from rearrange.scenes import register_homes
 from rearrange.scenes.apartment import unregister_homes
 from rearrange.sim.base import SimState
@@ -36,7 +37,7 @@ def test_what_shuts_things_in_is_opened_first(episode):
     openings = {call.skill: call.argument.joint for call in calls if call.effect == "opens"}
     assert openings == {"open_cab": DRAWER.name, "open_fridge": DOOR.name}
     assert drawers_of(episode) == {0: DRAWER.name}
-    state = SimState(1, scene=BEDSIT)
+    state = SimState(1, FETCH, BEDSIT)
     for call in (call for call in calls if call.effect == "opens"):
         part = BEDSIT.part(call.argument.joint)
         for value, opened in (

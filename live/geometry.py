@@ -12,7 +12,6 @@ import trimesh  # comes with viser
 from nav.buildings import load_building
 from rearrange.robot import find_robot
 from rearrange.sim.apartment_model import load_apartment
-from rearrange.sim.base import OBJECT_SLOT_COUNT
 from skills.sight import FLOOR, Sight
 
 CEILING = 3  # geom group
@@ -53,7 +52,7 @@ def parts_in(sight: Sight) -> list[Part]:
     mujoco.mj_forward(home.model, data)
     parked = {
         home.first_object_body + slot
-        for slot in range(OBJECT_SLOT_COUNT)
+        for slot in range(len(home.scene.objects))
         if slot not in sight.slots
     }
     return [part for part in parts_of(home.model, data) if part.body not in parked]

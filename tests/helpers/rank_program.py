@@ -19,22 +19,13 @@ import torch
 
 from tests.helpers import toy_environments
 from tests.helpers.played_rollouts import ACTIONS, OBSERVATIONS, make_player
-from ver.config import DistributedConfig, EntropyConfig, PPOConfig, TrainerConfig, merge_config
+from tests.helpers.small_runs import small_run
+from ver.config import DistributedConfig, EntropyConfig, PPOConfig
 from ver.distributed import SingleProcess, join_group
 from ver.errors import UserError
 from ver.ppo import PPO
 from ver.rollout import RolloutBuffer
 from ver.trainer import Trainer
-
-SMALL = [
-    "tensorboard=false",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-    "log_interval_s=0",
-]
 
 
 def digest(tensors: dict[str, torch.Tensor]) -> str:
@@ -128,7 +119,7 @@ def check() -> dict[str, Any]:
 
 def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
     """Trains as skills.train does."""
-    config = merge_config(TrainerConfig, [], [*SMALL, *overrides])
+    config = small_run("log_interval_s=0", *overrides)
     rows: list[dict[str, float]] = []
     trainer = Trainer(
         config,

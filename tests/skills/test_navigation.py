@@ -1,7 +1,6 @@
 """Navigation tasks through the commands that train and evaluate skills."""
 
 import importlib.util
-import json
 import pickle
 
 import numpy as np
@@ -25,6 +24,7 @@ from skills.navigation import (
     load_episodes,
 )
 from skills.settings import environments_of, make_environments
+from tests.helpers.small_runs import logged
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
 
@@ -125,7 +125,7 @@ def test_homes_are_not_chosen_where_a_file_has_chosen():
 def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):
     run = tmp_path / "run"
     assert train.main(["pointnav", *TINY, f"run={run}"]) == 0
-    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    rows = logged(run)
     assert [row["steps"] for row in rows] == [32, 64]
     last = rows[-1]
     assert {"episode/spl", "episode/soft_spl", "episode/success"} <= last.keys()
@@ -265,7 +265,7 @@ def test_objectnav_has_an_agent_of_its_own():
 def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
     run = tmp_path / "run"
     assert train.main(["objectnav", *TINY, f"run={run}"]) == 0
-    last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+    last = logged(run)[-1]
     assert {"episode/spl", "episode/success", "episode/distance_to_goal"} <= last.keys()
     policy = str(run / "policy.safetensors")
     results = play(["objectnav", "--checkpoint", policy])
@@ -281,5 +281,5 @@ def test_explore_has_no_oracle():
 def test_worker_processes_train_a_navigation_task(tmp_path):
     run = [*TINY, "trainer.system=ver", "trainer.collect.environments_per_worker=4"]
     assert train.main(["explore", *run, f"run={tmp_path}"]) == 0
-    row = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[-1])
+    row = logged(tmp_path)[-1]
     assert row["episode/score"] >= 1.0

@@ -1,12 +1,12 @@
 """The command that trains: what it tells the shell, and a tiny training."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
 
 from rearrange.errors import UserError
 from skills import train
+from tests.helpers.small_runs import logged
 from ver.checkpoint import load_policy
 
 TINY = [
@@ -77,7 +77,7 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
 def test_the_batched_system_trains_pick(tmp_path):
     run = [*TINY, f"run={tmp_path}", "trainer.system=batched", "trainer.total_steps=64"]
     assert train.main(["pick", "stages=[]", *run]) == 0
-    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    rows = logged(tmp_path)
     assert [row["steps"] for row in rows] == [32, 64]
     last = rows[-1]
     # In 32 steps of each of two worlds, and most episodes run out of time.

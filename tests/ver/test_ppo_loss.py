@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 
@@ -30,6 +32,10 @@ def test_loss_worked_by_hand():
     assert float(numbers["policy_loss"]) == pytest.approx(policy)
     assert float(numbers["value_loss"]) == pytest.approx(value)
     assert float(numbers["clip_fraction"]) == 1.0
+    # mean of r - 1 - log r, which is never negative
+    divergence = (0.5 - math.log(1.5) + -0.5 - math.log(0.5)) / 2
+    assert float(numbers["approximate_kl"]) == pytest.approx(divergence)
+    assert divergence > 0.0
 
 
 def test_value_clipping_takes_the_larger_error():

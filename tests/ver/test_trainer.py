@@ -13,30 +13,17 @@ import pytest
 import torch
 
 from tests.helpers import ROOT, toy_environments
+from tests.helpers.small_runs import SMALL, logged, small_run
 from ver.checkpoint import load_policy
 from ver.collect.environment_worker import probe_spaces, to_environment_action
 from ver.collect.systems import find_system
-from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer
 
-SMALL = [
-    "tensorboard=false",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-]
-
-
-def settings(*overrides: str) -> TrainerConfig:
-    return merge_config(TrainerConfig, [], [*SMALL, *overrides])
-
 
 def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
-    config = settings(
+    config = small_run(
         "collect.num_environments=16",
         "collect.environments_per_worker=8",
         "collect.rollout_length=64",
@@ -55,7 +42,7 @@ def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
     )
     row = trainer.train()
     assert row["episode/episode_return"] > 0.9
-    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    rows = logged(tmp_path)
     assert rows[-1] == row
     assert {"episode/success", "time/overhead", "loss/entropy_coefficient"} <= set(row)
     for name in ("config.yaml", "run.json", "policy.json"):
@@ -81,7 +68,7 @@ def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
 
 
 def test_learns_to_aim_and_press_at_once_and_the_exported_policy_does_too(tmp_path):
-    config = settings(
+    config = small_run(
         "collect.num_environments=16",
         "collect.environments_per_worker=8",
         "collect.rollout_length=64",
@@ -121,7 +108,7 @@ def test_learns_to_aim_and_press_at_once_and_the_exported_policy_does_too(tmp_pa
 
 def test_the_learning_rate_follows_its_schedule(tmp_path):
     rows: list[float] = []
-    config = settings("total_steps=256", "ppo.learning_rate=0.004", "ppo.epochs=1")
+    config = small_run("total_steps=256", "ppo.learning_rate=0.004", "ppo.epochs=1")
 
     def after_update(trainer, row):
         rates = {group["lr"] for group in trainer.ppo.optimizer.param_groups}
@@ -134,7 +121,9 @@ def test_the_learning_rate_follows_its_schedule(tmp_path):
 
 
 def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
-    config = settings("ppo.scale_learning_rate=true", "ppo.base_batch_size=2", "ppo.mini_batches=4")
+    config = small_run(
+        "ppo.scale_learning_rate=true", "ppo.base_batch_size=2", "ppo.mini_batches=4"
+    )
     trainer = Trainer(config, toy_environments.make_cue, tmp_path)
     # 4 environments, 16 steps each, 4 updates: 16 steps in one, 8 times the base
     assert trainer.ppo.learning_rate == pytest.approx(2.5e-4 * np.sqrt(8))
@@ -154,7 +143,7 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
 )
 def test_collected_experience_is_what_the_environments_did(system, inference_workers):
     overrides = f"system={system}", f"collect.num_inference_workers={inference_workers}"
-    config = settings(*overrides)
+    config = small_run(*overrides)
     torch.manual_seed(0)
     policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
     collector = find_system(config.system)(config, toy_environments.make_reach, policy, 0)
@@ -222,11 +211,11 @@ def _check_on_policy(policy, buffer, version) -> None:
 @pytest.mark.parametrize("optimizer", ["adam", "lamb"])
 def test_resume_restores_everything(tmp_path, optimizer):
     chosen = f"ppo.optimizer={optimizer}"
-    trainer = Trainer(settings("total_steps=120", chosen), toy_environments.make_cue, tmp_path)
+    trainer = Trainer(small_run("total_steps=120", chosen), toy_environments.make_cue, tmp_path)
     trainer.train()
     expected = {name: value.clone() for name, value in trainer.policy.state_dict().items()}
     draws = (random.random(), np.random.random(), torch.rand(1), trainer.rng.random())  # noqa: NPY002
-    again = Trainer(settings("total_steps=240", chosen), toy_environments.make_cue, tmp_path)
+    again = Trainer(small_run("total_steps=240", chosen), toy_environments.make_cue, tmp_path)
     # The trainer saved before we drew; drawing again must give the same.
     assert (random.random(), np.random.random(), torch.rand(1), again.rng.random()) == draws  # noqa: NPY002
     for name, value in again.policy.state_dict().items():
@@ -248,22 +237,22 @@ def test_resume_restores_everything(tmp_path, optimizer):
     assert again.steps == 256
     assert len(list((tmp_path / "checkpoints").iterdir())) == 2
     with pytest.raises(UserError, match="already holds a run"):
-        Trainer(settings("resume=false"), toy_environments.make_cue, tmp_path)
+        Trainer(small_run("resume=false"), toy_environments.make_cue, tmp_path)
     other = "lamb" if optimizer == "adam" else "adam"
     with pytest.raises(UserError, match=f"ppo.optimizer={optimizer}"):
-        Trainer(settings(f"ppo.optimizer={other}"), toy_environments.make_cue, tmp_path)
+        Trainer(small_run(f"ppo.optimizer={other}"), toy_environments.make_cue, tmp_path)
     with pytest.raises(UserError, match=r"network\.hidden_size was 16, and is 8 now"):
-        Trainer(settings("network.hidden_size=8"), toy_environments.make_cue, tmp_path)
+        Trainer(small_run("network.hidden_size=8"), toy_environments.make_cue, tmp_path)
     with pytest.raises(
         UserError, match=r"observation 'cue' was Box \[2\] float32 .*, and is absent"
     ):
-        Trainer(settings(), toy_environments.make_reach, tmp_path)
+        Trainer(small_run(), toy_environments.make_reach, tmp_path)
     with pytest.raises(UserError, match="skill was unknown, and is pick now"):
-        Trainer(settings(), toy_environments.make_cue, tmp_path, {"skill": "pick"})
+        Trainer(small_run(), toy_environments.make_cue, tmp_path, {"skill": "pick"})
 
 
 def test_too_many_faults_end_the_run_with_their_cause_after_a_checkpoint(tmp_path, capsys):
-    config = settings("collect.max_faults_per_hour=3")
+    config = small_run("collect.max_faults_per_hour=3")
     trainer = Trainer(config, toy_environments.make_crashing, tmp_path)
     with pytest.raises(WorkerCrashError, match=r"environment 1 .*the gears jammed.*4 faults"):
         trainer.train()
@@ -277,7 +266,7 @@ def test_too_many_faults_end_the_run_with_their_cause_after_a_checkpoint(tmp_pat
 
 def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
     with pytest.raises(UserError, match="importable module"):
-        Trainer(settings(), lambda i, s: toy_environments.RememberCue(), tmp_path).train()
+        Trainer(small_run(), lambda i, s: toy_environments.RememberCue(), tmp_path).train()
 
 
 @pytest.mark.parametrize(
@@ -300,11 +289,11 @@ def test_impossible_settings_are_user_errors(tmp_path, override):
     if override == "device=cuda" and torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(UserError):
-        Trainer(settings(override), toy_environments.make_cue, tmp_path)
+        Trainer(small_run(override), toy_environments.make_cue, tmp_path)
 
 
 def test_overlap_refuses_preemption(tmp_path):
-    config = settings("collect.overlap=true", "distributed.preemption=optimal")
+    config = small_run("collect.overlap=true", "distributed.preemption=optimal")
     with pytest.raises(UserError, match=r"full rollouts only, .*preemption=optimal"):
         Trainer(config, toy_environments.make_cue, tmp_path)
 

@@ -15,6 +15,7 @@ import torch
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import ROOT
+from tests.helpers.small_runs import logged
 from ver.checkpoint import load_policy
 from ver.collect import environment_processes, environment_worker
 from ver.collect.inference import InferenceEngine
@@ -45,7 +46,7 @@ def lockstep(*overrides: str) -> TrainerConfig:
 
 def curve(directory: Path) -> list[dict[str, float]]:
     """The logged rows, without what depends on the clock."""
-    rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    rows = logged(directory)
     return [{k: v for k, v in row.items() if not k.startswith(TIMES)} for row in rows]
 
 

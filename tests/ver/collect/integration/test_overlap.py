@@ -1,6 +1,5 @@
 """Overlaps: simulation with inference (double buffering), and collection with learning."""
 
-import json
 import threading
 
 import numpy as np
@@ -9,25 +8,16 @@ import torch
 
 from benchmarks.faulty_environments import Trails, plan
 from tests.helpers import toy_environments
+from tests.helpers.small_runs import logged, small_run
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.systems.ver import VERCollector
-from ver.config import TrainerConfig, merge_config
+from ver.config import TrainerConfig
 from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer
 
-SMALL = [
-    "tensorboard=false",
-    "log_interval_s=1e9",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=4",
-    "collect.rollout_length=16",
-]
-
 
 def settings(*overrides: str) -> TrainerConfig:
-    return merge_config(TrainerConfig, [], [*SMALL, *overrides])
+    return small_run("log_interval_s=1e9", "collect.environments_per_worker=4", *overrides)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +62,7 @@ def test_overlapping_rollouts_train_every_step_once_with_behaviour_log_probs(
     # The first rollout is on-policy; every later one was acted by the weights of one before.
     assert len(checks) == 8
     assert all(distance < 1e-4 for distance, _ in checks)
-    rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    rows = logged(tmp_path / "run")
     assert abs(rows[0]["loss/off_policy_fraction"]) == 0
     assert rows[-1]["faults/died"] == 1
     assert rows[-1]["faults/raised"] == 1

@@ -1,6 +1,5 @@
 """The batched system: one process, a vectorised environment, and nobody else."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
+from tests.helpers.small_runs import logged
 from tests.helpers.true_steps import Step, check_rollout
 from ver.collect.systems.batched import BatchedCollector, make_worlds
 from ver.config import TrainerConfig, merge_config
@@ -242,7 +242,7 @@ def run(system: str, directory: Path, n: int, make_env, total: int, *overrides: 
 
 def curve(directory: Path) -> list[dict[str, float]]:
     times = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
-    rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    rows = logged(directory)
     return [{k: v for k, v in row.items() if not k.startswith(times)} for row in rows]
 
 

@@ -5,24 +5,15 @@ import time
 import numpy as np
 
 from benchmarks.faulty_environments import Trails
+from tests.helpers.small_runs import small_run
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.systems.ver import VERCollector, batch_limits
-from ver.config import TrainerConfig, merge_config
+from ver.config import TrainerConfig
 from ver.networks.policy import ActorCritic
-
-SMALL = [
-    "tensorboard=false",
-    "log_interval_s=1e9",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=4",
-    "collect.rollout_length=16",
-]
 
 
 def settings(*overrides: str) -> TrainerConfig:
-    return merge_config(TrainerConfig, [], [*SMALL, *overrides])
+    return small_run("log_interval_s=1e9", "collect.environments_per_worker=4", *overrides)
 
 
 def test_a_worker_steps_some_environments_while_inference_serves_the_others(monkeypatch):

@@ -14,7 +14,6 @@ from nav.worlds import AgentWorlds
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.render.overlay import colour_depth
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING
 from rearrange.sim.mujoco import MujocoSimulator
 
@@ -149,7 +148,9 @@ class WorldEye:
         held, handle = int(self.world.state.held_object[0]), int(self.world.state.held_handle[0])
         if held != NOTHING:
             return f"object {held}"
-        return "nothing" if handle == NOTHING else f"handle of {ARTICULATED_JOINTS[handle]}"
+        return (
+            "nothing" if handle == NOTHING else f"handle of {self.world.state.scene.joints[handle]}"
+        )
 
     def _rewards(self) -> dict[str, float]:
         """Terms of the last step; none before the first."""

@@ -31,7 +31,7 @@ from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
 from skills.provenance import RELEASE, check_release
 from skills.registry import shipped_policy
-from skills.settings import CHECKPOINTS, check_dataset, check_skill, settings_type
+from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
 from ver import UserError, load_policy, merge_config
 
 UNTRAINED = "untrained"
@@ -214,7 +214,7 @@ def checkpoint_of(options: Any) -> Path:
     given = options.checkpoint not in ("", UNTRAINED)
     path = Path(options.checkpoint) if given else shipped_policy(options.skill, CHECKPOINTS)
     if not given and not path.is_file():
-        script = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
+        script = kind_of(options.skill).SCRIPT
         raise UserError(
             f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
             "give it as --checkpoint"

@@ -20,7 +20,7 @@ from planner.labels import label_of
 from planner.problem import ARTICULATED_RECEPTACLES
 from planner.record import Execution, Moment
 from planner.search import PlanStep
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, check_counts
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.errors import UserError
@@ -271,8 +271,7 @@ def main(arguments: Sequence[str]) -> int:
         if name not in names:
             raise UserError(f"unknown film '{name}': choose of {', '.join(names)}")
     parse_modes(options.skills)
-    if options.episodes < 1:
-        raise UserError("--episodes must be at least 1")
+    check_counts(options, "episodes")
     import torch
 
     torch.set_num_threads(1)  # more only wait for each other on so small a network

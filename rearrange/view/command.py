@@ -20,7 +20,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, check_counts
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
@@ -100,9 +100,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
-    for name in ("episode", "steps", "seed"):
-        if getattr(options, name) < 0:
-            raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
+    check_counts(options, "episode", "steps", "seed", least=0)
     return options
 
 

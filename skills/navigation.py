@@ -95,10 +95,10 @@ class NavEnvironments(Environments):
         """See Environments."""
         settings.agent.check()
         settings.task.check()
-        split = split or settings.split
-        building_names(settings.homes, split)
+        chosen: str = split or settings.split
+        building_names(settings.homes, chosen)
         if settings.sim == GRID:
-            return cls._of(settings, split=split, dataset="", scenes=SCENES)
+            return cls._of(settings, split=chosen, dataset="", scenes=SCENES)
         if settings.sim != HABITAT:
             raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")
         check_installed()
@@ -107,7 +107,7 @@ class NavEnvironments(Environments):
                 "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
                 "habitat-test-scenes/v1/{split}/{split}.json.gz"
             )
-        made = cls._of(settings, split=split)
+        made = cls._of(settings, split=chosen)
         made.files()
         return made
 

@@ -178,22 +178,22 @@ class SkillEnvironments(Environments):
     @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
         """See Environments."""
-        split = split or settings.split
+        chosen: str = split or settings.split
         settings.randomise.check()
         check_teacher(settings)
         check_rules(settings.rules)
-        layouts_of(split, settings.homes)
+        layouts_of(chosen, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
-        starts.check(settings.skill, split, settings.homes, settings.robot)
+        starts.check(settings.skill, chosen, settings.homes, settings.robot)
         check_ranges(settings.task, "task")
         simulator = SimulatorConfig(robot=settings.robot, camera_size=settings.camera_size)
         if check_simulator_name(settings.sim) != "mujoco":
             asked = replace(simulator, randomise=settings.randomise)
             make_simulator(settings.sim, 1, asked).close()
-        return cls._of(settings, split=split, starts=asdict(starts))
+        return cls._of(settings, split=chosen, starts=asdict(starts))
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:

@@ -206,7 +206,9 @@ def test_rows_that_make_no_sense_are_left_out_with_the_reason():
     assert "no oracle of its own" in left_out["oracle"]
     assert rows["random"].policy == "random"
     assert rows["blind"].episodes == 200
-    with pytest.raises(USER_ERRORS, match="compares a policy with others: leave --policy out"):
+    with pytest.raises(
+        rearrange.UserError, match="compares a policy with others: leave --policy out"
+    ):
         evaluation.parse(["pick", "--sanity", "--policy", "random"])
 
 

@@ -62,7 +62,7 @@ class Runs:
 
     @property
     def episodes(self) -> Sequence[NavEpisode | None]:
-        """Those that run [N]; None where none has begun."""
+        """Running episodes [N]; None where none has begun."""
         return self.task.memory.episodes
 
     def reset(
@@ -88,7 +88,7 @@ class Runs:
             total[i] = 0.0
 
     def take(self, action: Any, shape: tuple[int, ...]) -> None:
-        """What agents do next, see nav.agent.
+        """Take the agents' next actions, see nav.agent.
 
         Raises:
             ValueError: It is no whole number of the action space for each, or not of that shape.

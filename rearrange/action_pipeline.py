@@ -45,7 +45,7 @@ class ActionPipeline:
         self.full[:] = 0.0
 
     def take(self, action: np.ndarray) -> None:
-        """A policy has chosen: its action [action_size] in each world, or [N, action_size]."""
+        """Take a policy's action [action_size] in each world, or [N, action_size]."""
         self.full[:, self._slice] = action
 
     def physical(self) -> np.ndarray:
@@ -57,7 +57,7 @@ class ActionPipeline:
         return to_physical(self._scale, self.full)
 
     def repeated(self) -> None:
-        """A step is over: in those that follow stop is not called, as the policy does not see them."""
+        """Take back stop after a step: the policy does not see those that repeat its action."""
         self.full[:, STOP] = -1.0
 
     def whole(self, physical: Any, stop: bool) -> np.ndarray:
@@ -73,12 +73,12 @@ class ActionPipeline:
 
     @property
     def stops(self) -> bool:
-        """Whether stop is called in the first world."""
+        """Return whether stop is called in the first world."""
         return bool(self.full[0, STOP] > 0.0)
 
 
 def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """What a caller gave as an action, as an array.
+    """Return a caller's action as an array.
 
     Raises:
         ValueError: It is no array of real numbers of that shape.

@@ -1,6 +1,6 @@
 """The shell of the Gymnasium environments, single and vector: seeds, episodes, infos and pictures.
 
-What a world and a task are stands in `TaskWorlds`: robots on a simulator, or agents of `nav`.
+`TaskWorlds` is its other side: robots on a simulator, or agents of `nav`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class TaskWorlds(Protocol):
         ...
 
     def take(self, action: Any, shape: tuple[int, ...]) -> None:
-        """What shall be done next; ValueError where a caller gave no action of that shape."""
+        """Take the next action; ValueError where a caller gave no action of that shape."""
         ...
 
     def step(self) -> Step:
@@ -73,7 +73,7 @@ class TaskWorlds(Protocol):
         ...
 
     def metrics(self, i: int) -> dict[str, float]:
-        """What is told about an episode when it ends, all numbers."""
+        """Metrics of an episode that has ended, all numbers."""
         ...
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         return float(rewards[0]), terminated, truncated, info
 
     def observe(self) -> Observation:
-        """What a policy sees now."""
+        """Observation of the present state."""
         return {key: value[0] for key, value in self._worlds.observe().items()}
 
     def render(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -194,7 +194,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         return self._painter()
 
     def _make_painter(self) -> Callable[[], np.ndarray]:
-        """What draws the running episode, picture after picture."""
+        """Make the function that draws the running episode, picture after picture."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -293,5 +293,5 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
 
 
 def is_success(metrics: dict[str, float]) -> bool:
-    """Whether an episode was a success; tasks that know none are never one."""
+    """Return whether an episode was a success; False for tasks that know none."""
     return bool(metrics.get("success", False))

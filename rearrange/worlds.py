@@ -185,7 +185,7 @@ class Worlds:
         self.late.begin(i)
 
     def take(self, action: Any, shape: tuple[int, ...]) -> None:
-        """What the policy wants next, in [-1, 1]; ValueError where it is no action of that shape."""
+        """Take the policy's next action, in [-1, 1]; ValueError where it is no action of that shape."""
         self.pipeline.take(checked_action(action, shape))
 
     def step(self) -> Step:
@@ -217,7 +217,7 @@ class Worlds:
         return self.late.observe()
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
-        """What policies see once some worlds have begun anew: all are drawn at once."""
+        """Observations after some worlds have begun anew: all are drawn at once."""
         del observation, ids
         return self.observe()
 

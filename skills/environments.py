@@ -1,4 +1,4 @@
-"""What makes environments for trainings and evaluations: one factory of three kinds.
+"""Factory of environments for trainings and evaluations, in three kinds.
 
 Skills and scenarios (`skills.settings`), navigation tasks (`skills.navigation`) and tasks of habitat-lab
 (`skills.habitat_lab`) are kinds; `skills.settings.kind_of` says of which kind something is.
@@ -50,7 +50,7 @@ class Environments:
 
     @classmethod
     def _of(cls, settings: Any, **otherwise: Any) -> Any:
-        """Each field from the setting of its name, but for those that are given."""
+        """Take each field from the setting of its name, but for those that are given."""
         names = [each.name for each in fields(cls) if each.name not in otherwise]
         return cls(**{name: _plain(getattr(settings, name)) for name in names}, **otherwise)
 

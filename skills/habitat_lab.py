@@ -122,7 +122,7 @@ class HabitatLabEnvironments(Environments):
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> HabitatLabEnvironments:
-        """None: raises a UserError, as its policies are not judged by us."""
+        """Raise a UserError: policies of habitat-lab's tasks are not judged by us."""
         del split
         raise UserError(
             f"the policy was trained on {metadata['skill']}: judge it by the success in its log, "

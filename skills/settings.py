@@ -102,7 +102,7 @@ def check_task(name: str) -> str:
 
 
 def kind_of(skill: str) -> type[Environments]:
-    """What makes the environments of something that can be trained."""
+    """Find the kind of environments of something that can be trained."""
     if skill.startswith(PREFIX):
         return HabitatLabEnvironments
     return NavEnvironments if skill in NAVIGATION_NAMES else SkillEnvironments

@@ -113,7 +113,7 @@ class Oracle(Arm):
 
     @property
     def holding(self) -> bool:
-        """Whether an object is in the gripper."""
+        """Return whether an object is in the gripper."""
         return self.held != NOTHING
 
     @property

@@ -30,7 +30,7 @@ from safetensors.numpy import load_file
 
 from benchmarks.drill_training import ENVIRONMENTS, ROLLOUTS, STEPS
 from benchmarks.leftovers import MARK, abandoned, shared_memory, survivors
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.provenance import made, write_result
 
@@ -349,7 +349,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = OneLineParser(prog="benchmarks.fault_drill", description=__doc__)
     parser.add_argument("--only", metavar="WORD", help="only faults whose names hold this word")
     parser.add_argument("--seed", type=int, default=0, help="chooses the moments of the faults")
-    parser.add_argument("--json", metavar="PATH", help="write the results here")
+    parser.add_argument("--json", type=output_file, metavar="PATH", help="write the results here")
     options = parser.parse_args(arguments)
     names = [name for name in SCENARIOS if not options.only or options.only in name]
     if not names:

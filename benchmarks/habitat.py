@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.systems import FEW_APARTMENTS
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.habitat.process import check_installed
@@ -318,12 +318,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--train", type=int, default=0, help="steps to train on each; 0: none")
     parser.add_argument("--workers", type=int, default=4, help="of the training")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     options.contestants = options.contestants or list(CONTESTANTS)
     for name in options.contestants:
         if name not in CONTESTANTS:
-            raise UserError(f"unknown '{name}': choose of {', '.join(CONTESTANTS)}")
+            raise UserError(f"unknown '{name}': choose one of {', '.join(CONTESTANTS)}")
     if options.steps < 1 or options.workers < 1:
         raise UserError("--steps and --workers must be at least 1")
     if options.contestants != ["mujoco"]:

@@ -29,7 +29,8 @@ from rearrange.habitat.scene import (
 )
 from rearrange.habitat.urdf import Link, urdf
 from rearrange.robot.fetch import FETCH, TORSO_OFFSET
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim.apartment_model import load_apartment
 
 HEAD = (0.053125, 0.0, 0.603)  # pan joint in the torso's frame [m], and the tilt joint after it
@@ -98,7 +99,7 @@ def compose(folder: Path, episodes: list[Episode]) -> list[str]:
         | {"up": [0, 1, 0], "front": [0, 0, -1], "margin": 0.0, "requires_lighting": False},
     )
     for kind in OBJECT_KINDS:
-        asset = assets.objects[SLOT_KINDS.index(kind)]
+        asset = assets.objects[APARTMENT.slot_kinds.index(kind)]
         _write(
             folder / "objects" / f"{kind}.object_config.json",
             {"render_asset": asset.visual, "collision_asset": asset.collision}
@@ -183,8 +184,10 @@ def _episode(number: int, episode: Episode, dataset: Path, folder: Path) -> dict
     """An episode of ours as one of habitat-lab's rearrangement data set."""
     objects, names, counts = [], {}, dict.fromkeys(OBJECT_KINDS, 0)
     # habitat-lab sorts objects by name and numbers those of one kind.
-    for slot, pose in sorted(episode.objects.items(), key=lambda item: SLOT_KINDS[item[0]]):
-        kind = SLOT_KINDS[slot]
+    for slot, pose in sorted(
+        episode.objects.items(), key=lambda item: APARTMENT.slot_kinds[item[0]]
+    ):
+        kind = APARTMENT.slot_kinds[slot]
         objects.append([f"{kind}.object_config.json", _transform(pose[:3], pose[3:])])
         names[slot] = f"{kind}_:{counts[kind]:04d}"
         counts[kind] += 1

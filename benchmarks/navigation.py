@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nav.agent import FORWARD, STOP
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments
 from skills.provenance import made, write_result
@@ -133,11 +133,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--repeats", type=int, default=3, help="how often all are run")
     parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
     parser.add_argument("--split", default="val", help="whose buildings")
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     if options.task not in NAVIGATION_NAMES:
-        parser.error(f"unknown task '{options.task}': choose of {', '.join(NAVIGATION_NAMES)}")
+        parser.error(f"unknown task '{options.task}': choose one of {', '.join(NAVIGATION_NAMES)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
     origin = made(

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.systems import skill_case, train
 from rearrange import worlds
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.tasks import sampling
 from skills.command import run_command
 from skills.provenance import made, write_result
@@ -63,10 +63,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="least length of each run (60)")
     parser.add_argument("--pairs", type=int, default=5, help="of runs (5)")
     parser.add_argument("--seed", type=int, default=1, help="of the first pair")
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     if options.skill not in skill_names():
-        parser.error(f"unknown skill '{options.skill}': choose of {', '.join(skill_names())}")
+        parser.error(f"unknown skill '{options.skill}': choose one of {', '.join(skill_names())}")
     if options.seconds <= 0 or options.pairs < 1:
         parser.error("--seconds and --pairs must be above zero")
     what = f"{options.skill}: training in new homes and in the same"

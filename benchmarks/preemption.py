@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.toy_ranks import SleepyCues
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.errors import UserError
 from skills.command import run_command
 from skills.provenance import made, write_result
@@ -140,7 +140,7 @@ def show(title: str, figures: dict[str, Any]) -> None:
 def make_cases(name: str, options: Any) -> tuple[Cases, str]:
     """The runs of an experiment, and its title."""
     if name not in EXPERIMENTS:
-        raise UserError(f"unknown experiment '{name}': choose of {', '.join(EXPERIMENTS)}")
+        raise UserError(f"unknown experiment '{name}': choose one of {', '.join(EXPERIMENTS)}")
     if name == "processes":
         even = SleepyCues(0.0, 1.0, 0)
         cases = {f"{count} processes": (count, even, []) for count in (1, 2, 4)}
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str]) -> int:
         "--slow-factor", type=float, default=6.0, help="how much slower slow ones are"
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     record: dict[str, Any] = {
         "made": made("benchmarks.preemption", arguments, what="preemption", seed=options.seed),

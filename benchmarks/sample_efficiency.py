@@ -23,7 +23,7 @@ from rich.table import Table
 from scipy.stats import trim_mean
 
 from benchmarks.straggling_environments import Steering, StepTimes, Stragglers, load_step_times
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import counted, run_command
 from skills.plot import load_pyplot, read_rows
 from skills.provenance import made, write_result
@@ -200,13 +200,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--set", nargs="*", default=[], metavar="KEY=VALUE", help="trainer settings"
     )
-    parser.add_argument("--output", type=Path, help="PNG to write")
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--output", type=output_file, help="PNG to write")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     names = options.systems.split(",")
     for name in names:
         if name not in system_names():
-            parser.error(f"unknown system '{name}': choose of {', '.join(system_names())}")
+            parser.error(f"unknown system '{name}': choose one of {', '.join(system_names())}")
     if options.seeds < 1 or options.steps < 1 or options.step_ms <= 0:
         parser.error("--seeds, --steps and --step-ms must be above zero")
     origin = made(

@@ -161,7 +161,7 @@ def main(arguments: Sequence[str]) -> int:
     ):
         for name in given:
             if name not in valid:
-                parser.error(f"unknown {kind} '{name}': choose of {', '.join(valid)}")
+                parser.error(f"unknown {kind} '{name}': choose one of {', '.join(valid)}")
     if not Path(options.python).is_file():
         parser.error(f"--python: there is no {options.python}")
     if options.seconds <= 0 or options.repeats < 1:

@@ -44,7 +44,7 @@ from benchmarks.straggling_environments import (
     load_step_times,
     quantile_table,
 )
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -315,7 +315,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
     parser.add_argument("--no-stragglers", action="store_true", help="constant step times")
     parser.add_argument("--record", action="store_true", help="only measure step times anew")
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     for kind, given, valid in (
@@ -325,7 +325,7 @@ def main(arguments: Sequence[str]) -> int:
     ):
         for name in given:
             if name not in valid:
-                parser.error(f"unknown {kind} '{name}': choose of {', '.join(valid)}")
+                parser.error(f"unknown {kind} '{name}': choose one of {', '.join(valid)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
     if options.record:

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from benchmarks.calibration import fixed_work
 from rearrange.action_pipeline import to_physical
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
@@ -268,7 +268,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--camera-size", type=int, default=128, help="pixels")
     parser.add_argument("--split", default="val", help="train, val or test apartments")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     parser.add_argument(
         "--few-objects", action="store_true", help=f"compare with {FEW_OBJECTS} objects"
     )

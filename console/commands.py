@@ -49,12 +49,14 @@ COMMANDS = {
     "plan": Command("planner.eval", "plan and do a chore: rearrange plan tidy_house"),
     "film": Command("planner.film", "film successes and failures"),
     "live": Command("live", "watch a policy, an oracle or yourself act, in the browser"),
-    "view": Command("rearrange.view", "draw an episode, or homes from above"),
+    "view": Command("rearrange.view", "draw an episode, or homes from above; --live: as live"),
     "episodes": Command("rearrange.episodes", "make and check episode files"),
+    "record": Command("planner.rollouts", "write what a robot sees and does as a LeRobotDataset"),
     "plot": Command("skills.plot", "draw the curves of trainings"),
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
     "push": Command("skills.hub", "upload a policy to a Hugging Face Hub", ("push",)),
     "pull": Command("skills.hub", "fetch a policy from one", ("pull",)),
+    "completion": Command("console.completion", "a script by which a shell completes all this"),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
 
@@ -82,7 +84,14 @@ def main() -> NoReturn:
         hint = f" (did you mean {near[0]}?)" if near else ""
         print(f"rearrange: no command '{name}'{hint}: rearrange --help lists them", file=sys.stderr)
         raise SystemExit(2)
+    if name == "view" and "--live" in rest:
+        name = "live"
+        rest.remove("--live")
     command = COMMANDS[name]
     sys.argv[1:] = [*command.arguments, *rest]
-    runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+    except KeyboardInterrupt:  # while it was imported
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
     raise SystemExit(0)

@@ -7,7 +7,6 @@ with 1 where something is missing that is needed.
 from __future__ import annotations
 
 import importlib.util
-import os
 import platform
 import re
 import sys
@@ -16,7 +15,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import counted, machine, run_command, write_json
 
 DISTRIBUTION = "rearrange"
@@ -24,6 +23,7 @@ OPTIONAL = {
     "matplotlib": "curves of trainings (rearrange plot)",
     "viser": "the page in 3D (rearrange live)",
     "huggingface_hub": "rearrange push and pull",
+    "pyarrow": "rearrange record",
     "habitat_sim": "the other simulator (docs/habitat.md)",
     "pytest": "scripts/test.sh",
 }
@@ -134,14 +134,14 @@ def main(arguments: Sequence[str]) -> int:
     """Tell; 1 where something is missing that is needed."""
     parser = OneLineParser(prog="rearrange doctor", description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="of stepping (5); 0: none")
-    parser.add_argument("--json", metavar="PATH", default="", help="also write all of it there")
+    parser.add_argument(
+        "--json", type=output_file, metavar="PATH", help="also write all of it there"
+    )
     options = parser.parse_args(arguments)
     if not 0.0 <= options.seconds <= 600.0:
         parser.error(f"--seconds must be from 0 to 600, found {options.seconds:g}")
-    if options.json and os.path.isdir(options.json):
-        parser.error(f"--json: {options.json} is a folder")
     if options.seconds:
-        print("stepping the simulator; its first start compiles for a minute ...", file=sys.stderr)
+        print("stepping the simulator; its first start compiles for a minute", file=sys.stderr)
     found = examine(options.seconds)
     print("\n".join(lines_of(found)))
     if options.json:

@@ -10,7 +10,6 @@ import numpy as np
 
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from rearrange.episodes import Target
-from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.tasks import Household, HouseholdConfig, register_task, unregister_task
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
@@ -29,7 +28,7 @@ class ServeDrinks(Household):
         """An apartment with two targets; None where there is no room for them."""
         scene = empty_scene(split, rng)
         targets = []
-        for slot in rng.permutation(len(SLOT_KINDS))[: self.target_count].tolist():
+        for slot in rng.permutation(len(scene.spec.objects))[: self.target_count].tolist():
             if not scene.add_object(slot, "counter_left", rng, GOAL_GAP):
                 return None
             goal = scene.find_place(slot, "table_02", GOAL_GAP, rng, attempts=50)

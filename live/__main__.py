@@ -1,63 +1,145 @@
 """`python -m live TASK`: a page in the browser that shows a world while somebody acts in it.
 
-Who acts is the shipped policy, an oracle, nobody, chance, or you with sliders. The page has pause,
-single steps and slow motion; it also works through a forwarded port.
+Who acts is a policy, an oracle, nobody, chance, or you with keys. The page has pause, single steps, slow
+motion and a look back; it also works through a forwarded port. `--replay RESULT` plays the episodes of a
+finished evaluation again, `--watch RUN` shows a training that was started with live=true.
 """
 
 from __future__ import annotations
 
-import itertools
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import check_split
 from rearrange.tasks import household_names
 from skills.command import run_command
+from skills.navigation import NAVIGATION_NAMES
 from skills.registry import find, skill_names
 
-AGENTS = ("policy", "oracle", "zero", "random", "sliders")
+AGENTS = ("policy", "oracle", "zero", "random", "frontier", "drive")
+ENDED = signal.SIGTERM  # what a training ends its page with
+
+
+def parse(arguments: Sequence[str]) -> Any:
+    """The command line; raises UserError where it makes no sense."""
+    parser = OneLineParser(prog="live", description=__doc__)
+    parser.add_argument(
+        "task", nargs="?", default="",
+        help=f"a skill, or one of {', '.join((*household_names(), *NAVIGATION_NAMES))}",
+    )  # fmt: skip
+    parser.add_argument("--agent", choices=AGENTS, default="policy", help="who acts (policy)")
+    parser.add_argument(
+        "--policy", type=Path, metavar="FILE", help="another checkpoint; read again when it changes"
+    )
+    parser.add_argument("--split", default="val", help="which homes (val)")
+    parser.add_argument(
+        "--dataset", metavar="FILE", help="episodes, or 'sampled' (the shipped ones)"
+    )
+    parser.add_argument("--episode", type=int, default=0, metavar="N", help="the first (0)")
+    parser.add_argument("--episodes", type=int, default=0, help="end after so many; 0: never")
+    parser.add_argument(
+        "--replay", type=Path, metavar="RESULT", help="of skills.eval, planner.eval"
+    )
+    parser.add_argument("--watch", type=Path, metavar="RUN", help="a training with live=true")
+    parser.add_argument("--host", default="127.0.0.1", help="address (this machine alone)")
+    parser.add_argument("--port", type=int, default=8080, help="of the page (8080)")
+    options = parser.parse_args(arguments)
+    _check(options)
+    return options
+
+
+def _check(options: Any) -> None:
+    if sum(map(bool, (options.task, options.replay, options.watch))) != 1:
+        raise UserError("give one of: TASK, --replay RESULT, --watch RUN")
+    check_split(options.split)
+    names = (*household_names(), *NAVIGATION_NAMES, *skill_names())
+    if options.task and options.task not in names:
+        find(options.task)  # lists what there is
+    if options.policy and (options.agent != "policy" or not options.task):
+        raise UserError("--policy is whose weights --agent policy takes: leave one of them out")
+    for name, low, high in (("episode", 0, 2**31), ("episodes", 0, 10**9), ("port", 1, 65535)):
+        if not low <= getattr(options, name) <= high:
+            raise UserError(f"--{name} must be from {low} to {high}")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve the page until it is interrupted."""
-    parser = OneLineParser(prog="live", description=__doc__)
-    parser.add_argument("task", help=f"a skill, or one of {', '.join(household_names())}")
-    parser.add_argument("--agent", choices=AGENTS, default="policy", help="who acts (policy)")
-    parser.add_argument("--split", default="val", help="which homes (val)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first episode (0)")
-    parser.add_argument("--episodes", type=int, default=0, help="end after so many; 0: never")
-    parser.add_argument("--host", default="127.0.0.1", help="address (this machine alone)")
-    parser.add_argument("--port", type=int, default=8080, help="of the page (8080)")
-    options = parser.parse_args(arguments)
-    check_split(options.split)
-    if options.task not in (*household_names(), *skill_names()):
-        find(options.task)  # lists what there is
-    for name, low, high in (("seed", 0, 2**31), ("episodes", 0, 10**9), ("port", 1, 65535)):
-        if not low <= getattr(options, name) <= high:
-            raise UserError(f"--{name} must be from {low} to {high}")
+    options = parse(arguments)
     try:
         from live.page import Page
-    except ImportError:
+    except ImportError as error:
+        if error.name not in ("viser", "trimesh"):
+            raise
         raise UserError("the live page needs viser: pip install viser") from None
-    from live.agents import make_agent
-    from live.pace import NextEpisode
-
-    page = Page(options.host, options.port, f"{options.task}: {options.agent}")
-    print(f"http://{options.host}:{page.port}   (Ctrl-C ends it)", flush=True)
-    numbers = range(options.seed, options.seed + options.episodes)
+    page = Page(options.host, options.port, title_of(options))
+    signal.signal(ENDED, signal.default_int_handler)
     try:
-        agent = make_agent(options.agent, options.task, options.split, page)
-        for seed in numbers if options.episodes else itertools.count(options.seed):
-            with suppress(NextEpisode):
-                agent.play(seed, page.show)
+        _serve(options, page)
     except KeyboardInterrupt:
         print("ended", file=sys.stderr)
     finally:
         page.close()
     return 0
+
+
+def title_of(options: Any) -> str:
+    """The title of the page."""
+    if options.watch:
+        return f"training in {options.watch}"
+    return f"{options.replay}" if options.replay else f"{options.task}: {options.agent}"
+
+
+def _serve(options: Any, page: Any) -> None:
+    address = f"http://{options.host}:{page.port}"
+    if options.watch:
+        from live.training import TrainingPage
+
+        training = TrainingPage(page, options.watch)
+        print(f"{address}   shows the training", flush=True)
+        return training.watch()
+    from live.agents import make_agent
+    from live.episodes import Episodes
+
+    if options.replay:
+        from live.replay import Result, offer
+
+        result = Result(options.replay)
+        agent = result.make_agent(page)
+        offer(result, page, page.controls.episodes, page.pace.leave)
+    else:
+        episodes = Episodes.find(options.task, options.split, options.dataset)
+        agent = make_agent(options.agent, episodes, page, options.policy)
+    print(f"{address}   (Ctrl-C ends it)", flush=True)
+    play_all(agent, page, options.episode, options.episodes)
+
+
+def play_all(agent: Any, page: Any, number: int, count: int = 0) -> None:
+    """Play episodes, from a number on, until somebody chooses others.
+
+    Args:
+        agent: See `live.agents`.
+        page: See `live.page`.
+        number: Of the first.
+        count: How many; 0: without end.
+    """
+    from live.pace import NextEpisode
+
+    played = ended = successes = 0
+    while not count or played < count:
+        played += 1
+        page.controls.begin(number)
+        with suppress(NextEpisode):
+            outcome = agent.play(number, page.show)
+            ended, successes = ended + 1, successes + outcome.startswith("success")
+            page.tally = f"so far: {successes} of {ended} succeeded"
+            page.hold(outcome)
+        number = page.pace.following(number)
 
 
 if __name__ == "__main__":

@@ -2,92 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import html
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from planner.evaluation import EpisodeRunner, EvaluationSettings, episode_seed
-from planner.record import Moment
+from live.episodes import Asked, Episodes
+from live.navigation import make_nav_agent
+from live.page import Look
+from live.steering import Steering
+from planner.evaluation import EpisodeRunner, EvaluationSettings
+from planner.record import Execution, Moment
 from rearrange.env import RearrangeEnv
-from rearrange.robot import RobotSpec
-from rearrange.robot.actions import HOLD, LET_GO
-from rearrange.tasks import household_names
+from rearrange.errors import UserError
+from rearrange.robot import find_robot
+from rearrange.robot.actions import HOLD
+from rearrange.tasks import default_config, household_names
+from skills.learned import PolicyRunner
+from skills.navigation import NAVIGATION_NAMES
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
+from skills.sight import WorldEye
 
-Show = Callable[[RearrangeEnv, str], None]
+Show = Callable[[Look, str], None]
+UNLIMITED = 10**6  # steps: nine hours
+LINE = "font-size:12px;line-height:15px"
 
 
 class Agent(Protocol):
     """Plays episodes in a world of its own."""
 
-    def play(self, number: int, show: Show) -> None:
-        """Play an episode, the same one whoever acts; `show` is called after every 1/30 s."""
+    def play(self, number: int, show: Show) -> str:
+        """Play an episode, the same one whoever acts.
+
+        Args:
+            number: Of it.
+            show: Called after every step.
+
+        Returns:
+            What came of it, in a few words.
+        """
         ...
 
 
-def make_agent(name: str, task: str, split: str, page: Any) -> Agent:
+def make_agent(name: str, episodes: Episodes, page: Any, policy: Path | None = None) -> Agent:
     """An agent in a task.
 
     Args:
         name: One of `live.__main__.AGENTS`.
-        task: A skill or a household scenario.
-        split: Which homes.
-        page: Where "sliders" puts its sliders, see `live.page.Page`.
+        episodes: Of the task.
+        page: Where "drive" puts what it is steered by, see `live.page.Page`.
+        policy: Checkpoint of "policy"; None: the shipped one.
 
     Raises:
         UserError: It cannot do the task.
     """
+    task, split = episodes.task, episodes.split
+    if task in NAVIGATION_NAMES:
+        return make_nav_agent(name, task, split, page, policy)
+    if name == "frontier":
+        raise UserError("--agent frontier explores in objectnav alone")
     if name == "zero":
-        return Driver(RearrangeEnv(task, split=split), stand)
-    if name == "sliders":
-        world = RearrangeEnv(task, split=split)
-        return Driver(world, Sliders(page, world.robot))
+        return Driver(episodes, stand)
+    if name == "drive":
+        return Driver(episodes, Steering(page, find_robot()), UNLIMITED)
     if name == "random":
-        return Player(RandomPlayer(task, split))
-    if task in household_names():
-        return Planner(task, split, {"oracle": "oracle", "policy": "learned"}[name])
+        return Player(episodes.asked, RandomPlayer(task, split))
+    if task in household_names() and policy is None:
+        skills = {"oracle": "oracle", "policy": "learned"}[name]
+        return Planner(EvaluationSettings(task, split=split, skills=skills, dataset=episodes.file))
     if name == "oracle":
-        return Player(OraclePlayer(task, split))
-    return Player(PolicyPlayer(str(shipped_policy(task, CHECKPOINTS)), True, split))
+        return Player(episodes.asked, OraclePlayer(task, split))
+    path = policy or shipped_policy(task, CHECKPOINTS)
+    player = PolicyPlayer(str(path), True, split)
+    trained = player.environment
+    if not isinstance(trained, RearrangeEnv) or trained.task.name != task:
+        raise UserError(f"{path} holds a policy of another task than {task}")
+    return Player(episodes.asked, player, path)
 
 
-def seed_of(task: str, number: int) -> int:
-    """Return the seed of an episode; in a scenario that of `planner.eval`."""
-    return episode_seed(0, number) if task in household_names() else number
+def came_of(metrics: Mapping[str, float]) -> str:
+    """The end of an episode in a few words."""
+    causes = [name.removeprefix("failure/") for name in metrics if name.startswith("failure/")]
+    why = [name.replace("_", " ") for name in causes if metrics[f"failure/{name}"]]
+    if "success" not in metrics:
+        return f"score {metrics['score']:.2f} after {metrics['length']:.0f} steps"
+    told = "success" if metrics["success"] else f"failed: {', '.join(why) or 'not done'}"
+    return f"{told}, {metrics['length']:.0f} steps"
 
 
 class Player:
     """One of `skills.players`, which evaluations have, too."""
 
-    def __init__(self, player: Any) -> None:
-        """Take the player."""
-        self._player = player
+    def __init__(self, asked: Asked, player: Any, path: Path | None = None) -> None:
+        """Take the player, and the checkpoint that is read again whenever it changes."""
+        self._asked, self._player, self._path = asked, player, path
+        self._eye = WorldEye(player.environment)
+        self._read = None if path is None else path.stat().st_mtime_ns
 
-    def play(self, number: int, show: Show) -> None:
+    def play(self, number: int, show: Show) -> str:
         """See Agent."""
-        seed = seed_of(self._player.environment.task.name, number)
-        self._player.play(seed, None, lambda world: show(world, ""))
+        words = self._reload()
+        seed, options = self._asked(number)
+        metrics = self._player.play(seed, options, lambda world: show(self._eye.look, words))
+        return came_of(metrics)
+
+    def _reload(self) -> str:
+        """Take the checkpoint's weights if they are new; says which they are."""
+        if self._path is None:
+            return ""
+        changed = self._path.stat().st_mtime_ns
+        if changed != self._read:
+            self._read = changed
+            self._player.runner = PolicyRunner(self._path, True)
+        steps = self._player.runner.policy.metadata.get("steps")
+        return "" if steps is None else f"policy of step {steps:,}"
 
 
 class Driver:
-    """Acts by a function of nothing but the world's action space."""
+    """Acts by a function of nothing but the world."""
 
-    def __init__(self, world: RearrangeEnv, act: Callable[[RearrangeEnv], np.ndarray]) -> None:
-        """Take the world and what acts in it, in the simulator's units [J + 3]."""
-        self.world, self.act = world, act
+    def __init__(
+        self,
+        episodes: Episodes,
+        act: Callable[[RearrangeEnv], np.ndarray],
+        max_steps: int | None = None,
+    ) -> None:
+        """Take what acts, in the simulator's units [J + 3], and the limit of an episode, if not the task's."""
+        self._episodes, self._act = episodes, act
+        config = default_config(episodes.task)
+        if max_steps is not None:
+            config = replace(config, max_steps=max_steps)
+        self._world = RearrangeEnv(episodes.task, config, episodes.split)
+        self._eye = WorldEye(self._world)
 
-    def play(self, number: int, show: Show) -> None:
+    def play(self, number: int, show: Show) -> str:
         """See Agent."""
-        self.world.reset(seed=seed_of(self.world.task.name, number))
-        show(self.world, "")
-        over = False
-        while not over:
-            _, terminated, truncated, _ = self.world.step_physical(self.act(self.world))
-            over = terminated or truncated
-            show(self.world, "")
+        seed, options = self._episodes.asked(number)
+        self._world.reset(seed=seed, options=options)
+        show(self._eye.look, "")
+        info: dict[str, Any] = {}
+        while "metrics" not in info:
+            _, _, _, info = self._world.step_physical(self._act(self._world))
+            show(self._eye.look, "")
+        return came_of(info["metrics"])
 
 
 def stand(world: RearrangeEnv) -> np.ndarray:
@@ -98,54 +160,36 @@ def stand(world: RearrangeEnv) -> np.ndarray:
 class Planner:
     """A chore by plan and skills."""
 
-    def __init__(self, task: str, split: str, skills: str) -> None:
+    def __init__(self, settings: EvaluationSettings) -> None:
         """Make the world and its skills."""
-        self.runner = EpisodeRunner(EvaluationSettings(task, split=split, skills=skills))
+        self._runner = EpisodeRunner(settings)
+        self._eye: WorldEye | None = None
 
-    def play(self, number: int, show: Show) -> None:
+    def play(self, number: int, show: Show) -> str:
         """See Agent."""
-        self.runner.play(number, observers=[lambda world, moment: show(world, plan_of(moment))])
+
+        def observe(world: RearrangeEnv, moment: Moment) -> None:
+            if self._eye is None:
+                self._eye = WorldEye(world)
+            show(self._eye.look, plan_of(moment))
+
+        return ending_of(self._runner.play(number, observers=[observe]).execution)
+
+
+def ending_of(execution: Execution) -> str:
+    """The end of a chore in a few words."""
+    told = "success" if execution.success_at_end else f"failed: {execution.failure}"
+    return f"{told}, {execution.steps} steps"
 
 
 def plan_of(moment: Moment) -> str:
-    """The plan in Markdown: done, now, still to be done."""
-    lines = []
+    """The plan in HTML: done, now, still to be done."""
+    lines = [f"{moment.skill.replace('_', ' ')}, step {moment.skill_step}"]
     for index, call in enumerate(moment.calls):
         mark = "✓" if index < moment.plan_index else "▶" if index == moment.plan_index else "·"
         if index in moment.missed:
             mark = "✗"
-        text = f"{mark} {call.step}"
-        lines.append(f"- **{text}**" if index == moment.plan_index else f"- {text}")
-    return "\n".join([f"{moment.skill}, step {moment.skill_step}", "", *lines])
-
-
-class Sliders:
-    """Steers by hand: a slider for every joint and motion."""
-
-    def __init__(self, page: Any, robot: RobotSpec) -> None:
-        """Put the sliders on the page."""
-        self._layout = layout = robot.actions
-        gui = page.server.gui
-        page.folder.visible = True
-        with page.folder:
-            self._sliders = {
-                name: gui.add_slider(name.replace("_", " "), -1.0, 1.0, 0.05, 0.0)
-                for name in (*layout.names[layout.base], *layout.names[layout.arm])
-            }
-            self._grip = gui.add_checkbox("suction", False)
-            still = gui.add_button("stand still")
-
-        @still.on_click
-        def _(event: Any) -> None:
-            for slider in self._sliders.values():
-                slider.value = 0.0
-
-    def __call__(self, world: RearrangeEnv) -> np.ndarray:
-        """The action that the sliders ask for."""
-        layout = self._layout
-        action = layout.physical()
-        for name, slider in self._sliders.items():
-            action[layout.names.index(name)] = slider.value
-        action *= world.task.action.scale(layout)
-        action[layout.grip] = HOLD if self._grip.value else LET_GO
-        return action
+        words = str(call.step).strip("()").split()
+        text = html.escape(f"{mark} {' '.join(words[:1] + words[2:])}")  # without the robot
+        lines.append(f"<b>{text}</b>" if index == moment.plan_index else text)
+    return "".join(f'<div style="{LINE}">{line}</div>' for line in lines)

@@ -1,16 +1,27 @@
-"""Triangles of a compiled home: what stands still as one part, and a part for each body that moves."""
+"""Triangles of a home: what stands still as one part, and a part for each body that moves."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import trimesh  # comes with viser
 
+from nav.buildings import load_building
+from rearrange.robot import find_robot
+from rearrange.sim.apartment_model import load_apartment
+from rearrange.sim.base import OBJECT_SLOT_COUNT
+from skills.sight import FLOOR, Sight
+
 CEILING = 3  # geom group
 WALLS = 2  # geom group
+OVERHEAD = 1.35  # [m]; what hangs above hides the robot as a wall does
 SECTIONS = 20  # sides of a cylinder
+AGENT = 1  # body of a navigation task's agent
+AGENT_SIZE = 0.18, 0.9  # radius and height of it [m]
+AGENT_COLOUR, FACE_COLOUR = (60, 110, 200), (250, 200, 60)
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class Part:
         vertices: [V, 3], m.
         faces: [F, 3].
         colour: Red, green, blue, 0 to 255.
-        is_wall: A wall, which may hide what happens.
+        is_wall: A wall, or hung above the head, which may hide what happens.
     """
 
     body: int
@@ -30,6 +41,49 @@ class Part:
     faces: np.ndarray
     colour: tuple[int, int, int]
     is_wall: bool
+
+
+def parts_in(sight: Sight) -> list[Part]:
+    """The parts of a world that are there, as long as its `Sight.scene` is the same."""
+    if sight.kind == FLOOR:
+        return building_parts(sight.home) + agent_parts()
+    layout, variation = map(int, sight.home.split("/"))
+    home = load_apartment(layout, variation, find_robot(sight.robot))
+    data = mujoco.MjData(home.model)
+    mujoco.mj_forward(home.model, data)
+    parked = {
+        home.first_object_body + slot
+        for slot in range(OBJECT_SLOT_COUNT)
+        if slot not in sight.slots
+    }
+    return [part for part in parts_of(home.model, data) if part.body not in parked]
+
+
+def building_parts(name: str) -> list[Part]:
+    """The parts of a building in which nothing moves, without ceilings."""
+    found: dict[tuple[tuple[int, int, int], bool], list[trimesh.Trimesh]] = {}
+    for solid in load_building(name).solids:
+        if solid.group == CEILING or solid.color[3] == 0.0:
+            continue
+        a, b, c = solid.size
+        mesh = trimesh.creation.box(extents=(2 * a, 2 * b, 2 * c))
+        if solid.kind == "cylinder":
+            mesh = trimesh.creation.cylinder(a, height=2 * b, sections=SECTIONS)
+        turn = _matrix(np.array((np.cos(solid.yaw / 2), 0.0, 0.0, np.sin(solid.yaw / 2))))
+        mesh.apply_transform(_transform(np.array(solid.position), turn))
+        is_wall = solid.group == WALLS or float(mesh.bounds[0, 2]) > OVERHEAD
+        found.setdefault((_colour(solid.color), is_wall), []).append(mesh)
+    return [_part(0, colour, is_wall, meshes) for (colour, is_wall), meshes in found.items()]
+
+
+def agent_parts() -> list[Part]:
+    """The agent of a navigation task, which looks along its x axis."""
+    radius, height = AGENT_SIZE
+    body = trimesh.creation.cylinder(radius, height=height, sections=SECTIONS)
+    body.apply_translation((0.0, 0.0, height / 2))
+    face = trimesh.creation.box(extents=(0.12, 0.16, 0.08))
+    face.apply_translation((radius, 0.0, height - 0.06))
+    return [_part(AGENT, AGENT_COLOUR, False, [body]), _part(AGENT, FACE_COLOUR, False, [face])]
 
 
 def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
@@ -50,14 +104,11 @@ def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
         else:
             place, turn = model.geom_pos[geom], _matrix(model.geom_quat[geom])
         mesh.apply_transform(_transform(place, turn))
-        red, green, blue = (round(255 * part) for part in model.geom_rgba[geom, :3].tolist())
-        is_wall = model.geom_group[geom] == WALLS
-        found.setdefault((body, (red, green, blue), bool(is_wall)), []).append(mesh)
-    return [
-        Part(body, np.asarray(whole.vertices), np.asarray(whole.faces), colour, is_wall)
-        for (body, colour, is_wall), meshes in found.items()
-        for whole in [_joined(meshes)]
-    ]
+        is_wall = bool(model.geom_group[geom] == WALLS)
+        is_wall |= body == 0 and float(mesh.bounds[0, 2]) > OVERHEAD
+        colour = _colour(model.geom_rgba[geom])
+        found.setdefault((body, colour, is_wall), []).append(mesh)
+    return [_part(*key, meshes) for key, meshes in found.items()]
 
 
 def _mesh(model: mujoco.MjModel, geom: int) -> trimesh.Trimesh | None:
@@ -77,10 +128,18 @@ def _mesh(model: mujoco.MjModel, geom: int) -> trimesh.Trimesh | None:
     return None  # an infinite floor; there are no meshes in our homes
 
 
-def _joined(meshes: list[trimesh.Trimesh]) -> trimesh.Trimesh:
+def _part(
+    body: int, colour: tuple[int, int, int], is_wall: bool, meshes: list[trimesh.Trimesh]
+) -> Part:
+    """Triangles of one colour, joined."""
     whole = trimesh.util.concatenate(meshes)
     assert isinstance(whole, trimesh.Trimesh)
-    return whole
+    return Part(body, np.asarray(whole.vertices), np.asarray(whole.faces), colour, is_wall)
+
+
+def _colour(rgba: Sequence[float] | np.ndarray) -> tuple[int, int, int]:
+    red, green, blue = (round(255 * float(each)) for each in rgba[:3])
+    return red, green, blue
 
 
 def _matrix(quaternion: np.ndarray) -> np.ndarray:

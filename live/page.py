@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
+from contextlib import AbstractContextManager, redirect_stdout
+from io import StringIO
 from typing import Any
 
-import mujoco
 import numpy as np
 import viser
 
-from live.geometry import parts_of
+from live.bars import bars
+from live.controls import Controls
+from live.geometry import parts_in
 from live.pace import Pace
-from rearrange.env import RearrangeEnv
-from rearrange.render.overlay import colour_depth
-from rearrange.sim.base import CONTROL_STEP, NOTHING
-from rearrange.sim.mujoco import MujocoSimulator
+from rearrange.sim.base import CONTROL_STEP
+from skills.sight import Sight
 
 POSES, PICTURES = 1 / 20, 1 / 8  # [s] between updates of bodies, and of picture and words
 PICTURE = 128  # pixels of the camera's image
-FARTHEST = 5.0  # [m] in its colours
-WALL_OPACITY = 0.25
-CAMERA = np.array([-1.6, -1.6, 2.4])  # from the robot when following it begins [m]
+WALL_OPACITY = 0.12
+CAMERA = np.array([-1.4, -1.4, 2.9])  # from the robot when following it begins [m]
 LOOKED_AT = np.array([0.0, 0.0, 0.6])  # likewise
-SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
+ABOVE_PANEL = np.array([-0.9, -0.9, 0.0])  # likewise, on upright screens: the panel lies below
 GOAL = (80, 220, 120)
+HOLD = 1.5  # [s] that the end of an episode stands still
+LARGEST_REWARD = 0.2  # whose bar is as long as there is room
+
+Look = Callable[[int | None], Sight]  # a world now; takes the size of the picture, None for none
 
 
 class Page:
@@ -32,25 +36,35 @@ class Page:
 
     Attributes:
         pace: When steps may follow.
+        controls: Pause, speed, episodes.
         folder: Where agents may put what they are steered by.
+        training: Where a training puts its curves.
+        tally: What came of the episodes so far, a line.
     """
 
     def __init__(self, host: str, port: int, title: str) -> None:
         """Start the server; `port` may be taken, then it is the next."""
-        self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+        with _silence():
+            self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
         self.server.scene.set_up_direction("+z")
         self.pace = Pace(CONTROL_STEP)
         gui = self.server.gui
         gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
-        self._words = gui.add_markdown(f"**{title}**")
-        self._picture = gui.add_image(np.zeros((PICTURE, PICTURE, 3), np.uint8), label="depth")
-        with gui.add_folder("Time"):
-            self._buttons()
-        self._terms = gui.add_markdown("")
+        self._words = gui.add_markdown(f"**{title}**\n\nstarting; the first time it compiles, too")
+        self._picture = gui.add_image(np.zeros((PICTURE, PICTURE, 3), np.uint8))
         self.folder = gui.add_folder("Steering", visible=False)
+        self.training = gui.add_folder("Training", visible=False)
+        self.controls = Controls(gui, self.pace, self._look_back)
+        self._plan = gui.add_folder("Plan", visible=False)
+        with self._plan:
+            self._steps = gui.add_html("")
+        with gui.add_folder("Action and reward"):
+            self._numbers = gui.add_html("")
+        self.tally = ""
         self._moving: dict[int, Any] = {}
         self._shown: tuple[Any, ...] = ()
         self._followed: dict[int, np.ndarray] = {}  # where the robot was, by client
+        self._past: list[Sight] = []  # of this episode, without pictures
         self._posed = self._pictured = 0.0
 
     @property
@@ -58,77 +72,76 @@ class Page:
         """Port on which the page is served."""
         return self.server.get_port()
 
-    def show(self, world: RearrangeEnv, words: str = "") -> None:
+    @property
+    def is_watched(self) -> bool:
+        """True if a browser shows it."""
+        return bool(self.server.get_clients())
+
+    def show(self, look: Look, words: str = "") -> None:
         """Show the world as it is now, as often as eyes need it, and wait until the next step is due.
 
         Args:
-            world: On the MuJoCo simulator.
-            words: What is going on, in Markdown.
+            look: Gives what can be seen.
+            words: The plan, or who acts, in HTML.
 
         Raises:
             NextEpisode: Somebody asked for another.
         """
-        self._build(world)
-        now = time.monotonic()
-        if now - self._posed >= POSES or self.pace.paused:
-            self._posed = now
-            self._pose(world)
-        if now - self._pictured >= PICTURES or self.pace.paused:
-            self._pictured = now
-            self._tell(world, words)
+        self.draw(look, words)
         self.pace.wait()
+
+    def draw(self, look: Look, words: str = "") -> None:
+        """`show` without waiting."""
+        now = time.monotonic()
+        pictured = now - self._pictured >= PICTURES or self.pace.paused
+        sight = look(PICTURE if pictured else None)
+        if sight.scene != self._shown:
+            self._build(sight)
+            self._past.clear()
+        if self.pace.paused or now - self._posed >= POSES:
+            self._posed = now
+            self._pose(sight)
+        if pictured:
+            self._pictured = now
+            self._tell(sight, words)
+        self._past.append(sight)
+        self.controls.note(len(self._past))
+
+    def hold(self, outcome: str) -> None:
+        """Let the end of an episode stand for a moment.
+
+        Args:
+            outcome: What came of it, in Markdown.
+
+        Raises:
+            NextEpisode: Somebody asked for another.
+        """
+        self._words.content = f"{self._words.content}\n\n**{outcome}**"
+        self._pictured = 0.0
+        self.pace.hold(HOLD)
 
     def close(self) -> None:
         """End the server."""
-        self.server.stop()
+        with _silence():
+            self.server.stop()
 
-    def _buttons(self) -> None:
-        gui, pace = self.server.gui, self.pace
-        self._follow = gui.add_checkbox("follow the robot", True)
-        pause = gui.add_checkbox("pause", False)
-        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
-        step = gui.add_button("one step")
-        following = gui.add_button("next episode")
+    def _look_back(self, step: int) -> None:
+        """Show an earlier step of the episode, while it is paused."""
+        if self.pace.paused and step < len(self._past):
+            sight = self._past[step]
+            self._pose(sight)
+            self._tell(sight, "an earlier step: one step goes on from the last")
 
-        @pause.on_update
-        def _(event: Any) -> None:
-            pace.paused = bool(event.target.value)
-
-        @speed.on_update
-        def _(event: Any) -> None:
-            pace.speed = float(event.target.value)
-
-        @step.on_click
-        def _(event: Any) -> None:
-            pause.value = pace.paused = True
-            pace.step_once()
-
-        @following.on_click
-        def _(event: Any) -> None:
-            pace.leave()
-
-    def _build(self, world: RearrangeEnv) -> None:
+    def _build(self, sight: Sight) -> None:
         """Lay out the home where another episode has begun."""
-        episode = world.episode
-        now = (id(world), episode.episode_id, episode.seed, episode.base_pose)
-        if now == self._shown:
-            return
-        self._shown = now
+        self._shown = sight.scene
         self._followed.clear()
-        model, data = _physics(world)
         scene = self.server.scene
         scene.reset()
         scene.set_up_direction("+z")
-        scene.add_light_ambient("/light", intensity=0.5)
+        scene.add_light_ambient("/light", intensity=0.3)
         self._moving = {}
-        parked = {
-            _home(world).first_object_body + slot
-            for slot in range(len(world.state.object_position[0]))
-            if slot not in episode.objects
-        }
-        for number, part in enumerate(parts_of(model, data)):
-            if part.body in parked:
-                continue
+        for number, part in enumerate(parts_in(sight)):
             parent = f"/body_{part.body}"
             if part.body and part.body not in self._moving:
                 self._moving[part.body] = scene.add_frame(parent, show_axes=False)
@@ -140,73 +153,66 @@ class Page:
                 flat_shading=True,
                 opacity=WALL_OPACITY if part.is_wall else None,
             )
-        for index, target in enumerate(episode.targets):
-            scene.add_icosphere(f"/goal_{index}", 0.05, GOAL, position=target.goal, opacity=0.5)
+        for index, goal in enumerate(sight.goals):
+            scene.add_icosphere(f"/goal_{index}", 0.07, GOAL, position=goal, opacity=0.6)
 
-    def _pose(self, world: RearrangeEnv) -> None:
-        _, data = _physics(world)
+    def _pose(self, sight: Sight) -> None:
         with self.server.atomic():
             for body, frame in self._moving.items():
-                frame.position = data.xpos[body].copy()
-                frame.wxyz = data.xquat[body].copy()
-        base = np.array([*world.state.base_pose[0, :2], 0.0])
-        if self._follow.value:
+                frame.position, frame.wxyz = sight.poses[body, :3], sight.poses[body, 3:]
+        base = np.array([*sight.base[:2], 0.0])
+        if self.controls.follows:
             for number, client in self.server.get_clients().items():
-                follow(client.camera, base, self._followed.get(number))
+                with client.atomic():
+                    follow(client.camera, base, self._followed.get(number))
                 self._followed[number] = base
         else:
             self._followed.clear()
 
-    def _tell(self, world: RearrangeEnv, words: str) -> None:
-        depth = world.simulator.render_depth(PICTURE)[0]
-        self._picture.image = colour_depth(depth, 0.0, FARTHEST)
-        episode = world.episode
-        held = int(world.state.held_object[0])
-        self._words.content = "\n\n".join(
-            [
-                f"**{world.task.name.replace('_', ' ')}**, home "
-                f"{episode.layout}/{episode.variation} {episode.episode_id}",
-                f"step {world.elapsed_steps} of {world.task.max_steps}, "
-                f"{'nothing' if held == NOTHING else f'object {held}'} in the hand, "
-                f"force {world.state.contact_force[0]:.0f} N",
-                words,
-            ]
+    def _tell(self, sight: Sight, words: str) -> None:
+        if sight.picture is not None:
+            self._picture.image = enlarged(sight.picture)
+        lines = [
+            f"**{sight.task.replace('_', ' ')}**, home {sight.home}, {self.controls.told}",
+            f"step {sight.step} of {sight.max_steps}, {sight.told}",
+            self.tally,
+        ]
+        self._words.content = "\n\n".join(line for line in lines if line)
+        self._plan.visible = bool(words)
+        self._steps.content = f'<div style="padding:0 12px">{words}</div>'
+        rewards = {name: value for name, value in sight.rewards.items() if value}
+        shown = bars(
+            "action of this step, 1 being the largest", sight.action or {"none": 0.0}, 1.0, 2
         )
-        self._terms.content = table(world.task.outcome.rewards)
+        shown += bars("reward of this step", rewards or {"none": 0.0}, LARGEST_REWARD, 4)
+        self._numbers.content = shown
+
+
+def _silence() -> AbstractContextManager[Any]:
+    """Swallow what viser prints: the command says itself where the page is."""
+    return redirect_stdout(StringIO())
+
+
+def enlarged(picture: np.ndarray) -> np.ndarray:
+    """A small picture [H, W, 3] with its pixels repeated, so that it is at least PICTURE high."""
+    times = -(-PICTURE // picture.shape[0])
+    return picture.repeat(times, axis=0).repeat(times, axis=1)
 
 
 def follow(camera: Any, base: np.ndarray, before: np.ndarray | None) -> None:
-    """Keep a viewer's camera with the robot; how it looks at it is the viewer's own.
+    """Keep the robot in the middle of a viewer's picture; from where it is seen is the viewer's own.
 
     Args:
-        camera: Of a client of viser.
+        camera: Of a client of viser. It may be some updates late: what counts is only how its position lies
+            to what it looks at, which following does not change.
         base: Where the robot is [3], m.
         before: Where it was when the camera was last moved; None: the camera is set behind it.
     """
-    if before is None:
-        camera.position = base + CAMERA
-        camera.look_at = base + LOOKED_AT
-    elif (base != before).any():
-        position, looked_at = np.array(camera.position), np.array(camera.look_at)
-        camera.position = position + base - before
-        camera.look_at = looked_at + base - before
-
-
-def table(rewards: Mapping[str, np.ndarray]) -> str:
-    """Reward terms of the last step that are not zero, as Markdown."""
-    rows = [f"| {name} | {value[0]:+.4f} |" for name, value in rewards.items() if value[0]]
-    return "\n".join(["| reward | |", "|---|---|", *rows])
-
-
-def _home(world: RearrangeEnv) -> Any:
-    assert isinstance(world.simulator, MujocoSimulator)
-    home = world.simulator.worlds[0]
-    assert home is not None
-    return home
-
-
-def _physics(world: RearrangeEnv) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    assert isinstance(world.simulator, MujocoSimulator)
-    data = world.simulator.data[0]
-    assert data is not None
-    return _home(world).model, data
+    if before is not None and (base == before).all():
+        return
+    middle = base + (LOOKED_AT if camera.aspect > 1.0 else ABOVE_PANEL)
+    position = base + CAMERA
+    if before is not None:
+        position = middle + np.array(camera.position) - np.array(camera.look_at)
+    camera.position = position  # moves what is looked at, too
+    camera.look_at = middle

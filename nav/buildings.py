@@ -14,18 +14,19 @@ from rearrange.navigation.footprints import Building
 from rearrange.scenes.apartment import (
     CLASSIC,
     VARIATION_COUNT,
-    ArticulatedPose,
+    Apartment,
     Solid,
     layouts_of,
     split_of_layout,
 )
-from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_SIZE
+from rearrange.scenes.compile import DEFAULT_COLOR
 from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.spec import Furniture
 
 PLANS = (
     256  # generated plans of a split, at most: a process keeps so many scenes and their distances
 )
-_NAME = re.compile(r"layout(0|[1-9]\d{0,3})_variation(\d\d)")
+_NAME = re.compile(r"layout(0|[1-9]\d*)_variation(\d\d)")
 Rect = tuple[float, float, float, float]
 
 
@@ -76,21 +77,15 @@ def load_building(name: str) -> Building:
     if match is None or not find_building(name):
         raise UserError(f"unknown building '{name}': layout1000_variation00 is one, for example")
     apartment = generate_apartment(int(match[1]), int(match[2]))
-    closed = (
-        _closed("fridge", apartment.fridge, FRIDGE_SIZE, apartment.colors["fridge"]),
-        _closed("cabinet", apartment.cabinet, CABINET_SIZE, apartment.colors["cabinet"]),
-    )
+    closed = (_closed(apartment, piece) for piece in apartment.spec.furniture)
     return PlainBuilding(name, apartment.bounds, apartment.rooms, (*apartment.solids, *closed))
 
 
-def _closed(
-    part: str,
-    pose: ArticulatedPose,
-    size: tuple[float, float, float],
-    color: tuple[float, float, float, float],
-) -> Solid:
-    """A fridge or cabinet with all doors and drawers closed, as one box."""
+def _closed(apartment: Apartment, piece: Furniture) -> Solid:
+    """A piece of furniture with all doors and drawers closed, as one box."""
+    pose = apartment.frames[piece.name]
+    color = apartment.colors.get(piece.name, DEFAULT_COLOR)
     x, y, z = pose.position
-    depth, width, height = size
-    center = (x, y, z + height / 2)
-    return Solid("box", center, (depth / 2, width / 2, height / 2), pose.yaw, color, part=part)
+    depth, width, height = piece.size
+    center, half = (x, y, z + height / 2), (depth / 2, width / 2, height / 2)
+    return Solid("box", center, half, pose.yaw, color, part=piece.name)

@@ -16,7 +16,7 @@ import numpy as np
 
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
-from nav.task import NavTask, Outcome
+from nav.task import NavTask, Outcome, check_numbers
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
@@ -31,6 +31,7 @@ class ExploreConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
+        check_numbers(self)
         if self.max_steps < 1:
             raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
         if not 0.1 <= self.cell_size <= 10.0:

@@ -15,7 +15,7 @@ import numpy as np
 
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
-from nav.task import NavTask, Outcome
+from nav.task import NavTask, Outcome, check_numbers
 from rearrange.errors import UserError
 
 
@@ -29,6 +29,7 @@ class FleeConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
+        check_numbers(self)
         if self.max_steps < 1:
             raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
         if not 1 <= self.starts_per_building <= 64:

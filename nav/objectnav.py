@@ -21,7 +21,7 @@ from nav.categories import CATEGORIES
 from nav.episode import NavEpisode
 from nav.pointnav import GOALS, PointNav
 from nav.scene import Places, Scene
-from nav.task import NavTask, StartSensors, box
+from nav.task import NavTask, StartSensors, box, check_numbers
 from nav.viewpoints import STRAY, ViewRule, goal_places, places_on_floor
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
@@ -47,6 +47,7 @@ class ObjectNavConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
+        check_numbers(self)
         if self.max_steps < 1:
             raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
         for name in ("success_distance", "view_distance"):

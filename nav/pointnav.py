@@ -17,7 +17,7 @@ from gymnasium import spaces
 from nav.agent import STOP, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
-from nav.task import NavTask, Outcome, box
+from nav.task import NavTask, Outcome, box, check_numbers
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
@@ -44,6 +44,7 @@ class PointNavConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
+        check_numbers(self)
         if self.max_steps < 1:
             raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
         if not 1 <= self.goals_per_building <= 64:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from planner.interactions import CLOSED_BELOW, OBJECT_AT_DISTANCE, SkillCall
 from planner.problem import (
-    ARTICULATED_RECEPTACLES,
     ROBOT,
     START,
     TaskProblem,
     goal_name,
     is_opened,
+    kind_of,
     object_name,
     problem_text,
     read_problem,
@@ -27,8 +27,7 @@ from planner.problem import (
 )
 from planner.search import Atom
 from rearrange.env import RearrangeEnv
-from rearrange.episodes.episode import Episode
-from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.episodes import Episode, spec_of
 from rearrange.sim.base import NOTHING
 from skills import SkillArgument
 from skills.knowledge import HANDLE, Knowledge, Position
@@ -87,10 +86,12 @@ class Beliefs:
             index: Whereabouts(target.start, target.start_receptacle)
             for index, target in enumerate(episode.targets)
         }
+        self._scene = scene = spec_of(episode)
+        needed = [(receptacle, scene.part_of(receptacle)) for receptacle in receptacles_of(episode)]
+        self._joints = {receptacle: part.name for receptacle, part in needed if part is not None}
         self.openings = {
-            receptacle: episode.articulated.get(ARTICULATED_RECEPTACLES[receptacle][1], 0.0)
-            for receptacle in receptacles_of(episode)
-            if receptacle in ARTICULATED_RECEPTACLES
+            receptacle: episode.articulated.get(joint, 0.0)
+            for receptacle, joint in self._joints.items()
         }
         self._had_object = self.held != NOTHING  # in the hand, at the last step
         self._taken_from: Position | None = None
@@ -124,7 +125,7 @@ class Beliefs:
         if self.held not in (before, NOTHING, HANDLE):
             self._taken_for = call.argument.target_index
         for receptacle in self.openings:
-            value = self._senses.opening(world, ARTICULATED_RECEPTACLES[receptacle][1])
+            value = self._senses.opening(world, self._joints[receptacle])
             self.openings[receptacle] = self.openings[receptacle] if value is None else value
         moved = []
         for index, target in enumerate(self._episode.targets):
@@ -156,8 +157,8 @@ class Beliefs:
         return [i for i, where in self.objects.items() if i not in given_up and not where.at_goal]
 
     def _is_opened(self, receptacle: str) -> bool:
-        joint = ARTICULATED_RECEPTACLES[receptacle][1]
-        return is_opened(receptacle, {joint: self.openings[receptacle]})
+        joints = {self._joints[receptacle]: self.openings[receptacle]}
+        return is_opened(self._scene, receptacle, joints)
 
     def _released(self, world: RearrangeEnv, index: int, call: SkillCall) -> Whereabouts:
         """Locate an object that has left the hand."""
@@ -170,7 +171,8 @@ class Beliefs:
         if found is not None:
             return self._place_of(index, found)
         # It has fallen where nobody looks: to the floor under the hand.
-        return Whereabouts((at[0], at[1], half_height(SLOT_KINDS[target.slot])), ELSEWHERE)
+        on_floor = self._scene.objects[target.slot].half_height
+        return Whereabouts((at[0], at[1], on_floor), ELSEWHERE)
 
     def _missed(self, world: RearrangeEnv, index: int) -> Whereabouts:
         """Locate an object after a failed pick: it may have been pushed."""
@@ -273,8 +275,7 @@ class Beliefs:
         """Receptacles, whether they are open, and the points that mark them: starts and goals."""
         names["static-receptacle"] = [ELSEWHERE]
         for receptacle in receptacles_of(self._episode):
-            kind = ARTICULATED_RECEPTACLES.get(receptacle, ("static-receptacle", ""))[0]
-            names.setdefault(kind, []).append(receptacle)
+            names.setdefault(kind_of(self._scene, receptacle), []).append(receptacle)
         facts += [("opened", name) for name in names["static-receptacle"]]
         needed = {self.objects[i].receptacle for i in left}
         needed |= {self._episode.targets[i].goal_receptacle for i in left}
@@ -284,12 +285,12 @@ class Beliefs:
             opened = half or self._is_opened(receptacle)
             facts.append(("opened" if opened else "closed", receptacle))
         for index, target in enumerate(self._episode.targets):
-            if target.start_receptacle in ARTICULATED_RECEPTACLES:
+            if self._scene.part_of(target.start_receptacle):
                 start = f"start_{index}"  # the object itself may be elsewhere by now
                 names["goal"].append(start)
                 arguments[start] = SkillArgument("object", target.slot, index, target.start)
                 facts.append(("marks", start, target.start_receptacle))
-            if target.goal_receptacle in ARTICULATED_RECEPTACLES:
+            if self._scene.part_of(target.goal_receptacle):
                 facts.append(("marks", goal_name(index), target.goal_receptacle))
 
     def _back(self) -> SkillArgument:

@@ -112,21 +112,16 @@ def line_chart(places: Sequence[str], lines: Sequence[Series], title: str) -> st
     return svg(left + width + 8, top + height + 28, parts, title)
 
 
-def bar_chart(counts: dict[str, int], total: int, title: str) -> str:
-    """Horizontal bars: how many of the episodes failed for each cause."""
-    left, row, width = 250.0, 24.0, 320.0
-    parts = []
-    for k, (name, count) in enumerate(counts.items()):
-        y = k * row
-        length = width * count / max(1, max(counts.values()))
-        color = label_of(name.partition(":")[0]).colour
-        parts.append(text(left - 8, y + 16, name, "end"))
-        parts.append(
-            f'<rect x="{left}" y="{y + 4}" width="{length:.1f}" height="16" rx="2" fill="{color}"/>'
-        )
-        share = f"{count} ({count / total:.1%})"
-        parts.append(text(left + length + 6, y + 16, share, "start"))
-    return svg(left + width + 90, max(1, len(counts)) * row + 4, parts, title)
+def bar_chart(counts: dict[str, int], total: int) -> str:
+    """Horizontal bars, of any width: how many of the episodes failed for each cause."""
+    most = max(1, *counts.values())
+    rows = [
+        f"<span>{escape(name)}</span>"
+        f'<i style="width:{count / most:.1%};background:{label_of(name.partition(":")[0]).colour}"></i>'
+        f"<span>{count} ({count / total:.1%})</span>"
+        for name, count in counts.items()
+    ]
+    return f'<div class="bars">{"".join(rows)}</div>'
 
 
 def hand_off_map(starts: Sequence[Start], title: str, rings: Sequence[float]) -> str:

@@ -41,7 +41,15 @@ from planner.report import (
     without_records,
 )
 from planner.search import OWN_ENGINE, PlanningError, engine_names
-from rearrange.command_line import OneLineParser, check_counts, refuse
+from rearrange.caching import is_first_start
+from rearrange.command_line import (
+    INTERRUPTED,
+    OneLineParser,
+    check_counts,
+    output_file,
+    output_folder,
+    refuse,
+)
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
@@ -117,16 +125,21 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
     """Add the options for output files."""
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write all results there")
+    parser.add_argument("--json", type=output_file, metavar="PATH", help="write all results there")
     parser.add_argument(
-        "--ledger", type=Path, metavar="PATH", help="write the figures alone there, for results/"
+        "--ledger",
+        type=output_file,
+        metavar="PATH",
+        help="write the figures alone there, for results/",
     )
-    parser.add_argument("--page", type=Path, metavar="PATH", help="write a web page of it there")
+    parser.add_argument(
+        "--page", type=output_file, metavar="PATH", help="write a web page of it there"
+    )
     parser.add_argument("--video", action="store_true", help="one mp4 per episode")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="where videos go")
+    parser.add_argument("--output", type=output_folder, metavar="DIR", help="where videos go")
     parser.add_argument(
         "--record-hand-offs",
-        type=Path,
+        type=output_folder,
         metavar="DIR",
         help="write the states in which skills begin as episodes of theirs, to train and evaluate with",
     )
@@ -212,7 +225,7 @@ def _evaluate(
     except KeyboardInterrupt:
         more = "" if journal is None else "; the same command goes on"
         print(f"interrupted{more}", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     summary = summarize(settings, records, origin)
     print_summary(summary, console)
     if options.json is not None:
@@ -281,9 +294,10 @@ def _run(
 ) -> list[EpisodeRecord]:
     records = [] if journal is None else list(journal.records.values())
     there = f"; {len(records)} are there already" if records else ""
+    compiles = "; this first run compiles for about a minute" if is_first_start() else ""
     print(
         f"{settings.task}: {counted(settings.episodes, f'{settings.split} episode')} in "
-        f"{workers} process{'es' * (workers != 1)}{there}; the very first run compiles for about a minute",
+        f"{workers} process{'es' * (workers != 1)}{there}{compiles}",
         flush=True,
     )
     done = {record.index for record in records}

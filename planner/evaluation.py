@@ -27,7 +27,8 @@ from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
 from planner.search import OWN_ENGINE, Plan, find_plan
-from rearrange.episodes import EpisodeSet
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import EpisodeSet, spec_of
 from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.base import Skill
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
@@ -210,13 +211,18 @@ class EpisodeRunner:
         world, policy = self._stage.world, self._stage.skills.get(MONOLITHIC)
         if policy is None:
             return self._executive.run(world, plan, task.arguments, observers, replanner)
-        calls = [bind(step, task.arguments) for step in plan.steps]
+        calls = [bind(step, task.arguments, spec_of(world.episode)) for step in plan.steps]
         return run_alone(world, policy, calls, self._settings.executive.max_steps, observers)
 
     def _solve(self, problem: Problem) -> Plan:
         settings = self._settings
         plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
         return plan if settings.navigate else without_navigation(plan)
+
+    @property
+    def world(self) -> RearrangeEnv:
+        """In which all episodes are played."""
+        return self._stage.world
 
     def close(self) -> None:
         """Frees the world."""

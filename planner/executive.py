@@ -23,6 +23,7 @@ from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
+from rearrange.episodes import spec_of
 from rearrange.robot.actions import HOLD, LET_GO
 from skills import Skill, SkillArgument
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
@@ -114,7 +115,8 @@ class Executive:
             observers: Called after every step.
             replanner: Makes new plans; None: the plan is followed whatever happens.
         """
-        calls = tuple(bind(step, arguments) for step in plan.steps)
+        scene = spec_of(world.episode)
+        calls = tuple(bind(step, arguments, scene) for step in plan.steps)
         if replanner is None:
             knowledge = Knowledge(world, self._level, drawers_of(world.episode))
         else:

@@ -2,8 +2,8 @@
 
 For every name episodes of the validation file are played in order, without a camera, until one has succeeded
 and one has failed, or `--episodes` were played; those two are then played once more and filmed. Skills are
-learned where there is a checkpoint and oracles elsewhere (`--skills`); the captions tell which. What
-lacks a checkpoint is left out with a line that says so.
+learned where there is a checkpoint and oracles elsewhere (`--skills`); the captions tell which. Default:
+all; what lacks a checkpoint is left out with a line that says so.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from typing import Protocol
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.interactions import InteractionResult, SkillCall
 from planner.labels import label_of
-from planner.problem import ARTICULATED_RECEPTACLES
 from planner.record import Execution, Moment
 from planner.search import PlanStep
-from rearrange.command_line import OneLineParser, check_counts
+from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import HOMES
 from skills import SkillArgument
-from skills.command import counted, run_command, short_path
+from skills.command import USER_ERRORS, counted, run_command, short_path
 from skills.modes import SKILLS_HELP, parse_modes
 from skills.registry import effect_of, shipped_policy, skill_names
 from skills.settings import CHECKPOINTS
@@ -134,16 +133,16 @@ class HouseholdPlayer:
 
 
 class SkillPlayer:
-    """A skill's own task, played by its policy with mean actions, as in plans."""
+    """A skill's own task; a policy takes mean actions, as in plans."""
 
-    def __init__(self, skill: str, seed: int, episodes: int, homes: str) -> None:
-        """Load the policy; UserError where there is none."""
-        from skills.players import PolicyPlayer  # brings torch: only where skills run
+    def __init__(self, skill: str, mode: str, seed: int, episodes: int, homes: str) -> None:
+        """Load who plays it; UserError where there is no policy."""
+        from skills.players import player_of  # brings torch: only where skills run
 
-        check_checkpoints([skill])
+        if mode == "mixed":
+            check_checkpoints([skill])
         self._skill, self._seed = skill, seed
-        self._source = str(shipped_policy(skill, CHECKPOINTS))
-        self._player = PolicyPlayer(self._source, deterministic=True, split="val")
+        self._source, self._player = player_of(skill, mode, "val", homes)
         self._episodes = episodes_of(skill, episodes, homes)
 
     def play(self, index: int, path: Path | None) -> Take:
@@ -186,17 +185,16 @@ def only_call(skill: str, world: RearrangeEnv) -> SkillCall:
         skill=skill,
         label=skill,
         argument=argument,
-        receptacle=receptacle_of(argument),
+        receptacle=receptacle_of(world, argument),
         interacts=True,
     )
 
 
-def receptacle_of(argument: SkillArgument) -> str | None:
+def receptacle_of(world: RearrangeEnv, argument: SkillArgument) -> str | None:
     """The receptacle that a joint opens; other drawers have no name in plans and go by their joint's."""
-    for name, (_, joint) in ARTICULATED_RECEPTACLES.items():
-        if joint == argument.joint:
-            return name
-    return argument.joint
+    if argument.joint is None:
+        return None
+    return spec_of(world.episode).part(argument.joint).receptacle or argument.joint
 
 
 def _execution(skill: str, metrics: dict[str, float]) -> Execution:
@@ -215,7 +213,7 @@ def open_player(name: str, mode: str, seed: int, episodes: int, homes: str) -> P
     """Open the player of a name's episodes; UserError where a checkpoint is missing."""
     if name in CHORES:
         return HouseholdPlayer(CHORES[name], mode, seed, episodes, homes)
-    return SkillPlayer(name, seed, episodes, homes)
+    return SkillPlayer(name, mode, seed, episodes, homes)
 
 
 def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
@@ -251,7 +249,7 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Films what is asked for."""
+    """Films what is asked for; 2 where something that was named is left out."""
     parser, names = OneLineParser(prog="planner.film", description=__doc__), film_names()
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; default: all"
@@ -260,7 +258,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
     parser.add_argument("--homes", **HOMES)
-    parser.add_argument("--output", type=Path, default=Path("runs") / "videos", metavar="DIR")
+    parser.add_argument(
+        "--output", type=output_folder, default=Path("runs") / "videos", metavar="DIR"
+    )
     parser.add_argument(
         "--gif",
         action="store_true",
@@ -269,19 +269,22 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in names:
-            raise UserError(f"unknown film '{name}': choose of {', '.join(names)}")
+            raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
     parse_modes(options.skills)
     check_counts(options, "episodes")
+    check_counts(options, "seed", least=0)
     import torch
 
     torch.set_num_threads(1)  # more only wait for each other on so small a network
+    left_out: list[str] = []
     for name in dict.fromkeys(options.names or names):
         try:
             player = open_player(
                 name, options.skills, options.seed, options.episodes, options.homes
             )
-        except UserError as error:
+        except USER_ERRORS as error:
             print(f"{name}: left out: {error}", flush=True)
+            left_out.append(name)
             continue
         made = film(name, player, options.output, options.episodes)
         success = options.output / "tidy_house_success.mp4"
@@ -290,7 +293,7 @@ def main(arguments: Sequence[str]) -> int:
 
             write_gif(success, GIF)
             print(f"{short_path(GIF)}: {GIF.stat().st_size / 1e6:.1f} MB", flush=True)
-    return 0
+    return 2 if options.names and left_out else 0
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from planner.labels import REARM
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet
-from rearrange.episodes.schema import JOINT_RANGES, record_of
+from rearrange.episodes.schema import record_of
 from rearrange.scenes import generate_apartment
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
@@ -68,7 +68,7 @@ def snapshot(world: RearrangeEnv, argument: SkillArgument, episode_id: str) -> E
     """
     state = world.state
     held = int(state.held_object[0])
-    joints = zip(ARTICULATED_JOINTS, state.articulated_joints[0].tolist(), strict=True)
+    joints = zip(state.scene.joints, state.articulated_joints[0].tolist(), strict=True)
     x, y, yaw = state.base_pose[0].tolist()
     return replace(
         as_episode(world.episode, argument, holding=held != NOTHING),
@@ -76,7 +76,9 @@ def snapshot(world: RearrangeEnv, argument: SkillArgument, episode_id: str) -> E
         objects={slot: object_pose(state, slot) for slot in world.episode.objects},
         base_pose=(x, y, yaw),
         arm_joints=tuple(np.clip(state.arm_joints[0], *world.robot.limits).tolist()),
-        articulated={name: float(np.clip(value, *JOINT_RANGES[name])) for name, value in joints},
+        articulated={
+            name: float(np.clip(value, *state.scene.part(name).range)) for name, value in joints
+        },
         grasp=None if held == NOTHING else grasp_of(state, held),
     )
 
@@ -143,7 +145,9 @@ def keep_resting(path: Path) -> int:
         How many were left out.
     """
     recorded = EpisodeSet.load(path)
-    simulator = MujocoSimulator(1, SimulatorConfig(camera_size=1))
+    simulator = MujocoSimulator(
+        1, SimulatorConfig(camera_size=1), spec_of_homes(recorded.homes or DEFAULT_HOMES)
+    )
     at_rest = tuple(each for each in recorded if drift(simulator, each) < MOST_DRIFT)
     simulator.close()
     if len(at_rest) < len(recorded):

@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planner.problem import ARTICULATED_RECEPTACLES, OPENED_BEYOND
 from planner.search import Plan, PlanStep
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.base import NOTHING, SimState
 from skills import SkillArgument
 from skills.registry import all_specs, effect_of
@@ -70,14 +69,16 @@ def carrier_of(action: str) -> tuple[SkillSpec, PlanAction]:
     raise UserError(f"no skill carries out the action '{action}': name it in a SkillSpec's actions")
 
 
-def bind(step: PlanStep, arguments: dict[str, SkillArgument]) -> SkillCall:
-    """The skill call of a plan step."""
+def bind(step: PlanStep, arguments: dict[str, SkillArgument], scene: SceneSpec) -> SkillCall:
+    """The skill call of a plan step in a kind of home."""
     spec, action = carrier_of(step.action)
     label = step.arguments[action.told]
     argument, receptacle = arguments[label], None
     if action.receptacle is not None:
         receptacle = step.arguments[action.receptacle]
-        argument = replace(argument, joint=ARTICULATED_RECEPTACLES[receptacle][1])
+        part = scene.part_of(receptacle)
+        assert part is not None, f"{step} is about a receptacle that nothing shuts"
+        argument = replace(argument, joint=part.name)
     interacts = spec.effect not in ("", "arrives")
     return SkillCall(step, spec.name, label, argument, receptacle, interacts)
 
@@ -96,9 +97,10 @@ def achieved(call: SkillCall, state: SimState) -> bool:
         return hand_empty(state) and is_at_goal(call, state)
     if call.receptacle is None or not call.interacts:
         raise ValueError(f"{call.step} has no effect that the world shows")
-    kind, joint = ARTICULATED_RECEPTACLES[call.receptacle]
-    value = float(state.articulated_joints[0, ARTICULATED_JOINTS.index(joint)])
-    return abs(value) < CLOSED_BELOW if call.closes else value > OPENED_BEYOND[kind]
+    part = state.scene.part_of(call.receptacle)
+    assert part is not None
+    value = float(state.articulated_joints[0, state.scene.index(part.name)])
+    return abs(value) < CLOSED_BELOW if call.closes else value > part.opened_beyond
 
 
 def is_at_goal(call: SkillCall, state: SimState) -> bool:

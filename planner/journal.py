@@ -120,7 +120,10 @@ class Journal:
             raise self._broken()
         names = [n for n in self._heading if there.get(n) != self._heading[n]]
         if names or set(there) != set(self._heading):
-            others = ", ".join(names or sorted(set(there) ^ set(self._heading)))
+            # Of files the name is enough: where they lie is long
+            others = ", ".join(
+                Path(n).name for n in names or sorted(set(there) ^ set(self._heading))
+            )
             raise UserError(
                 f"{self.path} is left of an evaluation with another {others}: delete it to start anew, "
                 "give back the old settings to go on, or give another --json"

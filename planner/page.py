@@ -20,7 +20,7 @@ from planner.judge import EXHAUSTED
 from planner.labels import REARM, label_of, legend
 from planner.report import read_result
 from planner.table import method_name
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from rearrange.errors import UserError
 from skills.command import counted, run_command, short_path
 from skills.places import places_of, told_places
@@ -45,6 +45,8 @@ svg .grid{stroke:#e2e8f0}svg .cell{stroke:#cbd5e1;stroke-width:.7}
 padding:.7rem 1rem;flex:1 1 14rem;max-width:20rem}.card b{font-size:1.5rem;display:block}.muted{color:#64748b}
 .key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}
 .maps,.films{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(400px,100%),1fr));gap:1rem}
+.bars{display:grid;grid-template-columns:auto 1fr auto;gap:.4rem .8rem;align-items:center}
+.bars i{height:1rem;border-radius:2px}
 .chart{overflow-x:auto}.chart svg{min-width:600px}svg .tick{stroke:#64748b}
 video{width:100%;background:#000}figure{margin:0}figcaption{font-size:.85rem;color:#475569}
 code{background:#f1f5f9;padding:.1em .3em;border-radius:3px;overflow-wrap:anywhere}
@@ -141,7 +143,7 @@ def _wide(chart: str) -> str:
 def _failures(result: dict[str, Any]) -> str:
     if not result["failures"]:
         return "<p>No episode failed.</p>"
-    chart = charts.bar_chart(result["failures"], result["episodes"], "failures")
+    chart = charts.bar_chart(result["failures"], result["episodes"])
     # As in `Execution.failure`; the key is not in older files.
     replans = result.get("replanning")
     heading = "Why unfinished episodes ended" if replans else "What went wrong first"
@@ -151,7 +153,7 @@ def _failures(result: dict[str, Any]) -> str:
             f"<p class='muted'>{EXHAUSTED.capitalize()}: the plan came to its end, no fault was noticed, "
             "and the goal is not met.</p>"
         )
-    return f"<h3>{heading}</h3>{_wide(chart)}{told}"
+    return f"<h3>{heading}</h3>{chart}{told}"
 
 
 def starts_of(result: dict[str, Any]) -> dict[str, list[Start]]:
@@ -274,7 +276,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "results", nargs="+", type=Path, help="files that planner.eval --json wrote"
     )
-    parser.add_argument("--output", type=Path, help="default: report.html beside the first result")
+    parser.add_argument(
+        "--output", type=output_file, help="default: report.html beside the first result"
+    )
     options = parser.parse_args(arguments)
     output = options.output or options.results[0].with_name("report.html")
     write_whole(output, page([read_result(path) for path in options.results]))

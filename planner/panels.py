@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from planner.interactions import SkillCall
-from rearrange.episodes import Episode
+from rearrange.episodes import Episode, spec_of
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid, draw_map
 from rearrange.render import colour_depth
-from rearrange.scenes.objects import SLOT_KINDS
 
 Picture = NDArray[np.uint8]
 Color = tuple[int, int, int]
@@ -29,14 +28,6 @@ PATH: Color = (35, 105, 215)
 START: Color = (214, 60, 40)
 GOAL: Color = (40, 150, 70)
 
-TITLES = {
-    "tvstand": "TV stand",
-    "fridge_middle": "fridge",
-    "drawer_right_top": "top right drawer",
-    "drawer_left_top": "top left drawer",
-    "drawer_middle": "middle drawer",
-    "drawer_bottom": "bottom drawer",
-}
 FARTHEST = 5.0  # [m], of the depth panel
 SMALL = 14  # font; the README's GIF shows the panel at three quarters
 
@@ -44,20 +35,6 @@ SMALL = 14  # font; the README's GIF shows the panel at three quarters
 def font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
     """Pillow's own font: the same on every machine."""
     return ImageFont.load_default(size)
-
-
-def object_title(slot: int) -> str:
-    """For example "cracker box" for a slot that holds 003_cracker_box."""
-    return SLOT_KINDS[slot].partition("_")[2].replace("_", " ")
-
-
-def receptacle_title(name: str) -> str:
-    """For example "table 1" for table_01."""
-    if name in TITLES:
-        return TITLES[name]
-    words = name.replace("_0", " ").split("_")
-    # counter_left is the left counter.
-    return " ".join(reversed(words)) if words[-1] in ("left", "right") else " ".join(words)
 
 
 def depth_panel(depth: NDArray[np.float32], size: int) -> Picture:
@@ -168,10 +145,10 @@ def _line_title(episode: Episode, calls: Sequence[SkillCall], room: int) -> str:
     """Title of a target's steps, shortened to the room there is [pixels]."""
     receptacle = calls[0].receptacle
     if receptacle is not None and all(c.interacts and c.receptacle == receptacle for c in calls):
-        return receptacle_title(receptacle)  # the training of a skill that opens or closes
+        return spec_of(episode).title(receptacle)  # the training of a skill that opens or closes
     target = episode.targets[calls[0].argument.target_index]
-    name = object_title(target.slot)
-    full = f"{name} to {receptacle_title(target.goal_receptacle)}"
+    name = spec_of(episode).objects[target.slot].title
+    full = f"{name} to {spec_of(episode).title(target.goal_receptacle)}"
     return full if target.goal != target.start and font(SMALL).getlength(full) <= room else name
 
 

@@ -15,23 +15,15 @@ from unified_planning.io import PDDLReader
 from unified_planning.model import Problem
 
 from planner.search import Atom
-from rearrange.episodes.episode import Episode
+from rearrange.episodes import Episode, spec_of
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import CLOSED_RECEPTACLES, OPEN_RECEPTACLES
+from rearrange.scenes.spec import SceneSpec
 from skills import SkillArgument
 from skills.registry import find
 
 DOMAIN_PATH = Path(__file__).with_name("domain.pddl")
 ROBOT = "fetch"
 START = "start_pose"
-
-# Receptacle that opens -> its type in the domain and the joint that opens it.
-ARTICULATED_RECEPTACLES: dict[str, tuple[str, str]] = {
-    "fridge_middle": ("fridge", "fridge_door"),
-    "drawer_right_top": ("drawer", "drawer_right_top"),
-}
-# HAB: a drawer is open beyond 0.45 - 0.1 m, a fridge beyond 1.22 - 0.15 rad.
-OPENED_BEYOND = {"drawer": 0.35, "fridge": 1.07}
 
 
 @dataclass(frozen=True)
@@ -109,36 +101,41 @@ def drawers_of(episode: Episode) -> dict[int, str]:
     """Targets whose objects start in a drawer, which carries them -> its joint."""
     found: dict[int, str] = {}
     for index, target in enumerate(episode.targets):
-        kind, joint = ARTICULATED_RECEPTACLES.get(target.start_receptacle, ("", ""))
-        if kind == "drawer":
-            found[index] = joint
+        part = spec_of(episode).part_of(target.start_receptacle)
+        if part is not None and not part.turns:
+            found[index] = part.name
     return found
 
 
-def is_opened(receptacle: str, joints: Mapping[str, float]) -> bool:
+def is_opened(scene: SceneSpec, receptacle: str, joints: Mapping[str, float]) -> bool:
     """Return whether objects in a receptacle can be reached; half-open counts as closed."""
-    if receptacle not in ARTICULATED_RECEPTACLES:
-        return True
-    kind, joint = ARTICULATED_RECEPTACLES[receptacle]
-    return joints.get(joint, 0.0) > OPENED_BEYOND[kind]
+    part = scene.part_of(receptacle)
+    return part is None or joints.get(part.name, 0.0) > part.opened_beyond
+
+
+def kind_of(scene: SceneSpec, receptacle: str) -> str:
+    """Type of a receptacle in the domain."""
+    part = scene.part_of(receptacle)
+    return "static-receptacle" if part is None else part.kind
 
 
 def initial_facts(episode: Episode) -> list[Atom]:
     """Everything that holds before the first action."""
     facts: list[Atom] = [("robot-at", ROBOT, START)]
+    scene = spec_of(episode)
     held = {i for i, t in enumerate(episode.targets) if t.slot == episode.held_slot}
     facts += [("holding", ROBOT, object_name(i)) for i in held] or [("hand-empty", ROBOT)]
     for index, target in enumerate(episode.targets):
         facts.append(("misplaced", object_name(index)))
         if index not in held:
             facts.append(("in", object_name(index), target.start_receptacle))
-            if target.start_receptacle in ARTICULATED_RECEPTACLES:
+            if scene.part_of(target.start_receptacle):
                 facts.append(("marks", object_name(index), target.start_receptacle))
         facts.append(("in", goal_name(index), target.goal_receptacle))
-        if target.goal_receptacle in ARTICULATED_RECEPTACLES:
+        if scene.part_of(target.goal_receptacle):
             facts.append(("marks", goal_name(index), target.goal_receptacle))
     for receptacle in receptacles_of(episode):
-        opened = is_opened(receptacle, episode.articulated)
+        opened = is_opened(scene, receptacle, episode.articulated)
         facts.append(("opened" if opened else "closed", receptacle))
     return facts
 
@@ -146,7 +143,7 @@ def initial_facts(episode: Episode) -> list[Atom]:
 def goals(episode: Episode, close: bool = False) -> list[Atom]:
     """HAB's success: every object at its own goal, and nothing held; `close` as in build_problem."""
     at_goals = [("object-at", object_name(i), goal_name(i)) for i in range(len(episode.targets))]
-    closable = [r for r in receptacles_of(episode) if r in ARTICULATED_RECEPTACLES]
+    closable = [r for r in receptacles_of(episode) if spec_of(episode).part_of(r)]
     shut = [("closed", receptacle) for receptacle in closable if close]
     return [*at_goals, ("hand-empty", ROBOT), *shut]
 
@@ -179,7 +176,7 @@ def _reader() -> PDDLReader:
 def receptacles_of(episode: Episode) -> list[str]:
     """Receptacles that the targets need, in the order of the targets; others cannot matter."""
     needed = [r for t in episode.targets for r in (t.start_receptacle, t.goal_receptacle)]
-    known = (*OPEN_RECEPTACLES, *CLOSED_RECEPTACLES)
+    known = spec_of(episode).receptacles
     if unknown := set(needed).difference(known):
         raise UserError(
             f"episode '{episode.episode_id}' names unknown receptacles "
@@ -198,6 +195,5 @@ def objects_of(episode: Episode) -> dict[str, list[str]]:
         "goal": [goal_name(i) for i in range(count)],
     }
     for receptacle in receptacles_of(episode):
-        kind = ARTICULATED_RECEPTACLES.get(receptacle, ("static-receptacle", ""))[0]
-        objects.setdefault(kind, []).append(receptacle)
+        objects.setdefault(kind_of(spec_of(episode), receptacle), []).append(receptacle)
     return objects

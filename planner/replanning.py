@@ -31,8 +31,7 @@ from planner.interactions import SkillCall, bind
 from planner.problem import TaskProblem, object_name
 from planner.search import Plan, PlanningError
 from rearrange.env import RearrangeEnv
-from rearrange.episodes.episode import Episode
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.episodes import Episode, spec_of
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.navigate import NavigateConfig
 from skills.knowledge import HANDLE, Knowledge
@@ -100,6 +99,7 @@ class Replanner:
             named: As there.
         """
         self._episode, self._settings, self._solve = episode, settings, solve
+        self._scene = spec_of(episode)
         self.knowledge = knowledge
         self.beliefs = Beliefs(episode, knowledge, close, named)
         self._plans = 0
@@ -136,7 +136,7 @@ class Replanner:
         trouble = self._trouble(call, carried, stranded, moved)
         if trouble is None and last:
             trouble = self._omission()
-        at = f"{call.skill} {call.label} ({SLOT_KINDS[call.argument.slot]})"
+        at = f"{call.skill} {call.label} ({self._scene.slot_kinds[call.argument.slot]})"
         if trouble is None:
             if not timed_out:
                 return None
@@ -161,7 +161,7 @@ class Replanner:
         if call.effect == "holds" and held != call.argument.slot:
             if held == NOTHING:
                 return _Trouble("nothing held", target)
-            return _Trouble(f"wrong object in the hand ({SLOT_KINDS[held]})", target)
+            return _Trouble(f"wrong object in the hand ({self._scene.slot_kinds[held]})", target)
         if call.effect == "places":
             if held != NOTHING:
                 return _Trouble("still in the hand", target)
@@ -218,4 +218,4 @@ class Replanner:
 
     def _solved(self, task: TaskProblem) -> tuple[SkillCall, ...]:
         plan = self._solve(task.problem)
-        return tuple(bind(step, task.arguments) for step in plan.steps)
+        return tuple(bind(step, task.arguments, self._scene) for step in plan.steps)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.apartment import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.backends import make_simulator
 from rearrange.tasks import TASKS, household_names
 from skills import Skill
@@ -50,5 +50,6 @@ def open_stage(
     from skills import load_skills  # brings torch: only where skills run
 
     title_of(task)
-    world = RearrangeEnv(task, split=split, simulator=make_simulator(sim, 1), homes=homes)
+    simulator = make_simulator(sim, 1, scene=spec_of_homes(homes))
+    world = RearrangeEnv(task, split=split, simulator=simulator, homes=homes)
     return Stage(world, load_skills(skills, task))

@@ -33,15 +33,12 @@ from planner.panels import (
     depth_panel,
     draw_plan,
     font,
-    object_title,
-    receptacle_title,
 )
 from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
+from rearrange.episodes import spec_of
 from rearrange.render import VideoWriter, View, draw_box, draw_ghost_box, draw_ghost_sphere
 from rearrange.render.chase import SCENE, ChaseView
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.mujoco import MujocoSimulator
 from skills.registry import effect_of
 
@@ -143,8 +140,8 @@ class EpisodeVideo:
     def _mark(self, picture: Picture, view: View, world: RearrangeEnv, moment: Moment) -> None:
         """Boxes, ghost and sphere of what is being done."""
         target = world.episode.targets[_target_index(moment)]
-        kind = SLOT_KINDS[target.slot]
-        radius, height = footprint_radius(kind), half_height(kind)
+        kind = spec_of(world.episode).objects[target.slot]
+        radius, height = kind.footprint_radius, kind.half_height
         state = world.state
         if target.goal != target.start:
             draw_ghost_box(picture, view, target.goal, (radius, radius, height), None, GHOST, 0.5)
@@ -248,21 +245,25 @@ def handle_of(world: RearrangeEnv, moment: Moment) -> NDArray[np.float64] | None
     joint = moment.calls[moment.plan_index].argument.joint
     if joint is None or moment.skill in (REARM, WAIT):
         return None
-    return world.state.handle_position[0, ARTICULATED_JOINTS.index(joint)]
+    return world.state.handle_position[0, spec_of(world.episode).index(joint)]
 
 
 def caption(world: RearrangeEnv, moment: Moment) -> str:
-    """Describe the current step, for example "3/20  driving to table 1"."""
+    """Describe the current step and its number, for example "3/20  driving to table 1"."""
+    return f"{moment.plan_index + 1}/{len(moment.calls)}  {doing(world, moment)}"
+
+
+def doing(world: RearrangeEnv, moment: Moment) -> str:
+    """Describe the current step, for example "driving to table 1"."""
     call = moment.calls[moment.plan_index]
-    number = f"{moment.plan_index + 1}/{len(moment.calls)}"
-    verb = label_of(moment.skill).verb
+    verb, scene = label_of(moment.skill).verb, spec_of(world.episode)
     if moment.argument is None or moment.skill == REARM:
-        return f"{number}  {verb}"
+        return verb
     if call.receptacle is not None:
-        return f"{number}  {verb} the {receptacle_title(call.receptacle)}"
+        return f"{verb} the {scene.title(call.receptacle)}"
     target = world.episode.targets[call.argument.target_index]
     if call.argument.kind == "object":
-        return f"{number}  {verb} the {object_title(target.slot)}"
-    where = receptacle_title(target.goal_receptacle)
+        return f"{verb} the {scene.objects[target.slot].title}"
+    where = scene.title(target.goal_receptacle)
     article = "" if where[-1].isdigit() else "the "  # the sofa, but table 1
-    return f"{number}  {verb} {article}{where}"
+    return f"{verb} {article}{where}"

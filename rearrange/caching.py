@@ -19,6 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 LOCK_FILE = "numba.lock"  # beside the compiled kernels
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, enum.Enum, np.generic, np.dtype)
 _FINGERPRINTS: dict[FunctionType, str] = {}
+_FOLDERS: set[str] = set()  # of compiled kernels
 
 
 @overload
@@ -45,12 +46,18 @@ def cached_njit(signature: Any = None, **options: Any) -> Any:
         kernel.__qualname__ += f".{_digest(version)[:12]}"
         dispatcher: Any = numba.njit(cache=True, **options)(kernel)
         _share(dispatcher._cache._cache_file)
+        _FOLDERS.add(dispatcher._cache.cache_path)
         if signature is not None:
             dispatcher.compile(signature)
             dispatcher.disable_compile()
         return cast(Function, dispatcher)
 
     return compiled
+
+
+def is_first_start() -> bool:
+    """Whether no kernel has been compiled here yet: this process will be busy with that for a while."""
+    return not any(next(Path(folder).glob("*.nbi"), None) for folder in _FOLDERS)
 
 
 def _share(cache_file: Any) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from rearrange.errors import UserError
+
+INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -19,16 +23,66 @@ class OneLineParser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+def output_file(text: str) -> Path:
+    """The file that an option names; for `add_argument(type=...)`, so that it is checked before the work.
+
+    Raises:
+        argparse.ArgumentTypeError: Nothing can be written there.
+    """
+    path = Path(text)
+    if not text or path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is a folder: name a file in it")
+    _check_folder(path.parent)
+    if path.exists() and not os.access(path, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{path} cannot be written: choose another")
+    return path
+
+
+def output_folder(text: str) -> Path:
+    """The folder that an option names, there or not; otherwise as `output_file`."""
+    path = Path(text)
+    _check_folder(path)
+    return path
+
+
+def _check_folder(folder: Path) -> None:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{folder} is a file, no folder: choose another")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"{folder} cannot be written: choose another")
+
+
 def run_command(
     main: Callable[[Sequence[str]], int | None],
     errors: tuple[type[Exception], ...] = (UserError,),
 ) -> NoReturn:
-    """Run a command's main; `errors` become one line on standard error and exit code 2."""
+    """Run a command's main; `errors` become one line on standard error and exit code 2.
+
+    So does what the operating system refuses, such as to write a file. Ctrl-C is one line and INTERRUPTED.
+    """
+    raise SystemExit(_run(main, errors))
+
+
+def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Exception], ...]) -> int:
+    """The exit code. Given back, not raised, so that what an error holds on to, as workers, ends first."""
     try:
-        raise SystemExit(main(sys.argv[1:]) or 0)
+        return main(sys.argv[1:]) or 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
     except errors as error:
         print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
 
 
 def check_counts(options: Any, *names: str, least: int = 1) -> None:

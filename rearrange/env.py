@@ -29,6 +29,8 @@ class RearrangeEnv(TaskEnv):
 
     Attributes:
         after_step: Called after every 1/30 s, also within a repeated action.
+        before_step: Called before it with what is asked for, in the simulator's units, and stop [J + 4].
+        reward: Of the last 1/30 s.
     """
 
     _worlds: Worlds
@@ -64,6 +66,8 @@ class RearrangeEnv(TaskEnv):
         worlds = Worlds(task, config, split, simulator, 1, starts, source, homes)
         super().__init__(worlds, seed, render_mode)
         self.task, self.simulator, self.state = worlds.task, worlds.simulator, worlds.state
+        self.before_step: Callable[[RearrangeEnv, np.ndarray], None] | None = None
+        worlds.before_step = self._tell
 
     @property
     def robot(self) -> RobotSpec:
@@ -110,6 +114,11 @@ class RearrangeEnv(TaskEnv):
             return view.draw(data, (x, y, yaw))[0]
 
         return draw
+
+    def _tell(self, physical: np.ndarray, full: np.ndarray) -> None:
+        """Tell whoever listens what is asked for."""
+        if self.before_step is not None:
+            self.before_step(self, np.append(physical[0], full[0, -1]))
 
 
 class RearrangeVectorEnv(TaskVectorEnv):

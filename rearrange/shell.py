@@ -88,6 +88,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
 
     Attributes:
         after_step: Called after every step of the world, also within a repeated action.
+        reward: Of the last step of the world.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
@@ -112,6 +113,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         self.observation_space = worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = worlds.action_space
         self.after_step: Callable[[Any], None] | None = None
+        self.reward = 0.0
         self._seed = seed
         if seed is not None:
             self._np_random, self._np_random_seed = seeding.np_random(seed)
@@ -137,10 +139,15 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         a seed stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
 
         Raises:
-            UserError: The given episode cannot be begun; the one before goes on.
+            UserError: The given episode cannot be begun, then the one before goes on; or an unknown option.
         """
         super().reset(seed=seed)
         options = options or {}
+        for name in options:
+            if name not in ("episode", "episode_number"):
+                raise UserError(
+                    f"unknown option '{name}' of reset: choose episode or episode_number"
+                )
         if options.get("episode") is not None:
             self._worlds.put(0, options["episode"])
         else:
@@ -171,6 +178,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         """Take one step of the world."""
         self._running("step()")
         rewards, terminations, truncations = step()
+        self.reward = float(rewards[0])
         terminated, truncated = bool(terminations[0]), bool(truncations[0])
         info: dict[str, Any] = {}
         if terminated or truncated:
@@ -178,7 +186,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
             info["is_success"] = is_success(info["metrics"])
         if self.after_step is not None:
             self.after_step(self)
-        return float(rewards[0]), terminated, truncated, info
+        return self.reward, terminated, truncated, info
 
     def observe(self) -> Observation:
         """Observation of the present state."""

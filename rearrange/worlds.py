@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from rearrange.episodes import Episode, RecordedStarts, check_episode
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
 from rearrange.robot import find_robot
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
+from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
 from rearrange.shell import Observation, Step
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -83,6 +83,8 @@ class Worlds:
         episodes: Those that run [N]; None where none has begun.
         steps: Of 1/30 s since the episodes began [N].
         pipeline: Makes the simulator's actions of a policy's.
+        before_step: Called before each step with what is asked for, in the simulator's units [N, A], and whole
+            [N, A + 1].
     """
 
     def __init__(
@@ -103,16 +105,23 @@ class Worlds:
             robot = simulator.state.robot
         else:
             robot = find_robot((simulator or SimulatorConfig()).robot)
-        self.task = make_task(task, config, world_count, robot)
+        scene = spec_of_homes(homes)
+        self.task = make_task(task, config, world_count, robot, scene)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split, homes, robot.name)
         self.pipeline = ActionPipeline(self.task, world_count)
+        self.before_step: Callable[[np.ndarray, np.ndarray], None] | None = None
         self.repeat = self.pipeline.repeat
         self.late = LateObservations(self.task.action.delay, self._look)
         if not isinstance(simulator, Simulator):
-            simulator = MujocoSimulator(world_count, simulator)
+            simulator = MujocoSimulator(world_count, simulator, scene)
         if simulator.world_count != world_count:
             raise UserError(f"the simulator has {simulator.world_count} worlds, not {world_count}")
+        if simulator.state.scene is not scene:
+            raise UserError(
+                f"the simulator has homes of kind {simulator.state.scene.name}, but homes={homes} are of kind "
+                f"{scene.name}: make it with scene= of that kind"
+            )
         self.simulator = simulator
         self.state: SimState = simulator.state
         self.episodes: list[Episode | None] = [None] * world_count
@@ -201,6 +210,8 @@ class Worlds:
 
     def _advance(self, physical: np.ndarray, full: np.ndarray) -> Step:
         """Advance all worlds; the task may mask `physical` [N, A], and is told `full` [N, A + 1]."""
+        if self.before_step is not None:
+            self.before_step(physical, full)
         self.late.before_step()
         self.simulator.step(self.task.mask(self.state, physical))
         outcome = self.task.evaluate(self.state, full)

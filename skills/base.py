@@ -20,7 +20,7 @@ class SkillArgument:
         slot: Object slot.
         target_index: Place in the episode's targets.
         position: Start of the object or its goal, world frame [m].
-        joint: The articulated joint (one of ARTICULATED_JOINTS) that the skill opens or closes, or,
+        joint: The articulated joint (one of SceneSpec.joints) that the skill opens or closes, or,
             for Navigate, whose handle will be used next; None where no joint is concerned.
     """
 

@@ -37,7 +37,7 @@ def json_text(value: Any, indent: str = "") -> str:
     ):
         items = [json_text(each, inner) for each in value]
     else:
-        return json.dumps(value)
+        return json.dumps(value, default=os.fspath)
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     lines = f",\n{inner}".join(items)
     return f"{opening}\n{inner}{lines}\n{indent}{closing}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nav.episode_files import SCENES
-from rearrange.command_line import OneLineParser, check_counts, refuse
+from rearrange.command_line import OneLineParser, check_counts, output_file, refuse
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
@@ -158,7 +158,7 @@ def _parser() -> OneLineParser:
     )
     parser.add_argument("--sanity-episodes", type=int, default=SANITY_EPISODES, metavar="N")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     return parser
 
 

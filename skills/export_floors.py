@@ -15,7 +15,7 @@ from nav.buildings import load_building
 from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.export import export
-from rearrange.command_line import OneLineParser, check_counts
+from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.scenes.apartment import HOMES, check_split
 from skills.command import run_command
 from skills.eval import SEED_STRIDE
@@ -28,7 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--split", default="val", help="train, val or test buildings")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--homes", **HOMES)
-    parser.add_argument("--data", type=Path, default=Path("data"), help="Habitat's data folder")
+    parser.add_argument(
+        "--data", type=output_folder, default=Path("data"), help="Habitat's data folder"
+    )
     options = parser.parse_args(arguments)
     check_split(options.split)
     check_counts(options, "episodes")

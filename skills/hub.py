@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
 from skills.provenance import checksum
@@ -153,7 +153,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     down = commands.add_parser("pull", help="fetch a policy")
     down.add_argument("repository", metavar="OWNER/NAME")
     down.add_argument("--revision", metavar="R", help="branch, tag or commit (the newest)")
-    down.add_argument("--output", type=Path, metavar="DIR", help="runs/hub/OWNER/NAME")
+    down.add_argument("--output", type=output_folder, metavar="DIR", help="runs/hub/OWNER/NAME")
     return parser.parse_args(arguments)
 
 

@@ -73,7 +73,17 @@ class PolicyRunner:
         return environments_of(self.policy.metadata, split)(0, seed)
 
     def act(self, observation: dict[str, np.ndarray]) -> np.ndarray:
-        """Action in the units of the environment's action space for an observation of one world."""
+        """Action in the units of the environment's action space for an observation of one world.
+
+        Raises:
+            UserError: The observation has another shape than in training.
+        """
+        for key, space in self.policy.observation_space.spaces.items():
+            if np.shape(observation[key]) != space.shape:
+                raise UserError(
+                    f"{key} has the shape {np.shape(observation[key])}, the policy knows {space.shape}: "
+                    "make the environment with policy.make_env()"
+                )
         tensors = {
             key: torch.as_tensor(observation[key])[None]
             for key in self.policy.observation_space.spaces

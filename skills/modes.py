@@ -46,7 +46,7 @@ def parse_modes(words: str) -> tuple[str, dict[str, str]]:
         skill, _, what = exception.partition("=")
         if skill not in skill_names():
             raise UserError(
-                f"unknown skill '{skill}' in '{words}': choose of {', '.join(skill_names())}"
+                f"unknown skill '{skill}' in '{words}': choose one of {', '.join(skill_names())}"
             )
         chosen[skill] = what
     for name in (mode, *(what for what in chosen.values() if not what.endswith(POLICY_SUFFIX))):

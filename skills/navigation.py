@@ -98,6 +98,10 @@ class NavEnvironments(Environments):
         chosen: str = split or settings.split
         building_names(settings.homes, chosen)
         if settings.sim == GRID:
+            if settings.dataset:
+                raise UserError(
+                    f"dataset={settings.dataset} is played on habitat-sim: say sim=habitat"
+                )
             return cls._of(settings, split=chosen, dataset="", scenes=SCENES)
         if settings.sim != HABITAT:
             raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")

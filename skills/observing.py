@@ -8,7 +8,7 @@ import numpy as np
 
 from rearrange.action_pipeline import ActionPipeline
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode
+from rearrange.episodes import Episode, spec_of
 from rearrange.late import LateObservations
 from skills.base import SkillArgument, as_episode
 from skills.endings import Ending
@@ -58,6 +58,7 @@ class ObservingSkill:
         self.runner = actor
         self.timeout = int(task.max_steps)
         self.ending = ending(task.config, task.robot)
+        self._camera_size = camera_size
         self.senses = PolicySenses(task, camera_size)
         self.pipeline = ActionPipeline(task)
         self.steps = 0  # since the skill began
@@ -71,6 +72,10 @@ class ObservingSkill:
         self, world: RearrangeEnv, episode: Episode, argument: SkillArgument | None = None
     ) -> None:
         """Begin an episode of the skill's own task in the world as it is now."""
+        scene = spec_of(episode)
+        if scene is not self.task.scene:  # who made it did not know the home
+            self.task = type(self.task)(self.task.config, 1, self.task.robot, scene)
+            self.senses = PolicySenses(self.task, self._camera_size)
         self.senses.begin(world, episode)
         self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
         self.late.begin(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,16 @@ from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.rules import OURS, without_stop_masks
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, DEFAULT_HOMES
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from skills.base import SkillArgument
-from skills.learned import PolicyRunner
+from skills.learned import PolicyRunner, check_metadata
+from skills.library import skill_sources
+from skills.modes import MONOLITHIC, parse_modes
 from skills.oracle.skill import begin_oracle
 from skills.registry import all_specs
-from skills.settings import SkillEnvironments, environments_of
+from skills.settings import ORACLE, SkillEnvironments, environments_of
 from skills.spec import next_of
+from ver import load_policy
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
 FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
@@ -237,6 +241,35 @@ class RandomPlayer(TaskPlayer):
         return lambda: world.step(world.action_space.sample())
 
 
+def player_of(
+    skill: str, words: str, split: str, homes: str
+) -> tuple[str, PolicyPlayer | OraclePlayer | RandomPlayer]:
+    """A player of a skill's own task, and where it comes from; a policy takes mean actions.
+
+    Args:
+        skill: Its name.
+        words: As `skills.modes.parse_modes` reads them.
+        split: Which apartments.
+        homes: Which collection of them.
+
+    Raises:
+        UserError: It has no policy, or what is asked for plays in plans alone.
+    """
+    mode, chosen = parse_modes(words)
+    who = chosen.get(skill, mode)
+    if who in (MONOLITHIC, "spa"):
+        raise UserError(f"--skills {who} plays whole chores: give {skill} another, or film a chore")
+    source = skill_sources(f"mixed,{skill}={who}")[skill]
+    if isinstance(source, Path):
+        check_metadata(source, load_policy(source).metadata, skill)
+        player = PolicyPlayer(str(source), True, split, place={"homes": homes})
+    elif source == ORACLE:
+        player = OraclePlayer(skill, split, homes=homes)
+    else:
+        player = RandomPlayer(skill, split, homes=homes)
+    return str(source), player
+
+
 class FollowerPlayer:
     """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
 
@@ -318,7 +351,7 @@ def needs_detour(world: RearrangeEnv) -> bool:
 def _place_of(world: RearrangeEnv) -> tuple[float, float]:
     """Position of the target of a skill's own task on the floor plane [m]."""
     if world.episode.target_joint is not None:
-        handle = ARTICULATED_JOINTS.index(world.episode.target_joint)
+        handle = world.state.scene.index(world.episode.target_joint)
         x, y = world.state.handle_position[0, handle, :2].tolist()
         return x, y
     position = argument_of(world.task.name, world.episode).position

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from ver import UserError
 
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str]) -> int:
     """Plot runs."""
     parser = OneLineParser(prog="skills.plot", description=__doc__)
     parser.add_argument("runs", nargs="+", type=Path, help="run directories")
-    parser.add_argument("--output", type=Path, required=True, help="PNG to write")
+    parser.add_argument("--output", type=output_file, required=True, help="PNG to write")
     options = parser.parse_args(arguments)
     plot(options.runs, options.output)
     return 0

@@ -16,10 +16,10 @@ from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import INTERRUPTED, OneLineParser
 from skills.command import run_command
 from skills.settings import make_environments
-from skills.train import INTERRUPTED, load_settings
+from skills.train import load_settings
 from ver import Trainer, UserError
 from ver.population import Population, PopulationConfig
 
@@ -105,18 +105,15 @@ class SkillTrainers:
 def table(population: Population) -> Table:
     """Table of the members and their scores."""
     result = Table(title=f"{population.round} of {population.config.rounds} rounds")
-    for column in (
-        "member",
-        population.config.metric,
-        "went on from",
-        *population.members[0].values,
-    ):
+    metric = population.config.metric.partition("/")[2] or population.config.metric
+    values = [key.rpartition(".")[2] for key in population.members[0].values]
+    for column in ("member", f"{metric}, last rounds", "went on from", *values):
         result.add_column(column, justify="right", overflow="fold")
     for index, member in enumerate(population.members):
         parent = member.parents[-1] if member.parents else index
         result.add_row(
             f"{index}{' (best)' if index == population.best else ''}",
-            " ".join(f"{score:.2f}" for score in member.scores[-4:]) or "-",
+            ", ".join(f"{score:.2f}" for score in member.scores[-4:]) or "-",
             "itself" if parent == index else str(parent),
             *(f"{value:.3g}" for value in member.values.values()),
         )

@@ -15,7 +15,7 @@ from typing import Any
 from rearrange.errors import UserError
 
 RESERVED = ("checkpoints", "tensorboard")  # folders of a run directory
-OF_A_RUN = ("run", "since", "until")  # settings that do not change what is learned
+OF_A_RUN = ("run", "since", "until", "live")  # settings that do not change what is learned
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Staged:
     # The first stage to train, with trainer.start_from in the place of those before; empty: all
     since: str = ""
     until: str = ""  # the last stage to train; empty: all
+    live: bool = False  # serve a page that shows a worker's world and the curves (docs/live.md)
 
 
 def trained_stages(settings: Staged) -> list[str]:

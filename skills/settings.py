@@ -23,7 +23,7 @@ from rearrange.rules import (
     simulator_config,
     task_config,
 )
-from rearrange.scenes.apartment import DEFAULT_HOMES, layouts_of
+from rearrange.scenes.apartment import DEFAULT_HOMES, layouts_of, spec_of_homes
 from rearrange.settings import check_ranges
 from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
@@ -242,7 +242,8 @@ class SkillEnvironments(Environments):
 
     def make_simulator(self, world_count: int) -> Simulator:
         """The simulator, with so many worlds."""
-        return make_simulator(self.sim, world_count, self.simulator_config())
+        scene = spec_of_homes(self.homes)
+        return make_simulator(self.sim, world_count, self.simulator_config(), scene)
 
     def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
         """One environment."""

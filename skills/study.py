@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser, check_counts
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
@@ -302,8 +302,8 @@ def parse(arguments: Sequence[str]) -> Any:
     choose("--actions", choices=("mean", "sampled"), default="mean")
     choose("--heading", choices=("random", "object"), default="random")
     add_homes(parser)
-    parser.add_argument("--json", default="", help="also write the figures to this file")
-    parser.add_argument("--output", type=Path, help="PNG to write")
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
+    parser.add_argument("--output", type=output_file, help="PNG to write")
     options = parser.parse_args(arguments)
     if options.study not in STUDIES:
         raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")

@@ -20,14 +20,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rearrange.command_line import OneLineParser
+from rearrange.caching import is_first_start
+from rearrange.command_line import INTERRUPTED, OneLineParser
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
+from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.demonstrations import imitate
 from skills.environments import Environments
 from skills.habitat_lab import HabitatLabEnvironments, run_name
 from skills.names import names_of, with_indices
+from skills.navigation import NAVIGATION_NAMES
+from skills.peek import Watched, page_of
 from skills.provenance import TEST
 from skills.recipe import check_stages, recipe_of, trained_stages
 from skills.registry import all_specs
@@ -46,7 +50,6 @@ from ver.ranges import check_ranges
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 POLICY = "policy.safetensors"
-INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
@@ -129,13 +132,24 @@ def main(arguments: Sequence[str]) -> int:
         0, or INTERRUPTED after a signal. Not under torchrun, which would start the processes anew.
     """
     parser = OneLineParser(prog="skills.train", description=__doc__)
-    parser.add_argument("skill", help="what to train")
-    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
+    names = ", ".join((*all_specs(), *household_names(), *NAVIGATION_NAMES))
+    parser.add_argument("skill", help=f"one of {names}")
+    parser.add_argument(
+        "overrides", nargs="*", default=[], metavar="key=value", help="docs/settings.md"
+    )
     options = parser.parse_args(arguments)
     parts = load_stages(options.skill, options.overrides)
     all_environments = [make_environments(part) for part in parts]
     first = parts[0]
     run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
+    with page_of(first, run) as watched:
+        return _train_all(parts, all_environments, run, watched)
+
+
+def _train_all(
+    parts: Sequence[Any], all_environments: Sequence[Environments], run: Path, watched: Watched
+) -> int:
+    """Train all stages; returns the exit status of `main`."""
     recipe, policy = recipe_of(parts), ""
     for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
         folder, recipe["stage"] = run, ""
@@ -145,8 +159,10 @@ def main(arguments: Sequence[str]) -> int:
         if policy:
             settings.trainer.start_from = policy
         metadata = environments.metadata() | {"recipe": dict(recipe)}
-        teach = _imitate if getattr(settings, "teacher", "") else _train
-        group, interrupted = teach(settings, environments, folder, metadata)
+        if getattr(settings, "teacher", ""):
+            group, interrupted = _imitate(settings, environments, folder, metadata)
+        else:
+            group, interrupted = _train(settings, watched(environments), folder, metadata)
         if interrupted:
             return INTERRUPTED if group.size == 1 else 0
         policy = str(folder / POLICY)
@@ -173,7 +189,7 @@ def _imitate(
 
 
 def _train(
-    settings: Any, environments: Environments, run: Path, metadata: dict[str, Any]
+    settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
 ) -> tuple[SingleProcess, bool]:
     """Train a stage with VER; returns the group of processes, and whether it was interrupted."""
     trainer = Trainer(settings.trainer, environments, run, metadata=metadata)
@@ -188,9 +204,8 @@ def _train(
         count *= group.size
     if group.main:
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
-        _say(
-            f"(figures come with every {trainer.rollout_steps:,} steps; a first start compiles, too)"
-        )
+        compiles = "; this first start compiles for about a minute" if is_first_start() else ""
+        _say(f"(figures come with every {trainer.rollout_steps:,} steps{compiles})")
     trainer.train()
     if group.main:
         ending = (
@@ -198,6 +213,8 @@ def _train(
         )
         policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
+        if trainer.steps:
+            _say(f"judge it: rearrange eval {settings.skill} --checkpoint {run / POLICY}")
     return group, trainer.interrupted
 
 

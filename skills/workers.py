@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -46,12 +47,20 @@ def play_in_workers(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _start, (os.getpid(), make))
     try:
-        for future in as_completed([pool.submit(_play, case) for case in cases]):
+        # Ctrl-C is for this process alone: it ends the others, which would each tell of it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        futures = [pool.submit(_play, case) for case in cases]
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool:
         raise UserError(
             "a worker process died, perhaps for want of memory: ask for fewer --workers"
         ) from None
+    except (KeyboardInterrupt, GeneratorExit):  # nobody waits for the cases that are played
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from ver.errors import UserError
+
 _MISSING = object()  # what a setting was that an older run did not know
 
 
@@ -33,6 +35,26 @@ def changed_settings(
         return []
     lines = [*_differences(before, config), *_differences(about, now)]
     return [f"{key}: {old} before, {new} now" for key, old, new in lines]
+
+
+def check_same_start(directory: Path, start_from: str) -> None:
+    """Refuses a start_from that would have no effect: the run goes on from checkpoints of its own.
+
+    The last two parts of a path are compared, so that a run may be moved.
+
+    Raises:
+        UserError: The run began otherwise.
+    """
+    try:
+        before = str(yaml.safe_load((directory / "config.yaml").read_text())["start_from"])
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return
+    if start_from and Path(start_from).parts[-2:] != Path(before).parts[-2:]:
+        began = f"from {before}" if before else "from scratch"
+        raise UserError(
+            f"start_from={start_from}: {directory} holds a run that began {began}; leave it out to go on "
+            "with that, or choose another directory."
+        )
 
 
 def _differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:

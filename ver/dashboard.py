@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 import time
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
-_SECTIONS = {
-    "episode": "Episodes (mean)",
-    "loss": "Learning",
-    "time": "Share of wall time",
-    "faults": "Faults survived",
-}
+Rows = list[tuple[str, str]]
+
 _SHORT = ("episode/success", "episode/episode_return", "loss/entropy", "loss/value_loss")
 
 
@@ -43,7 +40,8 @@ class Dashboard:
     def update(self, row: dict[str, float]) -> None:
         """Shows a row; keys are `steps`, `steps_per_second` and `section/name`."""
         if self._live is not None:
-            self._live.update(self._table(row))
+            size = self._live.console.size
+            self._live.update(self._table(row, size.width, size.height))
         elif time.monotonic() - self._printed_at >= self.interval_s:
             self._printed_at = time.monotonic()
             print(self.line(row), flush=True)
@@ -78,34 +76,55 @@ class Dashboard:
 
     def _left(self, row: dict[str, float]) -> str:
         rate = row["steps_per_second"]
-        if rate <= 0:
-            return "?"
-        seconds = int(max(0.0, self.total_steps - row["steps"]) / rate)
-        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+        return _clock(max(0.0, self.total_steps - row["steps"]) / rate) if rate > 0 else "?"
 
-    def _table(self, row: dict[str, float]) -> Table:
-        """Two columns, so that everything fits a small terminal: the run, and its episodes."""
+    def _table(self, row: dict[str, float], width: int, height: int) -> Group:
+        """Two columns without lines, so that all of it fits a terminal of 80 x 24.
+
+        Where it does not, the last of each column are left out and counted.
+        """
         done = row["steps"] / max(1, self.total_steps)
-        run = _two_columns("Run")
-        run.add_row("steps per second", f"{row['steps_per_second']:,.0f}")
-        run.add_row("time left", self._left(row))
-        both = Table.grid(padding=(0, 1))
-        both.title = (
-            f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({done:.1%})"
-        )
-        tables = {"time": run, "loss": run, "episode": _two_columns(_SECTIONS["episode"])}
+        share = f"{done:.1%}" if done < 1.0 else "done"
+        run = [
+            ("steps per second", f"{row['steps_per_second']:,.0f}"),
+            ("time so far", _clock(row.get("seconds", 0.0))),
+            ("time left", self._left(row)),
+            ("episodes", f"{row.get('episodes', 0.0):,.0f}"),
+        ]
+        faults = _section("faults", row)
         if any(value for key, value in row.items() if key.startswith("faults/")):
-            tables["faults"] = run
-        for section, table in tables.items():
-            if table is run:
-                run.add_section()
-                run.add_row(f"[bold]{_SECTIONS[section]}[/bold]", "")
-            for key, value in row.items():
-                if key.startswith(f"{section}/") and not _repeated(key, row):
-                    text = f"{value:.1%}" if section == "time" else f"{value:.4g}"
-                    table.add_row(key.partition("/")[2], text)
-        both.add_row(run, tables["episode"])
-        return both
+            run += [("", ""), ("[bold]Faults survived[/bold]", ""), *faults]
+        run += [("", ""), ("[bold]Learning[/bold]", ""), *_section("loss", row)]
+        spent = ", ".join(
+            f"{key.partition('/')[2].replace('_', ' ')} {value:.0%}"
+            for key, value in row.items()
+            if key.startswith("time/")
+        )
+        title = f"{self.title}: {int(row['steps']):,} of {self.total_steps:,} steps ({share})"
+        spent = Text(f"wall time: {spent}")
+        lines = len(spent.wrap(Console(width=width), width))
+        room = max(4, height - 3 - lines)  # title, heads, cursor
+        both = Table.grid(padding=(0, 3))
+        both.add_row(
+            _two_columns("Run", run, room),
+            _two_columns("Episodes, mean", _section("episode", row), room),
+        )
+        return Group(Text(title, style="bold"), both, spent)
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def _section(name: str, row: dict[str, float]) -> Rows:
+    """Names and values of a part of the row."""
+    return [
+        (key.partition("/")[2], f"{value:.4g}")
+        for key, value in row.items()
+        if key.startswith(f"{name}/") and not _repeated(key, row)
+    ]
 
 
 def _repeated(key: str, row: dict[str, float]) -> bool:
@@ -113,8 +132,14 @@ def _repeated(key: str, row: dict[str, float]) -> bool:
     return key.replace("/episode_", "/") in row and "/episode_" in key
 
 
-def _two_columns(title: str) -> Table:
-    table = Table(title=title, show_header=False)
+def _two_columns(title: str, rows: Rows, room: int) -> Table:
+    """A column of names and one of values, of at most `room` rows."""
+    table = Table(title=title, show_header=False, box=None, padding=(0, 1), title_style="bold")
     table.add_column(justify="left")
     table.add_column(justify="right")
+    hidden = len(rows) - room
+    if hidden > 0:
+        rows = [*rows[: room - 1], (f"and {hidden + 1} more", "")]
+    for name, value in rows:
+        table.add_row(name, value)
     return table

@@ -16,7 +16,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from ver.changed_settings import changed_settings
+from ver.changed_settings import changed_settings, check_same_start
 from ver.checkpoint import write_atomically
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
@@ -35,7 +35,10 @@ class Logs:
     ):
         self._directory, self._lock = directory, RunLock(directory)
         try:
-            changed = changed_settings(directory, config_to_dict(config), metadata) if steps else []
+            changed: list[str] = []
+            if steps:
+                check_same_start(directory, config.start_from)
+                changed = changed_settings(directory, config_to_dict(config), metadata)
             self._open(config, metadata, steps)
             settings = config_to_dict(config) | {"metadata": metadata}
             self._tracker = open_tracker(

@@ -2,7 +2,7 @@
 
 from rearrange.episodes.checking import check_episode
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset, shown
-from rearrange.episodes.episode import Episode, SceneFiles, SceneHandle, Target, floor_of
+from rearrange.episodes.episode import Episode, SceneFiles, SceneHandle, Target, floor_of, spec_of
 from rearrange.episodes.recorded import RecordedStarts
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "find_dataset",
     "floor_of",
     "shown",
+    "spec_of",
 ]

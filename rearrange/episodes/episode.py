@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rearrange.navigation import OccupancyGrid, load_layout
+from rearrange.scenes.apartment import spec_of_layout
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class SceneFiles:
         objects: Object slot -> file of the object's config.
         joints: Articulated object -> number of a link -> how far its joint is open [rad or m]; else as the
             scene has it.
-        handles: One of ARTICULATED_JOINTS -> what has its part there.
+        handles: Joint of our apartments -> what has its part there.
         grid: Its floor, without what is articulated being open.
         height: Of its floor, in Habitat's world [m]; in ours it is at 0.
     """
@@ -82,7 +85,7 @@ class Episode:
         grasp: Pose of the held object in the end effector's frame (x, y, z, qw, qx, qy, qz); None: held
             from above, by the middle of its top face.
         scene: Scene of Habitat in which it takes place, instead of an apartment; None almost always.
-        target_joint: Joint that a skill shall open or close (one of ARTICULATED_JOINTS), or None.
+        target_joint: Joint that a skill shall open or close (one of SceneSpec.joints), or None.
         seed: Seeds everything that is random within the episode.
     """
 
@@ -99,6 +102,11 @@ class Episode:
     seed: int = 0
     grasp: tuple[float, ...] | None = None
     scene: SceneFiles | None = None
+
+
+def spec_of(episode: Episode) -> SceneSpec:
+    """The kind of home in which an episode takes place; scenes of datasets count as apartments."""
+    return APARTMENT if episode.scene is not None else spec_of_layout(episode.layout)
 
 
 def floor_of(episode: Episode) -> OccupancyGrid:

@@ -14,16 +14,13 @@ from rearrange.episodes.fields import FieldChecker, Limits, Range
 from rearrange.errors import UserError
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import (
-    ARTICULATED_JOINTS,
-    CLOSED_RECEPTACLES,
-    OPEN_RECEPTACLES,
     VARIATION_COUNT,
     Apartment,
     ranges_of,
+    spec_of_layout,
     split_of_layout,
 )
-from rearrange.scenes.compile import DRAWER_RANGE, FRIDGE_DOOR_RANGE
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.spec import SceneSpec
 
 DIGITS = 5  # positions and angles are rounded to 0.01 mm: what stands 0.1 mm higher touches nothing
 FINGERPRINT_DIGITS = 4  # likewise the geometry of an apartment in its fingerprint
@@ -44,17 +41,11 @@ EPISODE_FIELDS = (
 OPTIONAL_FIELDS = ("grasp",)
 TARGET_FIELDS = ("slot", "start", "goal", "start_receptacle", "goal_receptacle")
 APARTMENT_FIELDS = ("layout", "variation", "size", "fingerprint")
-RECEPTACLES = (*OPEN_RECEPTACLES, *CLOSED_RECEPTACLES)
-JOINT_RANGES: dict[str, Range] = {
-    name: FRIDGE_DOOR_RANGE if name == "fridge_door" else DRAWER_RANGE
-    for name in ARTICULATED_JOINTS
-}
 ROUNDING = 1e-3  # by which rounding may carry a joint over its limit [rad] or [m]
 NORM_TOLERANCE = 2e-3  # of quaternions, whose parts are rounded too
 TALLEST = 3.0  # nothing stands higher [m]
 WIDEST = 50.0  # no apartment is longer [m]
 REACH = 0.15  # of the centre of what is held from the suction tip [m]: beyond, the grasp breaks
-MOST_TARGETS = len(SLOT_KINDS)
 _TURN = (-2 * math.pi, 2 * math.pi)
 _SIZE = Limits.of((1.0, WIDEST), (1.0, WIDEST))
 _UNIT: tuple[Range, ...] = ((-1.001, 1.001),) * 4
@@ -80,8 +71,8 @@ class ApartmentRecord:
 def record_of(apartment: Apartment) -> ApartmentRecord:
     """What an episode file remembers of an apartment."""
     shape = partial(_rounded, digits=FINGERPRINT_DIGITS)
-    parts: list[Any] = [shape(apartment.bounds), SLOT_KINDS]
-    parts += [shape((*p.position, p.yaw)) for p in (apartment.fridge, apartment.cabinet)]
+    parts: list[Any] = [shape(apartment.bounds), apartment.spec.slot_kinds]
+    parts += [shape((*p.position, p.yaw)) for p in apartment.frames.values()]
     for name in sorted(apartment.receptacles):
         place = apartment.receptacles[name]
         parts.append((name, shape((*place.position, *place.half_extents, place.yaw))))
@@ -184,12 +175,13 @@ def decode_episode(
     variation = fields.integer("variation", raw["variation"], 0, VARIATION_COUNT - 1)
     if (layout, variation) not in sizes:
         fields.fail("variation", "an apartment of the file's list", [layout, variation])
+    scene = spec_of_layout(layout)
     width, depth = sizes[layout, variation]
     room = ((0.0, width), (0.0, depth), (0.0, TALLEST))
-    objects = _objects(raw["objects"], fields, room)
+    objects = _objects(raw["objects"], fields, room, scene)
     held = raw["held_slot"]
     if held is not None:
-        held = fields.integer("held_slot", held, 0, len(SLOT_KINDS) - 1)
+        held = fields.integer("held_slot", held, 0, len(scene.objects) - 1)
     x, y, yaw = fields.numbers("base_pose", raw["base_pose"], Limits.of(*room[:2], _TURN))
     joint = raw["target_joint"]
     return Episode(
@@ -197,14 +189,12 @@ def decode_episode(
         layout=layout,
         variation=variation,
         objects=objects,
-        targets=_targets(raw["targets"], fields, room, {*objects, held}),
+        targets=_targets(raw["targets"], fields, room, {*objects, held}, scene),
         base_pose=(x, y, yaw),
         arm_joints=fields.numbers("arm_joints", raw["arm_joints"], _arm_limits(robot)),
-        articulated=_articulated(raw["articulated"], fields),
+        articulated=_articulated(raw["articulated"], fields, scene),
         held_slot=held,
-        target_joint=joint
-        if joint is None
-        else fields.choice("target_joint", joint, ARTICULATED_JOINTS),
+        target_joint=joint if joint is None else fields.choice("target_joint", joint, scene.joints),
         seed=fields.integer("seed", raw["seed"], 0, 2**63 - 1),
         grasp=_grasp(raw.get("grasp"), held, fields),
     )
@@ -224,16 +214,16 @@ def _layout(value: Any, fields: FieldChecker, split: str) -> int:
 
 
 def _objects(
-    value: Any, fields: FieldChecker, room: tuple[Range, ...]
+    value: Any, fields: FieldChecker, room: tuple[Range, ...], scene: SceneSpec
 ) -> dict[int, tuple[float, ...]]:
     """Slot -> pose, the slots in ascending order."""
     objects: dict[int, tuple[float, ...]] = {}
     limits = Limits.of(*room, *_UNIT)
-    for index, row in enumerate(fields.rows("objects", value, 0, len(SLOT_KINDS))):
+    for index, row in enumerate(fields.rows("objects", value, 0, len(scene.objects))):
         field = f"objects[{index}]"
         if not isinstance(row, list) or len(row) != 8:
             fields.fail(field, "[slot, x, y, z, qw, qx, qy, qz]", row)
-        slot = fields.integer(f"{field} slot", row[0], 0, len(SLOT_KINDS) - 1)
+        slot = fields.integer(f"{field} slot", row[0], 0, len(scene.objects) - 1)
         if slot in objects:
             fields.fail(f"{field} slot", "a slot that is not yet taken", slot)
         pose = fields.numbers(f"{field} pose", row[1:], limits)
@@ -260,15 +250,19 @@ def _check_norm(field: str, pose: tuple[float, ...], fields: FieldChecker) -> No
 
 
 def _targets(
-    value: Any, fields: FieldChecker, room: tuple[Range, ...], slots: set[int | None]
+    value: Any,
+    fields: FieldChecker,
+    room: tuple[Range, ...],
+    slots: set[int | None],
+    scene: SceneSpec,
 ) -> tuple[Target, ...]:
     """Targets, each an object that is there or held."""
     targets: list[Target] = []
     limits = Limits.of(*room)
-    for index, entry in enumerate(fields.rows("targets", value, 0, MOST_TARGETS)):
+    for index, entry in enumerate(fields.rows("targets", value, 0, len(scene.objects))):
         field = f"targets[{index}]"
         raw = fields.record(field, entry, TARGET_FIELDS)
-        slot = fields.integer(f"{field}.slot", raw["slot"], 0, len(SLOT_KINDS) - 1)
+        slot = fields.integer(f"{field}.slot", raw["slot"], 0, len(scene.objects) - 1)
         if slot not in slots:
             fields.fail(f"{field}.slot", "the slot of an object that is there or held", slot)
         if any(slot == other.slot for other in targets):
@@ -276,21 +270,21 @@ def _targets(
         start = fields.numbers(f"{field}.start", raw["start"], limits)
         goal = fields.numbers(f"{field}.goal", raw["goal"], limits)
         names = [
-            fields.choice(f"{field}.{end}_receptacle", raw[f"{end}_receptacle"], RECEPTACLES)
+            fields.choice(f"{field}.{end}_receptacle", raw[f"{end}_receptacle"], scene.receptacles)
             for end in ("start", "goal")
         ]
         targets.append(Target(slot, _point(start), _point(goal), *names))
     return tuple(targets)
 
 
-def _articulated(value: Any, fields: FieldChecker) -> dict[str, float]:
+def _articulated(value: Any, fields: FieldChecker, scene: SceneSpec) -> dict[str, float]:
     """Joint -> start value."""
     if not isinstance(value, dict):
         fields.fail("articulated", "an object of joint names and values", value)
     joints = {}
     for name, number in value.items():
-        fields.choice("articulated", name, ARTICULATED_JOINTS)
-        low, high = JOINT_RANGES[name]
+        fields.choice("articulated", name, scene.joints)
+        low, high = scene.part(name).range
         joints[name] = fields.number(
             f"articulated.{name}", number, (low - ROUNDING, high + ROUNDING)
         )

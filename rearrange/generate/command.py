@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from rearrange.command_line import OneLineParser, check_counts
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT
@@ -41,7 +41,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     generate.add_argument("--episodes", type=int, default=1000, metavar="N")
     generate.add_argument("--seed", type=int, default=0, metavar="S")
     generate.add_argument("--workers", type=int, default=_cores(), metavar="W", help="processes")
-    generate.add_argument("--output", type=Path, metavar="PATH", help="instead of data/episodes/")
+    generate.add_argument(
+        "--output", type=output_file, metavar="PATH", help="instead of data/episodes/"
+    )
     generate.add_argument(
         "--skip-existing",
         action="store_true",

@@ -31,7 +31,7 @@ from rearrange.episodes.schema import (
 )
 from rearrange.navigation import load_layout
 from rearrange.robot import DEFAULT_ROBOT, RobotSpec, find_robot
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
+from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.fitness import draw
@@ -99,11 +99,12 @@ class EpisodeFactory:
         """Build task and simulator; UserError for an unknown task, split, robot or collection of homes."""
         self.split, self.seed = order.split, order.seed
         self._apartments = source_of(order.split, order.homes)
-        self._robot = find_robot(order.robot)
-        self._task = make_task(order.task, robot=self._robot)
+        self._robot, scene = find_robot(order.robot), spec_of_homes(order.homes)
+        self._task = make_task(order.task, robot=self._robot, scene=scene)
         source = order.split if order.homes == CLASSIC else self._apartments  # as in shipped files
         self._key = zlib.crc32(f"{order.task}/{source}".encode())
-        self._simulator = MujocoSimulator(1, SimulatorConfig(robot=order.robot, camera_size=8))
+        config = SimulatorConfig(robot=order.robot, camera_size=8)
+        self._simulator = MujocoSimulator(1, config, scene)
 
     def make(self, index: int) -> tuple[Episode, Counter[str]]:
         """Episode number `index` of the file, and why samples before it were rejected.

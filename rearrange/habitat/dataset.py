@@ -37,8 +37,8 @@ from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid
 from rearrange.navigation.footprints import HIGHEST, LOWEST
 from rearrange.navigation.occupancy import CELL_SIZE
 from rearrange.scenes.apartment import Apartment
-from rearrange.scenes.objects import SLOT_KINDS
-from rearrange.sim.base import OBJECT_SLOT_COUNT
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.tasks.base import Task
 from rearrange.tasks.sampling import HandleWay, Scene
 
@@ -46,14 +46,8 @@ DOWNLOAD = (
     "get it with python -m habitat_sim.utils.datasets_download --uids replica_cad_dataset ycb "
     "rearrange_dataset_v2 --data-path data"
 )
-# Markers of habitat-lab, and the joints of ours for what they are on; its skills are trained on marker 5
-JOINT_OF_MARKER = {
-    "fridge_push_point": "fridge_door",
-    "cab_push_point_5": "drawer_right_top",
-    "cab_push_point_7": "drawer_left_top",
-    "cab_push_point_6": "drawer_middle",
-    "cab_push_point_4": "drawer_bottom",
-}
+# Markers of habitat-lab, and the joints of ours for what they are on
+JOINT_OF_MARKER = {part.marker: part.name for part in APARTMENT.parts if part.marker}
 MESH_ABOVE = 0.25  # [m], at most so much above the floor is its mesh
 SURVEY = Path(__file__).with_name("survey.py")
 SCENE_ATTEMPTS = 50  # episodes of the file that are tried until the robot fits near a target
@@ -150,7 +144,7 @@ def _file_episode(number: int, entry: dict[str, Any]) -> FileEpisode:
         raise UserError(f"targets: {missing} among the objects {', '.join(names)}")
     moved = [names.index(name) for name in targets]
     # Clutter for which there is no slot is left out
-    kept = [*moved, *(k for k in range(len(names)) if k not in moved)][:OBJECT_SLOT_COUNT]
+    kept = [*moved, *(k for k in range(len(names)) if k not in moved)][: len(APARTMENT.objects)]
     return FileEpisode(
         str(number),
         _there(entry["scene_id"]),
@@ -286,6 +280,11 @@ class _FileScene(Scene):
         self.files, self.episode_id = files, episode_id
 
     @property
+    def spec(self) -> SceneSpec:
+        """Scenes of datasets count as apartments."""
+        return APARTMENT
+
+    @property
     def handle_ways(self) -> dict[str, HandleWay]:
         """See Scene; the engine is asked where a task needs them."""
         handles = tuple(self.files.handles.items())
@@ -341,10 +340,10 @@ def scene_of(episode: FileEpisode) -> tuple[Scene, list[Target]]:
 
 def _slots(kinds: list[str]) -> list[int]:
     """A slot for each object: one of its kind as long as there is one, else any."""
-    free = list(range(OBJECT_SLOT_COUNT))
+    free = list(range(len(APARTMENT.objects)))
     chosen: list[int | None] = []
     for kind in kinds:
-        of_kind = next((slot for slot in free if SLOT_KINDS[slot] == kind), None)
+        of_kind = next((slot for slot in free if APARTMENT.slot_kinds[slot] == kind), None)
         chosen.append(of_kind)
         if of_kind is not None:
             free.remove(of_kind)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rearrange.episodes.episode import Episode
+from rearrange.episodes.episode import Episode, spec_of
 from rearrange.habitat.frames import (
     heading,
     to_habitat_pose,
@@ -18,8 +18,6 @@ from rearrange.habitat.process import render_device
 from rearrange.habitat.scene import SURFACE_FRICTION, physics_settings, robot_file, scene_assets
 from rearrange.render.camera import NEAR
 from rearrange.robot.fetch import EFFORT_LIMITS, FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 from rearrange.sim.base import PHYSICS_STEP
 from rearrange.sim.kernels import SUBSTEP_COUNT
 from rearrange.sim.suction import SUCTION_GAP, top_grasp
@@ -47,7 +45,7 @@ def engine_scene(episode: Episode) -> dict[str, Any]:
     held, grasp = None, episode.grasp
     if episode.held_slot is not None:
         if grasp is None and episode.scene is None:
-            grasp = top_grasp(episode.held_slot)
+            grasp = top_grasp(spec_of(episode).objects[episode.held_slot])
         # In the hand's own frame, which is turned with the world: only the order changes.
         pose = None if grasp is None else (np.array(grasp[:3]), np.roll(grasp[3:], -1))
         held = {"slot": episode.held_slot, "pose": pose, "gap": SUCTION_GAP}
@@ -66,9 +64,10 @@ def engine_scene(episode: Episode) -> dict[str, Any]:
 
 
 def handles_of(episode: Episode) -> list[int]:
-    """Joints, among ARTICULATED_JOINTS, of whose handles the engine tells, in its order."""
-    there = ARTICULATED_JOINTS if episode.scene is None else episode.scene.handles
-    return [k for k, joint in enumerate(ARTICULATED_JOINTS) if joint in there]
+    """Places in `SceneSpec.joints` of those of whose handles the engine tells, in its order."""
+    joints = spec_of(episode).joints
+    there = joints if episode.scene is None else episode.scene.handles
+    return [k for k, joint in enumerate(joints) if joint in there]
 
 
 def _place_in_dataset(episode: Episode) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def _place_in_dataset(episode: Episode) -> dict[str, Any]:
     files = {name: getattr(scene, name) for name in ("scene", "dataset", "joints", "height")}
     handles = []
     for k in handles_of(episode):
-        joint = ARTICULATED_JOINTS[k]
+        joint = spec_of(episode).joints[k]
         place = scene.handles[joint]
         value = episode.articulated.get(joint)
         handles.append(asdict(place) | {"value": value, "reach": HANDLE_REACH})
@@ -106,9 +105,8 @@ def _our_place(episode: Episode) -> dict[str, Any]:
     for slot, pose in sorted(episode.objects.items()):
         position, rotation = to_habitat_pose(pose[:3], pose[3:])
         entry = vars(assets.objects[slot]) | {"position": position, "rotation": rotation}
-        objects.append(
-            entry | {"slot": slot, "length": OBJECT_KINDS[SLOT_KINDS[slot]].longest_side}
-        )
+        length = spec_of(episode).objects[slot].longest_side
+        objects.append(entry | {"slot": slot, "length": length})
     return {
         "files": None,
         "visual": assets.visual,

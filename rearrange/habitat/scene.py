@@ -25,18 +25,17 @@ from atomic_files import write_whole
 from rearrange.habitat.urdf import Link, body_link, urdf
 from rearrange.robot.fetch import FETCH
 from rearrange.robot.spec import AXES, Joint
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import (
     ARTICULATED_BIT,
     FRICTION,
-    OBJECT_BODIES,
     OBJECT_FRICTION,
 )
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import PHYSICS_STEP
 
-FURNITURE = ("fridge", "cabinet")  # what opens, in the order of ARTICULATED_JOINTS
+FURNITURE = tuple(piece.name for piece in APARTMENT.furniture)  # what opens in our apartments
 SEGMENTS = 24  # sides of a cylinder
 GROUND = (60.0, 60.0, 1.0)  # [m], a box with its top at z = 0 instead of an infinite plane
 _TRIANGLES_OF_A_BOX = np.array(
@@ -88,15 +87,18 @@ class SceneAssets:
 @functools.lru_cache(maxsize=256)
 def scene_assets(layout: int, variation: int) -> SceneAssets:
     """Write the files of an apartment, where they are not there yet, and say where they are."""
-    model = load_apartment(layout, variation, FETCH).model
+    world = load_apartment(layout, variation, FETCH)
+    model, scene = world.model, world.scene
     seen, colours, solid = scene_meshes(layout, variation)
     name = f"layout{layout}_variation{variation:02d}"
-    kinds = {kind: _object_asset(model, kind) for kind in OBJECT_KINDS}
+    kinds = {kind: _object_asset(model, scene, kind) for kind in dict.fromkeys(scene.slot_kinds)}
     return SceneAssets(
         visual=_write(f"{name}_visual.glb", glb(seen, colours)),
         collision=_write(f"{name}_collision.glb", glb(solid)),
-        objects=tuple(kinds[kind] for kind in SLOT_KINDS),
-        furniture=tuple(furniture_asset(model, body) for body in FURNITURE),
+        objects=tuple(kinds[kind] for kind in scene.slot_kinds),
+        furniture=tuple(
+            furniture_asset(model, piece.name, scene=scene) for piece in scene.furniture
+        ),
     )
 
 
@@ -169,14 +171,16 @@ def robot_links(model: mujoco.MjModel) -> list[Link]:
     return links
 
 
-def furniture_asset(model: mujoco.MjModel, root: str, handles_apart: bool = True) -> FurnitureAsset:
-    """The doors or drawers of a piece of furniture, one of FURNITURE; its carcass belongs to the apartment.
+def furniture_asset(
+    model: mujoco.MjModel, root: str, handles_apart: bool = True, scene: SceneSpec = APARTMENT
+) -> FurnitureAsset:
+    """The doors or drawers of a piece of furniture; its carcass belongs to the apartment.
 
     With `handles_apart` each handle is a link of its own, by which it is known; else it is of the door's.
     """
     links, joints = [Link("base")], []
     body = model.body(root).id
-    for name in ARTICULATED_JOINTS:
+    for name in scene.joints:
         part, joint = model.body(name).id, model.joint(name).id
         if model.body_parentid[part] != body:
             continue
@@ -211,9 +215,9 @@ ARTICULATED_GROUP = 64
 assert ARTICULATED_BIT
 
 
-def _object_asset(model: mujoco.MjModel, kind: str) -> ObjectAsset:
+def _object_asset(model: mujoco.MjModel, scene: SceneSpec, kind: str) -> ObjectAsset:
     """A kind of object from the first body of its kind."""
-    body = model.body(OBJECT_BODIES[SLOT_KINDS.index(kind)]).id
+    body = model.body(scene.object_bodies[scene.slot_kinds.index(kind)]).id
     turned = np.empty(9)
     seen, solid = {}, []
     for geom in _geoms(model, body):

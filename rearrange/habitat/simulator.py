@@ -30,8 +30,9 @@ from rearrange.navigation.footprints import HIGHEST
 from rearrange.render import look_at
 from rearrange.render.camera import FAR
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.compile import parked_position
-from rearrange.sim.base import NOTHING, OBJECT_SLOT_COUNT, SimState
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.kernels import LET_GO, TAKE, begin_step, place_camera
 
@@ -45,8 +46,9 @@ class _World:
     floor: np.ndarray  # clearance of the floor's cells
     floor_frame: np.ndarray
     slots: list[int]
-    # Joints, among ARTICULATED_JOINTS, of whose handles the engine tells, in its order
-    handles: list[int]
+    handles: list[
+        int
+    ]  # places in `scene.parts` of those whose handles the engine tells, in its order
 
 
 class HabitatSimulator:
@@ -55,7 +57,12 @@ class HabitatSimulator:
     An engine that dies raises a UserError with its last words; resetting its world starts another.
     """
 
-    def __init__(self, world_count: int = 1, config: SimulatorConfig | None = None) -> None:
+    def __init__(
+        self,
+        world_count: int = 1,
+        config: SimulatorConfig | None = None,
+        scene: SceneSpec = APARTMENT,
+    ) -> None:
         """Allocate the state; engines start when their worlds are first reset.
 
         Raises:
@@ -71,12 +78,12 @@ class HabitatSimulator:
             raise UserError(f"sim=habitat has the robot {FETCH.name} only, not {self.config.robot}")
         check_installed()
         self.world_count = world_count
-        self.state = SimState(world_count, FETCH)
+        self.state = SimState(world_count, FETCH, scene)
         self._worlds: list[_World | None] = [None] * world_count
         self._arm_targets = np.zeros((world_count, len(FETCH.joints)))
         self._control = np.empty(len(FETCH.joints))
         self._mount = look_at(FETCH.camera.position, FETCH.camera.target)  # base from camera
-        self._parked = np.array([parked_position(slot) for slot in range(OBJECT_SLOT_COUNT)])
+        self._parked = np.array([scene.parked_position(slot) for slot in range(len(scene.objects))])
 
     # --- contract -----------------------------------------------------------------------------------
 

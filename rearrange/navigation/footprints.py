@@ -9,12 +9,10 @@ from typing import Protocol
 import numpy as np
 
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
-from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_HINGE, FRIDGE_SIZE
+from rearrange.scenes.spec import Door
 
 LOWEST, HIGHEST = 0.05, 1.5  # [m], heights between which the robot can touch something
 ARM_HEIGHTS = (1.0, 1.3)  # [m], what spans them the arm reaches neither over nor under
-
-DOOR_DEPTH = (-0.10, 0.025)  # [m], of the fridge's door with the bin on its inside
 
 
 class Building(Protocol):
@@ -60,8 +58,7 @@ def footprints_of(building: Building) -> np.ndarray:
     """
     rows = _of_solids(building, top=LOWEST, bottom=HIGHEST)
     if isinstance(building, Apartment):
-        rows.append(_of_articulated(building.fridge, FRIDGE_SIZE))
-        rows.append(_of_articulated(building.cabinet, CABINET_SIZE))
+        rows += [_of_articulated(building.frames[f.name], f.size) for f in building.spec.furniture]
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
 
@@ -72,17 +69,23 @@ def tall_footprints_of(building: Building) -> np.ndarray:
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
 
-def door_footprint(fridge: ArticulatedPose, angle: float) -> np.ndarray:
-    """Footprint of the fridge's door and the bin on its inside when it is open by an angle [rad]; [1, 6]."""
-    c, s = math.cos(fridge.yaw), math.sin(fridge.yaw)
-    turned, length = fridge.yaw + angle, FRIDGE_HINGE[1]
-    half_x = 0.5 * (DOOR_DEPTH[1] - DOOR_DEPTH[0])
+def door_footprint(door: Door, frame: ArticulatedPose, angle: float) -> np.ndarray:
+    """Footprint [1, 6] of a door, with what is fixed to its inside, that is open by an angle [rad].
+
+    Args:
+        door: The door.
+        frame: Where its furniture stands.
+        angle: How far it is open.
+    """
+    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
+    turned, length = frame.yaw + angle, 0.5 * door.width
+    half_x = 0.5 * (door.depth[1] - door.depth[0])
     x, y = (
-        0.5 * (DOOR_DEPTH[0] + DOOR_DEPTH[1]),
+        0.5 * (door.depth[0] + door.depth[1]),
         -length,
     )  # its middle from the hinge, in its own frame
-    hinge_x = fridge.position[0] + c * FRIDGE_HINGE[0] - s * FRIDGE_HINGE[1]
-    hinge_y = fridge.position[1] + s * FRIDGE_HINGE[0] + c * FRIDGE_HINGE[1]
+    hinge_x = frame.position[0] + c * door.hinge[0] - s * door.hinge[1]
+    hinge_y = frame.position[1] + s * door.hinge[0] + c * door.hinge[1]
     c, s = math.cos(turned), math.sin(turned)
     centre = (hinge_x + c * x - s * y, hinge_y + s * x + c * y)
     return np.array([(*centre, half_x, length, turned, 0.0)])

@@ -121,7 +121,5 @@ class Sheet:
         self.text(text, left + 18, top, size)
 
     def save(self, path: Any) -> None:
-        """Write a PNG of 256 colours, a third of the size of one with all of them."""
-        method = Image.Quantize.FASTOCTREE
-        reduced = self._canvas.quantize(256, method=method, dither=Image.Dither.FLOYDSTEINBERG)
-        reduced.save(path, "PNG", optimize=True)
+        """Write a PNG."""
+        self._canvas.save(path, "PNG", optimize=True)

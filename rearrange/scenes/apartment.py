@@ -5,34 +5,54 @@ World frame: right-handed, z up, metres, radians; the floor is z = 0. Nothing he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, update_wrapper
-from typing import Any, Generic, Literal, TypeVar
+from functools import cache, lru_cache, update_wrapper
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from rearrange.entry_points import load
 from rearrange.errors import UserError
+
+if TYPE_CHECKING:
+    from rearrange.scenes.spec import SceneSpec
 
 Split = Literal["train", "val", "test"]
 
 # Two collections of homes: eleven plans drawn by hand, and plans without end. A layout is the number of a plan.
 CLASSIC, GENERATED = "classic", "generated"
-LAYOUTS_OF: Mapping[str, Mapping[str, Sequence[int]]] = {
+# `register_homes` adds those of other kinds of home.
+LAYOUTS_OF: dict[str, Mapping[str, Sequence[int]]] = {
     CLASSIC: {"train": (0, 1, 2, 5, 6, 7, 8, 9, 10), "val": (3,), "test": (4,)},
     GENERATED: {"train": range(1000, 5000), "val": range(5000, 5100), "test": range(5100, 5200)},
 }
 LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
 DEFAULT_HOMES = GENERATED  # where nobody says which: the one place that decides
 VARIATION_COUNT = 21
+GROUP = "rearrange.homes"  # of other packages' entry points; each names a SceneSpec
+
+
+class _Collections:
+    """Names of all collections of homes, also those of other packages; asked for when they are needed."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in LAYOUTS_OF or name in tuple(self)
+
+    def __iter__(self) -> Iterator[str]:
+        _load_others()
+        return iter(LAYOUTS_OF)
+
+
 HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
     "default": DEFAULT_HOMES,
-    "choices": tuple(LAYOUTS_OF),
+    "choices": _Collections(),
     "help": f"eleven plans drawn by hand, or plans without end; default: {DEFAULT_HOMES}",
 }
 # Of the generated apartments, which are too many, a process keeps so many: more than the worlds that a worker
 # steps. Each takes about a megabyte with its grid and its model.
 KEPT_COUNT = 64
 
-# The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4), then those inside furniture.
+# The eight open receptacles of Tidy House (facts: habitat-lab v0.3.4).
 OPEN_RECEPTACLES = (
     "table_01",
     "table_02",
@@ -43,20 +63,7 @@ OPEN_RECEPTACLES = (
     "counter_left",
     "counter_right",
 )
-CLOSED_RECEPTACLES = ("fridge_middle", "drawer_right_top")
-
-# Articulated joints in the order of `SimState.articulated_joints`; each has one handle.
-ARTICULATED_JOINTS = (
-    "fridge_door",
-    "drawer_right_top",
-    "drawer_left_top",
-    "drawer_middle",
-    "drawer_bottom",
-)
-
-# Closed footprints in their own frames with handles and worktop: x_min, y_min, x_max, y_max [m].
-FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)
-CABINET_FOOTPRINT = (-0.30, -0.48, 0.335, 0.48)
+BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT = 160, 68  # solids that an apartment may have
 
 
 def layouts_of(split: str, homes: str = DEFAULT_HOMES) -> Sequence[int]:
@@ -76,18 +83,82 @@ def check_split(split: str) -> str:
 
 def check_homes(homes: str) -> str:
     """Return the name of a collection of homes or raise a UserError that lists those that exist."""
-    if homes not in LAYOUTS_OF:
+    if homes not in HOMES["choices"]:
         raise UserError(f"homes must be one of {', '.join(LAYOUTS_OF)}, not '{homes}'")
     return homes
 
 
 def collection_of(layout: int) -> tuple[str, str] | None:
     """The collection and the split that a layout belongs to; None if there is no such layout."""
+    found = _collection_of(layout)
+    if found is None:
+        _load_others()
+        found = _collection_of(layout)
+    return found
+
+
+def _collection_of(layout: int) -> tuple[str, str] | None:
     for homes, splits in LAYOUTS_OF.items():
         for split, layouts in splits.items():
             if layout in layouts:
                 return homes, split
     return None
+
+
+_KINDS: dict[str, SceneSpec] = {}  # collection of homes -> their kind
+
+
+def register_homes(spec: SceneSpec) -> None:
+    """Make a kind of home known by the names of its collections, and by its layouts.
+
+    Raises:
+        UserError: A name or a layout is taken, or a collection lacks a split.
+    """
+    for homes, splits in spec.layouts.items():
+        if _KINDS.get(homes, spec) is not spec:
+            raise UserError(
+                f"homes '{homes}' of kind {spec.name}: there are such homes: rename them"
+            )
+        if set(splits) != set(LAYOUTS_OF_SPLIT):
+            raise UserError(
+                f"homes '{homes}': splits must be {', '.join(LAYOUTS_OF_SPLIT)}, not {', '.join(splits)}"
+            )
+        for layout in (layout for layouts in splits.values() for layout in layouts):
+            taken = _collection_of(layout)
+            if taken is not None and taken[0] != homes:
+                raise UserError(
+                    f"homes '{homes}': layout {layout} is of homes '{taken[0]}': renumber it"
+                )
+    for homes, splits in spec.layouts.items():
+        _KINDS[homes], LAYOUTS_OF[homes] = spec, splits
+
+
+def unregister_homes(spec: SceneSpec) -> None:
+    """Take out what `register_homes` has added."""
+    for homes in spec.layouts:
+        del _KINDS[homes], LAYOUTS_OF[homes]
+
+
+@cache
+def _load_others() -> None:
+    for point in entry_points(group=GROUP):
+        spec = load(point, "homes")
+        if not isinstance(getattr(spec, "layouts", None), Mapping):
+            raise UserError(f"homes '{point.name}': {point.value} is no SceneSpec")
+        register_homes(spec)
+
+
+def spec_of_homes(homes: str) -> SceneSpec:
+    """The kind of a collection of homes; raises UserError if there is no such collection."""
+    return _KINDS[check_homes(homes)]
+
+
+def spec_of_layout(layout: int) -> SceneSpec:
+    """The kind of home of a layout; raises UserError if there is no such layout."""
+    found = collection_of(layout)
+    if found is None:
+        raise UserError(f"there is no layout {layout}")
+    return _KINDS[found[0]]
 
 
 def split_of_layout(layout: int) -> str | None:
@@ -98,9 +169,14 @@ def split_of_layout(layout: int) -> str | None:
 
 def ranges_of(split: str) -> str:
     """The layouts of a split in words, for messages."""
-    told = ", ".join(map(str, LAYOUTS_OF[CLASSIC][split]))
-    generated = LAYOUTS_OF[GENERATED][split]
-    return f"{told}, {generated[0]} to {generated[-1]}"
+    told = []
+    for splits in LAYOUTS_OF.values():
+        layouts = splits[split]
+        if isinstance(layouts, range) and len(layouts) > 1:
+            told.append(f"{layouts[0]} to {layouts[-1]}")
+        else:
+            told.append(", ".join(map(str, layouts)))
+    return ", ".join(told)
 
 
 @dataclass(frozen=True)
@@ -133,7 +209,7 @@ class Receptacle:
     """A flat rectangle on which objects may stand; keep whole footprints inside it.
 
     Attributes:
-        name: One of OPEN_RECEPTACLES or CLOSED_RECEPTACLES.
+        name: One of SceneSpec.receptacles.
         position: Centre of the surface, world frame, all doors and drawers closed [m].
         half_extents: Half sizes of the usable rectangle along its own x and y [m].
         yaw: Rotation of the rectangle about z [rad].
@@ -151,7 +227,7 @@ class Receptacle:
 
 @dataclass(frozen=True)
 class ArticulatedPose:
-    """Where the fridge or the drawer cabinet stands.
+    """Where a piece of furniture that opens stands.
 
     Attributes:
         position: Centre of its footprint, on the floor [m]; the front is half its depth further
@@ -164,18 +240,17 @@ class ArticulatedPose:
 
 @dataclass(frozen=True)
 class Apartment:
-    """One generated apartment.
+    """One home: an apartment, or a home of another kind.
 
     Attributes:
-        layout: Number of the floor plan (decides the split).
+        layout: Number of the floor plan (decides the kind of home and the split).
         variation: Variation of the layout, 0 to 20.
         bounds: Inner rectangle of the building (x_min, y_min, x_max, y_max) [m].
         rooms: Named room rectangles (x_min, y_min, x_max, y_max) [m].
         solids: All static geometry.
         receptacles: By name.
-        fridge: Frame of the fridge.
-        cabinet: Frame of the drawer cabinet.
-        colors: RGBA of what is not a Solid: "ground", "fridge", "cabinet", "worktop", "handle".
+        frames: Where the furniture that opens stands, by name.
+        colors: RGBA of what is not a Solid: "ground", and the keys of Furniture.painted.
     """
 
     layout: int
@@ -184,14 +259,22 @@ class Apartment:
     rooms: dict[str, tuple[float, float, float, float]]
     solids: tuple[Solid, ...]
     receptacles: dict[str, Receptacle]
-    fridge: ArticulatedPose
-    cabinet: ArticulatedPose
+    frames: dict[str, ArticulatedPose]
     colors: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Stable identifier, also written to episode files."""
         return f"layout{self.layout}_variation{self.variation:02d}"
+
+    @property
+    def spec(self) -> SceneSpec:
+        """The kind of home that it is."""
+        return spec_of_layout(self.layout)
+
+    def frame_of(self, joint: str) -> ArticulatedPose:
+        """Where the furniture stands of which a part is one."""
+        return self.frames[self.spec.furniture_of(joint).name]
 
 
 Made = TypeVar("Made")

@@ -9,25 +9,28 @@ import numpy as np
 
 from rearrange.scenes import decoration, furniture, pieces
 from rearrange.scenes.apartment import (
-    CLOSED_RECEPTACLES,
     OPEN_RECEPTACLES,
     Apartment,
     ArticulatedPose,
     Receptacle,
 )
 from rearrange.scenes.building import YAW
-from rearrange.scenes.compile import (
+from rearrange.scenes.cabinet import (
     CABINET_SIZE,
     DRAWER_CLEARANCE,
     DRAWER_FLOOR_HEIGHT,
     DRAWER_RECT,
+    DRAWERS,
+)
+from rearrange.scenes.floor_plans import Spot
+from rearrange.scenes.fridge import (
+    FRIDGE_DOOR,
     FRIDGE_SHELF_CLEARANCE,
     FRIDGE_SHELF_HEIGHT,
     FRIDGE_SHELF_RECT,
     FRIDGE_SIZE,
 )
-from rearrange.scenes.floor_plans import Spot
-from rearrange.scenes.furnishing import Part, RejectedError, ahead
+from rearrange.scenes.furnishing import CLOSED_RECEPTACLES, Part, RejectedError, ahead
 from rearrange.scenes.pieces import Piece
 from rearrange.scenes.rooms import Rooms
 
@@ -83,8 +86,7 @@ class Furnisher(Rooms):
             rooms=dict(self.plan.rooms),
             solids=tuple(solids),
             receptacles={name: receptacles[name] for name in OPEN_RECEPTACLES + CLOSED_RECEPTACLES},
-            fridge=self.fridge,
-            cabinet=self.cabinet,
+            frames={"fridge": self.fridge, "cabinet": self.cabinet},
             colors={
                 "ground": (0.55, 0.57, 0.56, 1.0),
                 "fridge": p.fridge,
@@ -258,12 +260,12 @@ class Furnisher(Rooms):
 
 
 def fridge_piece() -> Piece:
-    """The space that the fridge needs, with its shelf; the body itself is built in compile.py."""
+    """The space that the fridge needs, with its shelf; the body itself is built in fridge.py."""
     dx, dy, dz = FRIDGE_SIZE
     body = pieces.box((-dx / 2, dx / 2), (-dy / 2, dy / 2), (0.0, dz), (1.0, 1.0, 1.0, 1.0))
     x0, x1, y0, y1 = FRIDGE_SHELF_RECT
     shelf = pieces.surface(
-        "fridge_middle", (x0, x1, y0, y1), FRIDGE_SHELF_HEIGHT, FRIDGE_SHELF_CLEARANCE
+        FRIDGE_DOOR.receptacle, (x0, x1, y0, y1), FRIDGE_SHELF_HEIGHT, FRIDGE_SHELF_CLEARANCE
     )
     front = dx / 2 + 0.001
     # Room to stand beside the open door and to get around it, and for the door to swing to its limit
@@ -273,13 +275,14 @@ def fridge_piece() -> Piece:
 
 
 def cabinet_piece() -> Piece:
-    """The space that the cabinet needs, with its receptacle; compile.py builds the body."""
+    """The space that the cabinet needs, with its receptacle; cabinet.py builds the body."""
     dx, dy, dz = CABINET_SIZE
     body = pieces.box((-dx / 2, dx / 2 + 0.02), (-dy / 2, dy / 2), (0.0, dz), (1.0, 1.0, 1.0, 1.0))
     x0, x1, y0, y1 = DRAWER_RECT
+    drawer = DRAWERS[0]
     inside_drawer = replace(
-        pieces.surface("drawer_right_top", (x0, x1, y0, y1), DRAWER_FLOOR_HEIGHT, DRAWER_CLEARANCE),
-        joint="drawer_right_top",
+        pieces.surface(drawer.receptacle, (x0, x1, y0, y1), DRAWER_FLOOR_HEIGHT, DRAWER_CLEARANCE),
+        joint=drawer.name,
     )
     front = dx / 2 + 0.021
     # Room to stand before an open drawer, where it is closed (1.3 m would do to open it).

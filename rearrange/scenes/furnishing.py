@@ -7,9 +7,11 @@ from math import cos, sin
 
 import numpy as np
 
-from rearrange.scenes.apartment import CLOSED_RECEPTACLES, Receptacle
+from rearrange.scenes.apartment import Receptacle
 from rearrange.scenes.building import YAW, Building
+from rearrange.scenes.cabinet import CABINET
 from rearrange.scenes.floor_plans import Rect, Spot
+from rearrange.scenes.fridge import FRIDGE
 from rearrange.scenes.pieces import Piece
 from rearrange.scenes.placement import CELL, Box2, FloorGrid, any_overlap, inside
 
@@ -19,6 +21,11 @@ EASY_RADIUS = (
 )
 REACH = 0.66  # [m], from a standing spot to the farthest point of an open receptacle
 CLOSED_REACH = 0.80  # [m], the same into the fridge and the drawer
+
+OPENING = (FRIDGE, CABINET)  # furniture that opens
+CLOSED_RECEPTACLES = tuple(
+    part.receptacle for piece in OPENING for part in piece.parts if part.receptacle
+)
 
 Part = tuple[Piece, float, float, float]  # piece, x, y, yaw in the frame of its group
 

@@ -21,6 +21,7 @@ from rearrange.scenes.apartment import (
     kept_by_apartment,
     layouts_of,
     ranges_of,
+    spec_of_layout,
     split_of_layout,
 )
 from rearrange.scenes.floor_plans import FLOOR_PLANS
@@ -50,7 +51,7 @@ def generate_apartment(layout: int, variation: int) -> Apartment:
             f"apartment ({layout}, {variation}) does not exist: layouts are {ranges}; "
             f"variations 0 to {VARIATION_COUNT - 1}"
         )
-    return draw_apartment(layout, variation)
+    return spec_of_layout(layout).make(layout, variation)
 
 
 def draw_apartment(layout: int, variation: int, rejected: Counter[str] | None = None) -> Apartment:

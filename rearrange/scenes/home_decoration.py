@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import cos, hypot, pi, sin
 
 from rearrange.scenes import bedroom_furniture, decoration, furniture
-from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes.apartment import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
 from rearrange.scenes.floor_plans import Rect
 from rearrange.scenes.furnishing import Part, RejectedError, ahead
 from rearrange.scenes.home_kitchen import HomeKitchen

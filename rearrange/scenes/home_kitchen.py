@@ -8,8 +8,9 @@ from math import cos, pi, sin
 
 from rearrange.scenes import furniture, pieces
 from rearrange.scenes.building import YAW
-from rearrange.scenes.compile import CABINET_SIZE, FRIDGE_SIZE
+from rearrange.scenes.cabinet import CABINET_SIZE
 from rearrange.scenes.floor_plans import Rect, Spot
+from rearrange.scenes.fridge import FRIDGE_SIZE
 from rearrange.scenes.furnisher import FRIDGE_ASIDE, Furnisher, cabinet_piece, fridge_piece
 from rearrange.scenes.furnishing import Part, RejectedError
 from rearrange.scenes.furniture import COUNTER_DEPTH, COUNTER_HEIGHT

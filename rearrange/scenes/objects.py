@@ -47,6 +47,12 @@ class ObjectKind:
     parts: tuple[ObjectPart, ...]
 
     @property
+    def title(self) -> str:
+        """For people, for example "cracker box" for 003_cracker_box."""
+        number, _, words = self.name.partition("_")
+        return (words if number.isdigit() else self.name).replace("_", " ")
+
+    @property
     def longest_side(self) -> float:
         """Of the box around it, upright [m]."""
         across = [

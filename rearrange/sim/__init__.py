@@ -3,7 +3,6 @@
 from rearrange.sim.base import (
     CONTROL_STEP,
     NOTHING,
-    OBJECT_SLOT_COUNT,
     PHYSICS_STEP,
     SimState,
     Simulator,
@@ -15,7 +14,6 @@ from rearrange.sim.randomisation import Randomisation
 __all__ = [
     "CONTROL_STEP",
     "NOTHING",
-    "OBJECT_SLOT_COUNT",
     "PHYSICS_STEP",
     "MujocoSimulator",
     "Randomisation",

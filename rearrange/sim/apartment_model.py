@@ -13,15 +13,9 @@ from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.render import GeomTable
 from rearrange.robot import RobotSpec
 from rearrange.robot.parts import add_robot, handle_connect_name, object_weld_name
-from rearrange.scenes.apartment import (
-    ARTICULATED_JOINTS,
-    Apartment,
-    ArticulatedPose,
-    kept_by_apartment,
-)
-from rearrange.scenes.compile import OBJECT_BODIES, build_spec, write_apartment
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
-from rearrange.sim.base import OBJECT_SLOT_COUNT
+from rearrange.scenes.apartment import Apartment, kept_by_apartment
+from rearrange.scenes.compile import bare_home, build_spec, write_apartment
+from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION
 
@@ -30,9 +24,10 @@ HARDNESS = (0.02, 1.0)  # of contacts, MuJoCo's default: time constant [s], damp
 
 @dataclass(frozen=True)
 class ApartmentModel:
-    """A compiled apartment and the indices into it; the same indices for every apartment."""
+    """A compiled apartment and the indices into it; the same indices for every home of a kind."""
 
     apartment: Apartment
+    scene: SceneSpec
     model: mujoco.MjModel
     geoms: GeomTable
     grid: OccupancyGrid
@@ -43,7 +38,7 @@ class ApartmentModel:
     object_qpos: int  # first qpos of object 0; slots follow each other, 7 each
     object_qvel: int
     object_geoms: list[slice]  # of each slot
-    object_lengths: np.ndarray  # longest side of each slot's bounding box [30], m
+    object_lengths: np.ndarray  # longest side of each slot's bounding box [O], m
     arm_qpos: int
     arm_qvel: int
     joint_qpos: np.ndarray  # qpos of the articulated joints
@@ -71,7 +66,7 @@ def _apartments(robot: RobotSpec, hard: bool) -> kept_by_apartment[ApartmentMode
 
 def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> ApartmentModel:
     apartment, grid = load_layout(layout, variation)
-    spec, first, shared = _topology(robot)
+    spec, first, shared = _topology(robot, apartment.spec)
     write_apartment(spec, apartment)
     model = spec.compile()
     if hard:
@@ -79,6 +74,7 @@ def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> Apart
         model.geom_solref[of_robot] = HARDNESS
     return ApartmentModel(
         apartment=apartment,
+        scene=apartment.spec,
         model=model,
         # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
         geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),
@@ -90,43 +86,40 @@ def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> Apart
 
 
 @lru_cache(maxsize=4)
-def _topology(robot: RobotSpec) -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
-    """A spec to write apartments into, the clearance in one, and the fields that all have in common.
-
-    With the same robot, that is.
+def _topology(
+    robot: RobotSpec, scene: SceneSpec
+) -> tuple[mujoco.MjSpec, Clearance, dict[str, Any]]:
+    """A spec to write homes of a kind into, the clearance in one, and what all have in common with this robot.
 
     Models are compiled anew, which takes a millisecond, since MuJoCo sorts the solids into a tree.
     """
-    nowhere = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
-    spec = build_spec(Apartment(0, 0, (0.0, 0.0, 0.0, 0.0), {}, (), {}, nowhere, nowhere))
-    add_robot(spec, robot, OBJECT_BODIES, {joint: joint for joint in ARTICULATED_JOINTS})
+    spec = build_spec(bare_home(scene))
+    bodies = scene.object_bodies
+    add_robot(spec, robot, bodies, {joint: joint for joint in scene.joints})
     model = spec.compile()
-    object_body = model.body(OBJECT_BODIES[0]).id
-    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in ARTICULATED_JOINTS])
-    joints = [model.joint(name) for name in ARTICULATED_JOINTS]
-    trees = [int(model.body_treeid[model.body(name).id]) for name in OBJECT_BODIES]
-    trees += [int(model.body_treeid[model.body(name).id]) for name in ARTICULATED_JOINTS]
+    object_body = model.body(bodies[0]).id
+    handle_geoms = np.array([model.geom(f"handle_{joint}").id for joint in scene.joints])
+    joints = [model.joint(name) for name in scene.joints]
+    trees = [int(model.body_treeid[model.body(name).id]) for name in (*bodies, *scene.joints)]
     shared = {
-        "roles": _geom_roles(model, robot, object_body, handle_geoms),
+        "roles": _geom_roles(model, robot, object_body, len(bodies), handle_geoms),
         "first_object_body": object_body,
         "object_qpos": int(model.jnt_qposadr[model.body_jntadr[object_body]]),
         "object_qvel": int(model.jnt_dofadr[model.body_jntadr[object_body]]),
-        "object_geoms": [_geoms_of(model, model.body(name).id) for name in OBJECT_BODIES],
-        "object_lengths": np.array([OBJECT_KINDS[kind].longest_side for kind in SLOT_KINDS]),
+        "object_geoms": [_geoms_of(model, model.body(name).id) for name in bodies],
+        "object_lengths": np.array([kind.longest_side for kind in scene.objects]),
         "arm_qpos": int(model.joint(robot.joint_names[0]).qposadr[0]),
         "arm_qvel": int(model.joint(robot.joint_names[0]).dofadr[0]),
         "joint_qpos": np.array([joint.qposadr[0] for joint in joints]),
         "handle_geoms": handle_geoms,
         "gripper_body": model.body(robot.gripper_body).id,
-        "weld_rows": np.array(
-            [model.equality(object_weld_name(i)).id for i in range(OBJECT_SLOT_COUNT)]
-        ),
+        "weld_rows": np.array([model.equality(object_weld_name(i)).id for i in range(len(bodies))]),
         "connect_rows": np.array(
-            [model.equality(handle_connect_name(joint)).id for joint in ARTICULATED_JOINTS]
+            [model.equality(handle_connect_name(joint)).id for joint in scene.joints]
         ),
         "resting_trees": np.array(trees),
     }
-    return spec, Clearance(model, robot), shared
+    return spec, Clearance(model, robot, bodies), shared
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
@@ -135,14 +128,14 @@ def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
 
 
 def _geom_roles(
-    model: mujoco.MjModel, robot: RobotSpec, object_body: int, handle_geoms: np.ndarray
+    model: mujoco.MjModel, robot: RobotSpec, object_body: int, slots: int, handle_geoms: np.ndarray
 ) -> np.ndarray:
     """Role of every geom for `scan_contacts` [G]."""
     roles = np.full(model.ngeom, OTHER, dtype=np.int32)
     base = model.body(robot.base.body).id
     for geom in range(model.ngeom):
         body = int(model.geom_bodyid[geom])
-        if object_body <= body < object_body + OBJECT_SLOT_COUNT:
+        if object_body <= body < object_body + slots:
             roles[geom] = body - object_body
         elif model.body_rootid[body] == base:
             roles[geom] = ROBOT

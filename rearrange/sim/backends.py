@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from rearrange.errors import UserError
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 
@@ -22,12 +24,15 @@ def check_simulator_name(name: str) -> str:
 
 
 def make_simulator(
-    name: str = "mujoco", world_count: int = 1, config: SimulatorConfig | None = None
+    name: str = "mujoco",
+    world_count: int = 1,
+    config: SimulatorConfig | None = None,
+    scene: SceneSpec = APARTMENT,
 ) -> Simulator:
-    """A new simulator.
+    """A new simulator of homes of a kind.
 
     Raises:
-        UserError: There is none of that name, or what it needs is not installed.
+        UserError: There is none of that name, what it needs is not installed, or it knows no such homes.
     """
     module, kind = SIMULATORS[check_simulator_name(name)]
-    return getattr(import_module(module), kind)(world_count, config)
+    return getattr(import_module(module), kind)(world_count, config, scene)

@@ -13,17 +13,17 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 
 CONTROL_STEP = 1.0 / 30.0  # [s], one action
 PHYSICS_STEP = 1.0 / 120.0  # [s], four substeps per action
-OBJECT_SLOT_COUNT = 30
 NOTHING = -1  # in index arrays: no object, no handle
 
 
-def world_state(robot: RobotSpec) -> np.dtype:
+def world_state(robot: RobotSpec, scene: SceneSpec) -> np.dtype:
     """One world's part of a SimState, as compiled tasks and kernels read it; they are compiled for each."""
-    joints, doors = len(robot.joints), len(ARTICULATED_JOINTS)
+    joints, slots, parts = len(robot.joints), len(scene.objects), len(scene.parts)
     return np.dtype(
         [
             ("base_pose", "f8", 3),
@@ -34,10 +34,10 @@ def world_state(robot: RobotSpec) -> np.dtype:
             ("end_effector_rotation", "f8", (3, 3)),
             ("end_effector_in_base", "f8", 3),
             ("resting_tip", "f8", 3),
-            ("object_position", "f8", (OBJECT_SLOT_COUNT, 3)),
-            ("object_rotation", "f8", (OBJECT_SLOT_COUNT, 4)),
-            ("articulated_joints", "f8", doors),
-            ("handle_position", "f8", (doors, 3)),
+            ("object_position", "f8", (slots, 3)),
+            ("object_rotation", "f8", (slots, 4)),
+            ("articulated_joints", "f8", (parts,)),
+            ("handle_position", "f8", (parts, 3)),
             ("held_object", "i8"),
             ("held_handle", "i8"),
             ("touched_object", "i8"),
@@ -54,6 +54,7 @@ class SimState:
 
     Attributes:
         robot: Whose arm it is, in all worlds.
+        scene: The kind of home in which the worlds are: it has O object slots and P parts that open.
         worlds: All of it, one record of `world_state` per world [N]; the others are views into it.
         base_pose: x, y, yaw [N, 3].
         base_blocked: The last base motion was clamped by an obstacle [N] bool.
@@ -63,10 +64,10 @@ class SimState:
         end_effector_rotation: World from end effector [N, 3, 3]; x points out of the gripper.
         end_effector_in_base: Suction tip, base frame [N, 3].
         resting_tip: Where skills must bring the tip, base frame [N, 3]: a constant of the robot.
-        object_position: Centres, world frame [N, 30, 3]; unused slots are parked far away.
-        object_rotation: Quaternions wxyz [N, 30, 4].
-        articulated_joints: Order of scenes.ARTICULATED_JOINTS [N, 5]; rad for doors, m for drawers.
-        handle_position: World frame [N, 5, 3].
+        object_position: Centres, world frame [N, O, 3]; unused slots are parked far away.
+        object_rotation: Quaternions wxyz [N, O, 4].
+        articulated_joints: Order of SceneSpec.parts [N, P]; rad for doors, m for drawers.
+        handle_position: World frame [N, P, 3].
         held_object: Slot in the gripper or NOTHING [N] int.
         held_handle: Handle in the gripper or NOTHING [N] int.
         touched_object: Slot that the suction cup touches or NOTHING [N] int.
@@ -75,10 +76,10 @@ class SimState:
         contact_force: Largest normal contact force on the robot or on what it holds [N].
     """
 
-    def __init__(self, count: int, robot: RobotSpec) -> None:
+    def __init__(self, count: int, robot: RobotSpec, scene: SceneSpec = APARTMENT) -> None:
         """Of `count` worlds that were never reset: zeros, and nothing is held or touched."""
-        self.robot = robot
-        worlds = self.worlds = np.zeros(count, world_state(robot))
+        self.robot, self.scene = robot, scene
+        worlds = self.worlds = np.zeros(count, world_state(robot, scene))
         self.base_pose: np.ndarray = worlds["base_pose"]
         self.base_blocked: np.ndarray = worlds["base_blocked"]
         self.arm_joints: np.ndarray = worlds["arm_joints"]
@@ -104,7 +105,7 @@ class SimState:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """N simulated apartments. Implementations must pass `rearrange.testing.conformance`."""
+    """N simulated homes of one kind. Implementations must pass `rearrange.testing.conformance`."""
 
     world_count: int
     state: SimState

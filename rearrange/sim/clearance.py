@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -21,7 +21,7 @@ from rearrange.caching import cached_njit
 from rearrange.robot import RobotSpec
 from rearrange.robot.kinematics import frames_kernel
 from rearrange.robot.parts import BASE_BIT
-from rearrange.scenes.compile import ARTICULATED_BIT, OBJECT_BODIES, STATIC_BIT
+from rearrange.scenes.compile import ARTICULATED_BIT, STATIC_BIT
 
 SLACK = 0.002  # [m], added to every sphere
 PIECE = 0.08  # [m], a geom is cut into pieces of this length or of its own thickness
@@ -42,18 +42,20 @@ class Clearance:
         boxes: Around all that stands still [B, 21], m.
         base_boxes: Around what is rigid with the base, in its frame [P, 21], m.
         moving: Geoms of doors and drawers [M].
-        radii: Of spheres around the objects' origins [30], m.
+        radii: Of spheres around the objects' origins [O], m.
     """
 
-    def __init__(self, model: mujoco.MjModel, robot: RobotSpec) -> None:
-        """Collect it from a compiled apartment with this robot in it."""
+    def __init__(
+        self, model: mujoco.MjModel, robot: RobotSpec, object_bodies: Sequence[str]
+    ) -> None:
+        """Collect it from a compiled apartment with this robot and bodies of objects in it."""
         self._data = mujoco.MjData(model)
         trees = model.body_treeid[model.geom_bodyid]
         self.spheres = _robot_spheres(model, robot)
         self.moving = np.flatnonzero((model.geom_contype & ARTICULATED_BIT != 0) & (trees >= 0))
         self._take_boxes(model)
         self.base_boxes = self._boxes(np.flatnonzero(model.geom_contype & BASE_BIT), self._data)
-        self.radii = np.array([_object_radius(model, name) for name in OBJECT_BODIES])
+        self.radii = np.array([_object_radius(model, name) for name in object_bodies])
 
     def elsewhere(self, model: mujoco.MjModel) -> Clearance:
         """The same in another apartment: only what stands still is looked at anew."""
@@ -262,7 +264,7 @@ def is_clear(  # type: ignore[no-untyped-def]
         x: Base, with y [m] and yaw [rad].
         y: See x.
         yaw: See x.
-        objects: Positions and quaternions [30, 7], m.
+        objects: Positions and quaternions [O, 7], m.
         held: Slot of the load or -1.
     """
     load = len(spheres)

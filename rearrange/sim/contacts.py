@@ -8,7 +8,7 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 
-# What a geom is, for `scan_contacts`: object slots are 0..29, then these.
+# What a geom is, for `scan_contacts`: object slots from 0 on, then these.
 OTHER = -1
 ROBOT = 1000
 SUCTION = 1001

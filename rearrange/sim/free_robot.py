@@ -1,6 +1,6 @@
 """Substeps in which the robot and what it holds move alone and touch nothing: most of them.
 
-In a physics step of a whole apartment MuJoCo looks after 30 objects, doors and drawers, even asleep, and
+In a physics step of a whole apartment MuJoCo looks after all objects, doors and drawers, even asleep, and
 after contacts. So while nothing else is awake and `is_clear` says that nothing is within reach, a small
 model of the robot, or of the robot and its load, takes the step: the same equations, half the time. It
 agrees with the apartment's to rounding.
@@ -127,7 +127,7 @@ def teleport(motion, position, rotation, objects, held):  # type: ignore[no-unty
         motion: Where the base is (x, y, yaw), updated, and how it moves [6], m and rad.
         position: Of the base in MjData, updated [3].
         rotation: Its quaternion, updated [4].
-        objects: Positions and quaternions in qpos [30, 7].
+        objects: Positions and quaternions in qpos [O, 7].
         held: Slot in the hand or -1. It moves rigidly with the base, as in HAB.
     """
     x, y, dx, dy, turn = motion[0], motion[1], motion[3], motion[4], motion[5]

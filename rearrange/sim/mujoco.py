@@ -17,12 +17,14 @@ import mujoco
 import numpy as np
 
 from rearrange.episodes.episode import Episode
+from rearrange.errors import UserError
 from rearrange.render import Camera, look_at
 from rearrange.render.caster import cast, scratch_image
 from rearrange.render.projection import WORK_SHAPE
 from rearrange.robot import find_robot
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import ROBOT_BIT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_apartment
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
@@ -49,13 +51,19 @@ ABOUT_TO_SLEEP = -1
 class MujocoSimulator:
     """N apartments, each with its own MjData; see rearrange.sim.base for the contract."""
 
-    def __init__(self, world_count: int = 1, config: SimulatorConfig | None = None) -> None:
-        """Allocate the state; worlds hold nothing until they are reset."""
+    def __init__(
+        self,
+        world_count: int = 1,
+        config: SimulatorConfig | None = None,
+        scene: SceneSpec = APARTMENT,
+    ) -> None:
+        """Allocate the state; worlds hold nothing until they are reset to homes of this kind."""
         self.config = config or SimulatorConfig()
         self.config.randomise.check()
         robot = self._robot = find_robot(self.config.robot)
         self.world_count = world_count
-        self.state = SimState(world_count, robot)
+        self.scene = scene
+        self.state = SimState(world_count, robot, scene)
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
@@ -142,7 +150,12 @@ class MujocoSimulator:
     def _reset_world(self, i: int, episode: Episode) -> None:
         load = hard_apartment if self.config.hard_contacts else load_apartment
         world = load(episode.layout, episode.variation, self._robot)
-        drawn = self._drawn[i] = self.config.randomise.draw(episode.seed)
+        if world.scene is not self.scene:
+            raise UserError(
+                f"layout {episode.layout} is a home of kind {world.scene.name}, the simulator was made for "
+                f"{self.scene.name}: make it with scene= of that kind"
+            )
+        drawn = self._drawn[i] = self.config.randomise.draw(episode.seed, self.scene)
         if drawn is not None:
             self._mounts[i] = drawn.mount(self._robot.camera, self._mount)
             if drawn.changes_model:
@@ -159,7 +172,7 @@ class MujocoSimulator:
         for slot, pose in objects.items():
             start = world.object_qpos + 7 * slot
             data.qpos[start : start + 7] = pose
-        for k, joint in enumerate(ARTICULATED_JOINTS):
+        for k, joint in enumerate(self.scene.joints):
             data.qpos[world.joint_qpos[k]] = episode.articulated.get(joint, 0.0)
         arm = np.asarray(episode.arm_joints, dtype=float)
         views = self._view(i)

@@ -15,9 +15,10 @@ import numpy as np
 
 from rearrange.render.camera import FAR
 from rearrange.robot import HeadCamera
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import ObjectKind
+from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import check_ranges, setting
-from rearrange.sim.base import OBJECT_SLOT_COUNT
 
 # Streams of random numbers of an episode; the order is part of what a seed means.
 _OBJECTS, _FRICTION, _MASS, _CAMERA, _DEPTH, _SIGHT = range(6)
@@ -88,19 +89,21 @@ class Randomisation:
         """Raise a UserError where a value makes no sense."""
         check_ranges(self, "randomise")
 
-    def draw(self, seed: int) -> Drawn | None:
-        """What an episode with this seed gets; None where everything is off."""
+    def draw(self, seed: int, scene: SceneSpec = APARTMENT) -> Drawn | None:
+        """What an episode with this seed gets in a home of this kind; None where everything is off."""
         if self == Randomisation():
             return None
-        shift = _stream(seed, _OBJECTS).uniform(-1.0, 1.0, (OBJECT_SLOT_COUNT, 3))
+        slots = len(scene.objects)
+        shift = _stream(seed, _OBJECTS).uniform(-1.0, 1.0, (slots, 3))
         camera = _stream(seed, _CAMERA).uniform(-1.0, 1.0, (2, 3))
         sight = _stream(seed, _SIGHT)
         short = sight.random() < self.short_sight
         return Drawn(
             seed=seed,
+            scene=scene,
             object_motion=shift * (self.object_shift, self.object_shift, self.object_turn),
             friction=1.0 + self.friction * float(_stream(seed, _FRICTION).uniform(-1.0, 1.0)),
-            masses=1.0 + self.mass * _stream(seed, _MASS).uniform(-1.0, 1.0, OBJECT_SLOT_COUNT),
+            masses=1.0 + self.mass * _stream(seed, _MASS).uniform(-1.0, 1.0, slots),
             camera_shift=self.camera_shift * camera[0],
             camera_turn=self.camera_turn * camera[1],
             depth_noise=self.depth_noise,
@@ -114,9 +117,10 @@ class Drawn:
 
     Attributes:
         seed: Of the episode.
-        object_motion: Motion along x and y [m] and turn about the vertical [rad] of each slot [30, 3].
+        scene: Kind of its home, with O object slots.
+        object_motion: Motion along x and y [m] and turn about the vertical [rad] of each slot [O, 3].
         friction: Factor of all sliding friction.
-        masses: Factor of each object's mass [30].
+        masses: Factor of each object's mass [O].
         camera_shift: Of the head camera along the axes of the base [3], m.
         camera_turn: Rotation vector of the head camera in its own frame [3], rad.
         depth_noise: See Randomisation.
@@ -124,6 +128,7 @@ class Drawn:
     """
 
     seed: int
+    scene: SceneSpec
     object_motion: np.ndarray
     friction: float
     masses: np.ndarray
@@ -149,10 +154,11 @@ class Drawn:
             objects: Slot -> pose (x, y, z, qw, qx, qy, qz).
         """
         poses = {slot: np.array(pose) for slot, pose in objects.items()}
+        kinds = self.scene.objects
         for slot, pose in poses.items():
             nominal = pose.copy()
             self._move(slot, pose)
-            if any(_collide(slot, pose, k, p) for k, p in poses.items() if k != slot):
+            if any(_collide(kinds[slot], pose, kinds[k], p) for k, p in poses.items() if k != slot):
                 pose[:] = nominal
         return poses
 
@@ -170,9 +176,10 @@ class Drawn:
         derives from mass is scaled along, which is exact for bodies that float freely.
         """
         model.geom_friction[:, 0] *= self.friction
-        bodies = slice(first_object_body, first_object_body + OBJECT_SLOT_COUNT)
+        slots = len(self.scene.objects)
+        bodies = slice(first_object_body, first_object_body + slots)
         first = int(model.body_dofadr[first_object_body])
-        joints = slice(first, first + 6 * OBJECT_SLOT_COUNT)
+        joints = slice(first, first + 6 * slots)
         of_joints = np.repeat(self.masses, 6)
         model.body_subtreemass[0] += float((self.masses - 1.0) @ model.body_mass[bodies])
         model.body_mass[bodies] *= self.masses
@@ -222,9 +229,8 @@ def _stream(seed: int, kind: int, step: int = 0) -> np.random.Generator:
     return np.random.default_rng([_STREAM, seed, kind, step])
 
 
-def _collide(slot: int, pose: np.ndarray, other_slot: int, other: np.ndarray) -> bool:
+def _collide(one: ObjectKind, pose: np.ndarray, two: ObjectKind, other: np.ndarray) -> bool:
     """Whether the cylinders about two upright objects overlap."""
-    one, two = (OBJECT_KINDS[SLOT_KINDS[each]] for each in (slot, other_slot))
     apart = math.hypot(pose[0] - other[0], pose[1] - other[1])
     level = abs(pose[2] - other[2]) < one.half_height + two.half_height
     return level and apart < one.footprint_radius + two.footprint_radius

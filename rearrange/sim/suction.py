@@ -7,7 +7,7 @@ import math
 import mujoco
 import numpy as np
 
-from rearrange.scenes.objects import SLOT_KINDS, half_height
+from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.views import WorldViews
@@ -18,10 +18,10 @@ AWAKE = -1 - mujoco.mjMINAWAKE  # of a tree's `tree_asleep`: it begins to count 
 _UPSIDE = (math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0)  # quaternion of an object held from above
 
 
-def top_grasp(slot: int) -> tuple[float, ...]:
+def top_grasp(kind: ObjectKind) -> tuple[float, ...]:
     """Pose of an object under the suction tip, by its top face, in the end effector's frame [7]."""
     # The object's z axis looks against the gripper's x axis.
-    return (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0, *_UPSIDE)
+    return (kind.half_height + SUCTION_GAP, 0.0, 0.0, *_UPSIDE)
 
 
 class Suction:
@@ -112,7 +112,8 @@ class Suction:
     ) -> None:  # fmt: skip
         """Hold an object in this pose in the end effector's frame; None holds it by its top face."""
         mujoco.mj_kinematics(world.model, data)
-        pose = np.array(top_grasp(slot) if grasp is None else grasp, dtype=float)
+        kind = world.scene.objects[slot]
+        pose = np.array(top_grasp(kind) if grasp is None else grasp, dtype=float)
         hand, rotation = data.xpos[world.gripper_body], data.xmat[world.gripper_body].reshape(3, 3)
         start = world.object_qpos + 7 * slot
         reach = np.add(pose[:3], self.state.robot.tip)

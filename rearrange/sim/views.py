@@ -7,7 +7,6 @@ import numpy as np
 
 from rearrange.robot import RobotSpec
 from rearrange.sim.apartment_model import ApartmentModel
-from rearrange.sim.base import OBJECT_SLOT_COUNT
 from rearrange.sim.free_robot import FreeRobot
 
 
@@ -21,6 +20,7 @@ class WorldViews:
     def __init__(self, world: ApartmentModel, data: mujoco.MjData, robot: RobotSpec) -> None:
         """Slice the arrays of `data`."""
         count, first = len(robot.joints), world.first_object_body
+        slots = len(world.scene.objects)
         self.qpos = data.qpos
         self.arm_joints = data.qpos[world.arm_qpos : world.arm_qpos + count]
         self.arm_velocities = data.qvel[world.arm_qvel : world.arm_qvel + count]
@@ -30,9 +30,9 @@ class WorldViews:
         self.hand_position = data.xpos[world.gripper_body]
         self.hand_rotation = data.xmat[world.gripper_body].reshape(3, 3)
         start = world.object_qpos
-        self.objects = data.qpos[start : start + 7 * OBJECT_SLOT_COUNT].reshape(-1, 7)
-        self.object_position = data.xpos[first : first + OBJECT_SLOT_COUNT]
-        self.object_rotation = data.xquat[first : first + OBJECT_SLOT_COUNT]
+        self.objects = data.qpos[start : start + 7 * slots].reshape(-1, 7)
+        self.object_position = data.xpos[first : first + slots]
+        self.object_rotation = data.xquat[first : first + slots]
         self.geom_position = data.geom_xpos
         self.geom_rotation = data.geom_xmat
         self.free_robot, self.loaded_robot = FreeRobot(robot, False), FreeRobot(robot, True)

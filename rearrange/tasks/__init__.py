@@ -12,6 +12,8 @@ from rearrange.entry_points import load
 from rearrange.errors import UserError
 from rearrange.gym_ids import id_of, register_id
 from rearrange.robot import RobotSpec
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.tasks.base import ActionConfig, ForceConfig, Outcome, Task
 from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.navigate import Navigate, NavigateConfig
@@ -115,14 +117,18 @@ def default_config(name: str) -> Any:
 
 
 def make_task(
-    name: str, config: Any = None, world_count: int = 1, robot: RobotSpec | None = None
+    name: str,
+    config: Any = None,
+    world_count: int = 1,
+    robot: RobotSpec | None = None,
+    scene: SceneSpec = APARTMENT,
 ) -> Task:
     """A task over `world_count` worlds; None takes the defaults.
 
     Raises:
         UserError: There is no such task.
     """
-    return _entry(name)[0](config, world_count, robot)
+    return _entry(name)[0](config, world_count, robot, scene)
 
 
 @cache

@@ -23,6 +23,8 @@ from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
 from rearrange.robot import RobotSpec, find_robot
 from rearrange.robot.actions import ActionLayout
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import check_ranges, setting
 from rearrange.sim.base import SimState
 from rearrange.tasks.sampling import Scene
@@ -144,8 +146,10 @@ class Task:
         REWARDS: Names of the reward terms.
         FAILURES: Names of the reasons of failure.
         MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
+        PART_MEMORY: Names of further fields, each with a number for every part of the home that opens.
         compiled: Its logic.
         robot: Who acts.
+        scene: The kind of home in which it takes place.
         action_slice: Where its action stands in a robot's full one; `action_size` is its length.
         memory: One record per world [N].
         settings: The config as a record [1], for compiled code.
@@ -159,13 +163,18 @@ class Task:
     REWARDS: ClassVar[tuple[str, ...]]
     FAILURES: ClassVar[tuple[str, ...]]
     MEMORY: ClassVar[list[tuple[Any, ...]]]
+    PART_MEMORY: ClassVar[tuple[str, ...]] = ()
     compiled: ClassVar[Compiled]
 
     def __init__(
-        self, config: Any = None, world_count: int = 1, robot: RobotSpec | None = None
+        self,
+        config: Any = None,
+        world_count: int = 1,
+        robot: RobotSpec | None = None,
+        scene: SceneSpec = APARTMENT,
     ) -> None:
         """Allocate what has to be remembered between steps; None takes the defaults."""
-        self.robot = robot or find_robot()
+        self.robot, self.scene = robot or find_robot(), scene
         self.action_slice = self.robot.actions.part(self.ACTIONS)
         self.action_size = self.action_slice.stop - self.action_slice.start
         self.config = config or self.config_type()
@@ -174,7 +183,9 @@ class Task:
         self.max_steps: int = self.config.max_steps
         self.settings = as_record(self.config)
         shared = [("base_start", "f8", 3), ("force", "f8"), ("accumulated_force", "f8")]
-        self.memory = np.zeros(world_count, np.dtype([*shared, *self.MEMORY], align=True))
+        of_parts = [(name, "f8", (len(scene.parts),)) for name in self.PART_MEMORY]
+        kind = np.dtype([*shared, *self.MEMORY, *of_parts], align=True)
+        self.memory = np.zeros(world_count, kind)
         self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
         sizes = self.observation_sizes(self.robot)
         self._seen = np.dtype([(key, "f4", (size,)) for key, size in sizes.items()])

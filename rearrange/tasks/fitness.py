@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from rearrange.episodes.episode import Episode
+from rearrange.episodes.episode import Episode, spec_of
 from rearrange.navigation import load_layout
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import SimState, Simulator
 
 REACH = (0.45, 0.95)  # horizontal distance from the base at which the arm can work [m]
@@ -79,12 +78,12 @@ def can_stand_near(grid: OccupancyGrid, point: Point) -> bool:
 
 
 def _work_points(episode: Episode, handles: np.ndarray) -> Iterator[tuple[str, Point]]:
-    """What the hand has to get to, and where on the floor plane [m]; handles [5, 3], m."""
+    """What the hand has to get to, and where on the floor plane [m]; handles [P, 3], m."""
     for target in episode.targets:
         if target.slot != episode.held_slot:
             yield "object", target.start[:2]
         if target.goal != target.start:
             yield "goal", target.goal[:2]
     if episode.target_joint is not None:
-        x, y, _ = handles[ARTICULATED_JOINTS.index(episode.target_joint)].tolist()
+        x, y, _ = handles[spec_of(episode).index(episode.target_joint)].tolist()
         yield "handle", (x, y)

@@ -11,6 +11,8 @@ import numpy as np
 from rearrange.episodes import Episode, floor_of
 from rearrange.navigation import DistanceField, load_layout
 from rearrange.robot import RobotSpec
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import Outcome, Task
 from rearrange.tasks.starts import way_to_stand
@@ -31,10 +33,14 @@ class FloorTask(Task):
     ]
 
     def __init__(
-        self, config: Any = None, world_count: int = 1, robot: RobotSpec | None = None
+        self,
+        config: Any = None,
+        world_count: int = 1,
+        robot: RobotSpec | None = None,
+        scene: SceneSpec = APARTMENT,
     ) -> None:
         """See Task."""
-        super().__init__(config, world_count, robot)
+        super().__init__(config, world_count, robot, scene)
         self._floors: list[DistanceField | None] = [None] * world_count
 
     def asks_for_way(self) -> bool:

@@ -28,7 +28,8 @@ from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.robot import RobotSpec
 from rearrange.robot.actions import HOLD, LET_GO, grip_of, stop_of
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, CLOSED_RECEPTACLES
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, pushed_shut
@@ -245,8 +246,8 @@ class Navigate(FloorTask):
         ("held", "i8"),  # slot that is to be kept in the hand
         *FloorTask.FLOOR_MEMORY,  # in a straight line unless along the floor is asked for
         ("previous_angle", "f8"),
-        ("previous_joints", "f8", len(ARTICULATED_JOINTS)),  # of doors and drawers [rad, m]
     ]
+    PART_MEMORY = ("previous_joints",)  # [rad, m]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def __init__(
@@ -254,9 +255,10 @@ class Navigate(FloorTask):
         config: NavigateConfig | None = None,
         world_count: int = 1,
         robot: RobotSpec | None = None,
+        scene: SceneSpec = APARTMENT,
     ) -> None:
         """See Task; UserError where the numbers make no sense together."""
-        super().__init__(config, world_count, robot)
+        super().__init__(config, world_count, robot, scene)
         if math.isfinite(self.config.goal_way) and not self.config.geodesic:
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
 
@@ -299,7 +301,7 @@ class Navigate(FloorTask):
         if shut_in and not holding:
             scene = empty_scene(split, rng)
             add = add_laid_open if self.config.goals_open else add_shut_in
-            return scene, add(scene, str(rng.choice(CLOSED_RECEPTACLES)), rng)
+            return scene, add(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)
         for _ in range(SCENE_ATTEMPTS):
             scene = cluttered_scene(split, rng)
             target = random_goal(scene, float(shut_in), rng)

@@ -1,4 +1,4 @@
-"""OpenCab, CloseCab, OpenFridge, CloseFridge: move one drawer or the fridge's door, and stop at rest.
+"""OpenCab, CloseCab, OpenFridge, CloseFridge: move one drawer or one door, the fridge's, and stop at rest.
 
 Reference: habitat-lab v0.3.4's articulated-object tasks with the VER paper's changes (base motion in
 every skill, contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
@@ -28,14 +28,16 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
+from rearrange.robot import RobotSpec
 from rearrange.robot.actions import LET_GO, grip_of, stop_of
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
-from rearrange.tasks.starts import DRAWER, FRIDGE, add_shut_in, standing_before
+from rearrange.tasks.starts import add_shut_in, one_of, standing_before
 
 SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
 
@@ -264,13 +266,13 @@ class OpenClose(Task):
     """The four articulated tasks over N worlds; see the module's docstring.
 
     Attributes:
-        joint: The joint that sampled episodes ask for.
-        receptacle: What it opens.
+        part: Name of the part that sampled episodes ask for; "": any that has the task's name among its
+            `tasks`.
         opens: Whether it shall be opened or closed.
+        parts: These parts in the task's kind of home.
     """
 
-    joint: ClassVar[str]
-    receptacle: ClassVar[str]
+    part: ClassVar[str] = ""
     opens: ClassVar[bool]
     ACTIONS = ("arm", "grip", "base", "stop")
     OBSERVATION: ClassVar[dict[str, int]] = {
@@ -297,15 +299,31 @@ class OpenClose(Task):
     ]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
+    def __init__(
+        self,
+        config: Any = None,
+        world_count: int = 1,
+        robot: RobotSpec | None = None,
+        scene: SceneSpec = APARTMENT,
+    ) -> None:
+        """See Task; UserError where the home has no part for it."""
+        super().__init__(config, world_count, robot, scene)
+        self.parts = (scene.part(self.part),) if self.part else scene.parts_for(self.name)
+        for part in self.parts:
+            if not part.receptacle:
+                raise UserError(
+                    f"{self.name}: {part.name} shuts no receptacle: name one in its Part"
+                )
+
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
-        """A cluttered apartment and the robot before the drawers or the fridge."""
+        """A cluttered apartment and the robot before the drawer or the door."""
         for _ in range(SCENE_ATTEMPTS):
-            scene = empty_scene(split, rng)
-            pose = self._open_and_stand(scene, rng)
+            scene, part = empty_scene(split, rng), one_of(self.parts, rng)
+            pose = self._open_and_stand(scene, part.name, rng)
             if pose is not None:
-                target = add_shut_in(scene, self.receptacle, rng)
+                target = add_shut_in(scene, part.receptacle, rng)
                 arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
-                return scene.episode((target,), pose, arm, rng, target_joint=self.joint)
+                return scene.episode((target,), pose, arm, rng, target_joint=part.name)
         raise RuntimeError(f"{self.name}: no room for the robot in {SCENE_ATTEMPTS} apartments")
 
     def begin_in(
@@ -316,62 +334,63 @@ class OpenClose(Task):
         Raises:
             UserError: The scene has no such part.
         """
-        if self.joint not in scene.handle_ways:
+        joint = self.parts[0].name
+        if joint not in scene.handle_ways:
             there = ", ".join(scene.handle_ways) or "none"
-            raise UserError(f"{self.name}: its episode has no marker of {self.joint}, only {there}")
-        pose = self._open_and_stand(scene, rng)
+            raise UserError(f"{self.name}: its episode has no marker of {joint}, only {there}")
+        pose = self._open_and_stand(scene, joint, rng)
         if pose is None:
             return None
         arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
-        return scene.episode((targets[0],), pose, arm, rng, target_joint=self.joint)
+        return scene.episode((targets[0],), pose, arm, rng, target_joint=joint)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The joint to open or close."""
-        memory["index"] = ARTICULATED_JOINTS.index(episode.target_joint or self.joint)
+        memory["index"] = self.scene.index(episode.target_joint or self.parts[0].name)
         memory["opens"] = self.opens
 
     def _open_and_stand(
-        self, scene: Scene, rng: np.random.Generator
+        self, scene: Scene, joint: str, rng: np.random.Generator
     ) -> tuple[float, float, float] | None:
         """Open the part as far as it shall be at the start; a free pose in the start rectangle, or None."""
         config = self.config
         opened = float(rng.uniform(config.start_joint_low, config.start_joint_high))
-        scene.joints = {self.joint: opened}
+        scene.joints = {joint: opened}
         middle = 0.5 * (config.start_x_low + config.start_x_high)
         half = (0.5 * (config.start_x_high - config.start_x_low), config.start_y)
         return standing_before(
-            self.robot, scene, self.joint, middle, half, config.start_scale,
+            self.robot, scene, joint, middle, half, config.start_scale,
             config.start_yaw_noise, rng,
         )  # fmt: skip
 
 
 class OpenCab(OpenClose):
-    """Open a drawer of the cabinet."""
+    """Open a drawer: of our apartments the cabinet's."""
 
     name = "open_cab"
     config_type = OpenCabConfig
-    joint, receptacle, opens = "drawer_right_top", DRAWER, True
+    opens = True
 
 
 class CloseCab(OpenClose):
-    """Close a drawer of the cabinet."""
+    """Close a drawer: of our apartments the cabinet's."""
 
     name = "close_cab"
     config_type = CloseCabConfig
-    joint, receptacle, opens = "drawer_right_top", DRAWER, False
+    opens = False
 
 
 class OpenFridge(OpenClose):
-    """Open the fridge."""
+    """Open a door: of our apartments the fridge's."""
 
     name = "open_fridge"
     config_type = OpenFridgeConfig
-    joint, receptacle, opens = "fridge_door", FRIDGE, True
+    opens = True
 
 
 class CloseFridge(OpenClose):
-    """Close the fridge."""
+    """Close a door: of our apartments the fridge's."""
 
     name = "close_fridge"
     config_type = CloseFridgeConfig
-    joint, receptacle, opens = "fridge_door", FRIDGE, False
+    opens = False

@@ -24,7 +24,6 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, grip_of
-from rearrange.scenes.apartment import CLOSED_RECEPTACLES
 from rearrange.settings import group, setting
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
@@ -231,7 +230,9 @@ class Pick(FloorTask):
         """A cluttered apartment and what may be picked there: all that lies open, or what is inside."""
         if inside:
             scene = empty_scene(split, rng)
-            return scene, [add_laid_open(scene, str(rng.choice(CLOSED_RECEPTACLES)), rng)]
+            return scene, [
+                add_laid_open(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)
+            ]
         scene = cluttered_scene(split, rng)
         places = [(slot, scene.position(slot), scene.receptacle_of[slot]) for slot in scene.objects]
         return scene, [Target(slot, start, start, place, place) for slot, start, place in places]

@@ -27,7 +27,6 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.robot.actions import HOLD, LET_GO, grip_of
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.settings import group, setting
 from rearrange.tasks.base import (
     ActionConfig,
@@ -280,9 +279,9 @@ class Place(FloorTask):
         ("pause", "i8"),  # steps for which arm and base still keep still
         ("previous_distance", "f8"),
         ("previous_position", "f8", 3),  # of the object
-        ("previous_joints", "f8", len(ARTICULATED_JOINTS)),  # of doors and drawers [rad, m]
         *FloorTask.FLOOR_MEMORY,
     ]
+    PART_MEMORY = ("previous_joints",)  # [rad, m]
     compiled = Compiled(_begin, _mask, _evaluate, _observe)
 
     def asks_for_way(self) -> bool:

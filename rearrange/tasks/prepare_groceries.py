@@ -13,20 +13,22 @@ from typing import ClassVar
 import numpy as np
 
 from rearrange.episodes import Target
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.settings import setting
 from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
 COUNTERS = ("counter_left", "counter_right")
-FRIDGE = "fridge_middle"
+FRIDGE = FRIDGE_DOOR.receptacle
 
 
 @dataclass
 class PrepareGroceriesConfig(HouseholdConfig):
     """Numbers of Prepare Groceries. `hab`: habitat-lab v0.3.4's."""
 
-    fridge_angle: float = setting(1.5, hab=1.5, about="of the open door at the start [rad]")
+    fridge_angle: float = setting(
+        FRIDGE_DOOR.laid_open, hab=1.5, about="of the open door at the start [rad]"
+    )
 
 
 class PrepareGroceries(Household):
@@ -43,8 +45,8 @@ class PrepareGroceries(Household):
         """Three targets of HAB's nine kinds with free goals, and everything else as clutter."""
         assert isinstance(self.config, PrepareGroceriesConfig)
         scene = empty_scene(split, rng)
-        scene.joints = {"fridge_door": self.config.fridge_angle}
-        kinds = [slot for slot, kind in enumerate(SLOT_KINDS) if kind != "013_apple"]
+        scene.joints = {FRIDGE_DOOR.name: self.config.fridge_angle}
+        kinds = [slot for slot, kind in enumerate(scene.spec.slot_kinds) if kind != "013_apple"]
         chosen = rng.permutation(kinds)[: self.target_count].tolist()
         *from_fridge, to_fridge = chosen
         wanted = [(slot, FRIDGE, str(rng.choice(COUNTERS))) for slot in from_fridge]
@@ -58,6 +60,6 @@ class PrepareGroceries(Household):
             if goal is None:
                 return None
             targets.append(Target(slot, scene.position(slot), goal, start, name))
-        clutter = [slot for slot in range(len(SLOT_KINDS)) if slot not in chosen]
+        clutter = [slot for slot in range(len(scene.spec.objects)) if slot not in chosen]
         scene.add_clutter(clutter, rng, GOAL_GAP)
         return scene, tuple(targets)

@@ -1,4 +1,4 @@
-"""Random scenes: an apartment of a split with up to thirty objects standing on its receptacles."""
+"""Random scenes: an apartment of a split with objects standing on its receptacles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
-    OPEN_RECEPTACLES,
     VARIATION_COUNT,
     Apartment,
     Receptacle,
@@ -23,15 +22,12 @@ from rearrange.scenes.apartment import (
     layouts_of,
 )
 from rearrange.scenes.compile import REST_DEPTH
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.spec import SceneSpec
 
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
 GOAL_GAP = 0.05  # likewise between a goal and objects or other goals [m]
 HEADROOM = 0.03  # free height above an object [m]
 AWAY_SHARE = 1 / 128  # of draws that leave the one apartment that `at_home` names
-# Share of a receptacle's width and of its depth in which the centres of objects lie, where it is not
-# all: habitat-lab uses the central half of the fridge's shelf, here half of its area.
-CENTRAL_SHARE = {"fridge_middle": math.sqrt(0.5)}
 
 Place = tuple[
     float, float, float, float
@@ -83,6 +79,11 @@ class Scene:
     held_slot: int | None = None
 
     @property
+    def spec(self) -> SceneSpec:
+        """The kind of home."""
+        return self.apartment.spec
+
+    @property
     def handle_ways(self) -> dict[str, HandleWay]:
         """Joint -> where its handle goes, in a scene of a dataset; of an apartment that is known anyway."""
         return {}
@@ -117,20 +118,21 @@ class Scene:
 
         Receptacles are chosen by their area, so that small ones are not always full.
         """
-        surfaces = [self.apartment.receptacles[name] for name in OPEN_RECEPTACLES]
+        names = self.spec.open_receptacles
+        surfaces = [self.apartment.receptacles[name] for name in names]
         weights = np.array([math.sqrt(s.half_extents[0] * s.half_extents[1]) for s in surfaces])
         chances = np.cumsum(weights / weights.sum())
         chances /= chances[-1]
         for slot in slots:
             for choice in chances.searchsorted(rng.random(5), side="right"):
-                if self.add_object(slot, OPEN_RECEPTACLES[int(choice)], rng, gap):
+                if self.add_object(slot, names[int(choice)], rng, gap):
                     break
 
     def find_place(
         self, slot: int, receptacle: str, gap: float, rng: np.random.Generator, attempts: int = 12
     ) -> tuple[float, float, float] | None:
         """A free upright position of the object's centre, at rest on a receptacle; it is then taken."""
-        kind = OBJECT_KINDS[SLOT_KINDS[slot]]
+        kind, part = self.spec.objects[slot], self.spec.part_of(receptacle)
         surface = self.apartment.receptacles.get(receptacle)
         if surface is None:
             names = ", ".join(self.apartment.receptacles)
@@ -141,7 +143,7 @@ class Scene:
         x0, y0, z = surface.position
         shift_x, shift_y = self._drawn_out(surface)
         x0, y0 = x0 + shift_x, y0 + shift_y
-        share = CENTRAL_SHARE.get(receptacle, 1.0)
+        share = part.central_share if part is not None else 1.0
         half_x, half_y = (
             min(max(half - radius, 0.0), share * half) for half in surface.half_extents
         )
@@ -162,8 +164,10 @@ class Scene:
 
     def _drawn_out(self, surface: Receptacle) -> tuple[float, float]:
         """How far an open drawer has carried a surface (x, y) [m]."""
-        travel = self.joints.get(surface.joint, 0.0) if surface.joint else 0.0
-        yaw = self.apartment.cabinet.yaw
+        if not surface.joint:
+            return 0.0, 0.0
+        travel = self.joints.get(surface.joint, 0.0)
+        yaw = self.apartment.frame_of(surface.joint).yaw
         return travel * math.cos(yaw), travel * math.sin(yaw)
 
     def episode(
@@ -234,9 +238,9 @@ def _split_home(source: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def cluttered_scene(split: str, rng: np.random.Generator) -> Scene:
-    """A random apartment of the split with up to thirty objects on its open receptacles."""
+    """A random apartment of the split with up to all objects of its kind on its open receptacles."""
     scene = empty_scene(split, rng)
-    scene.add_clutter(range(len(SLOT_KINDS)), rng)
+    scene.add_clutter(range(len(scene.spec.objects)), rng)
     return scene
 
 

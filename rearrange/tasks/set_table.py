@@ -15,19 +15,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.episodes import Target
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.episodes import Episode, Target
+from rearrange.scenes.cabinet import DRAWERS
+from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.settings import setting
 from rearrange.tasks import household
 from rearrange.tasks.base import Compiled
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
-BOWL, APPLE = 28, 27  # object slots
-DRAWER, FRIDGE, TABLE = "drawer_right_top", "fridge_middle", "table_01"
-# What shuts in the apple and the bowl.
-_JOINTS = (ARTICULATED_JOINTS.index("fridge_door"), ARTICULATED_JOINTS.index(DRAWER))
+BOWL, APPLE = "024_bowl", "013_apple"  # kinds of objects; of several the last is taken
+TABLE = "table_01"
+DRAWER = DRAWERS[0]
+SHUT_IN = ((BOWL, DRAWER.receptacle), (APPLE, FRIDGE_DOOR.receptacle))
 
 
 @dataclass
@@ -41,9 +41,11 @@ class SetTableConfig(HouseholdConfig):
         1.0, hab=0.0, about="once for the fridge and once for the drawer, like pick and place"
     )
     fridge_opened: float = setting(
-        1.07, hab=1.07, about="angle of the predicate opened_fridge [rad]"
+        FRIDGE_DOOR.opened_beyond, hab=1.07, about="angle of the predicate opened_fridge [rad]"
     )
-    drawer_opened: float = setting(0.35, hab=0.35, about="travel of the predicate opened_cab [m]")
+    drawer_opened: float = setting(
+        DRAWER.opened_beyond, hab=0.35, about="travel of the predicate opened_cab [m]"
+    )
 
 
 @cached_njit
@@ -53,7 +55,7 @@ def _begin(states: Any, memories: Any, settings: Any) -> None:
     for i in range(len(states)):
         world, memory = states[i], memories[i]
         for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
-            memory.previous_opening[k] = world.articulated_joints[_JOINTS[k]]
+            memory.previous_opening[k] = world.articulated_joints[memory.joints[k]]
             memory.opened[k] = memory.previous_opening[k] > beyond
 
 
@@ -65,7 +67,7 @@ def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes:
         world, memory, rewards = states[i], memories[i], outcomes[i].rewards
         progress, first_count = 0.0, 0
         for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
-            opening = world.articulated_joints[_JOINTS[k]]
+            opening = world.articulated_joints[memory.joints[k]]
             if not memory.opened[k]:
                 progress += opening - memory.previous_opening[k]
                 if opening > beyond:
@@ -86,7 +88,8 @@ class SetTable(Household):
     REWARDS = (*Household.REWARDS, "opening", "open")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         *memory_of(2),
-        ("opened", "u1", (2,)),  # fridge and drawer, at any time of the episode
+        ("joints", "i8", (2,)),  # of fridge and drawer
+        ("opened", "u1", (2,)),  # likewise, at any time of the episode
         ("previous_opening", "f8", (2,)),
     ]
     compiled = Compiled(_begin, household._mask, _evaluate, household._observe)
@@ -96,16 +99,23 @@ class SetTable(Household):
     ) -> tuple[Scene, tuple[Target, ...]] | None:
         """Bowl and apple shut in, with free goals on the table, and everything else as clutter."""
         scene = empty_scene(split, rng)
-        for slot, name in ((BOWL, DRAWER), (APPLE, FRIDGE)):
+        shut_in = [(scene.spec.slots_of(kind)[-1], name) for kind, name in SHUT_IN]
+        for slot, name in shut_in:
             if not scene.add_object(slot, name, rng):
                 return None
         targets: list[Target] = []
-        for slot, name in ((BOWL, DRAWER), (APPLE, FRIDGE)):
+        for slot, name in shut_in:
             goal = scene.find_place(slot, TABLE, GOAL_GAP, rng, attempts=50)
             if goal is None:
                 return None
             targets.append(Target(slot, scene.position(slot), goal, name, TABLE))
         # The goals are taken before the clutter, which finds its place around them.
-        clutter = [slot for slot in range(len(SLOT_KINDS)) if slot not in (BOWL, APPLE)]
+        moved = [target.slot for target in targets]
+        clutter = [slot for slot in range(len(scene.spec.objects)) if slot not in moved]
         scene.add_clutter(clutter, rng, GOAL_GAP)
         return scene, tuple(targets)
+
+    def aim(self, memory: Any, episode: Episode) -> None:
+        """See Household; and what shuts the targets in."""
+        super().aim(memory, episode)
+        memory["joints"] = [self.scene.index(part.name) for part in (FRIDGE_DOOR, DRAWER)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,23 +21,12 @@ from rearrange.navigation import (
 from rearrange.navigation.footprints import door_footprint
 from rearrange.navigation.reach import NO_DOORS
 from rearrange.robot import RobotSpec, kinematics
-from rearrange.scenes.apartment import OPEN_RECEPTACLES, Apartment
-from rearrange.scenes.compile import CABINET_SIZE, DRAWER_FRONTS, DRAWER_RANGE, FRIDGE_HINGE
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.spec import Door
 from rearrange.tasks.sampling import GOAL_GAP, Scene
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
-FRIDGE, DRAWER = "fridge_middle", "drawer_right_top"  # receptacles behind a door or in a drawer
-JOINT_OF = {FRIDGE: "fridge_door", DRAWER: DRAWER}
-FRIDGE_OPEN = 1.5  # [rad], habitat-lab's opened fridge door
-FRIDGE_HANDLE = (0.0425, -0.62)  # centre of the handle from the hinge, door closed [m]
-BEFORE_FRIDGE = (0.66, -0.1)  # nearest place to stand before the closed fridge, in its frame [m]
-# Before the open one, clear of its door. In chains of Prepare Groceries in training apartments Pick took 187 of
-# 198 things from y < 0, 27 of 36 from 0 to 0.3 m and 20 of 50 from beyond
-BEFORE_OPEN_FRIDGE = (0.75, -0.3)
-BEFORE_DRAWER = 0.35  # likewise before a drawer's handle [m]
-BEFORE_RADIUS = 0.35  # around these places one stands right [m]
-HANDLE_DEPTH = 0.035  # of a drawer's handle [m]
+BEFORE_RADIUS = 0.35  # around the place before what opens (Part.before) one stands right [m]
 FARTHEST = 30.0  # [m], where looking for a place for the robot ends
 DETOUR_ATTEMPTS = 10  # poses of which the one with the longest way is taken
 STANDING_ATTEMPTS = (
@@ -45,41 +35,56 @@ STANDING_ATTEMPTS = (
 
 
 def add_shut_in(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
-    """Put a random object that fits into the drawer or the fridge, and clutter everywhere else."""
-    slots = rng.permutation(len(SLOT_KINDS)).tolist()
+    """Put a random object that fits into what opens, and clutter everywhere else."""
+    slots = rng.permutation(len(scene.spec.objects)).tolist()
     slot = next(slot for slot in slots if scene.add_object(slot, receptacle, rng))
-    scene.add_clutter((other for other in range(len(SLOT_KINDS)) if other != slot), rng)
+    scene.add_clutter((other for other in range(len(slots)) if other != slot), rng)
     position = scene.position(slot)
     return Target(slot, position, position, receptacle, receptacle)
 
 
 def add_laid_open(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
-    """Open the drawer or the fridge, and put into it what `add_shut_in` would."""
-    opened = FRIDGE_OPEN if receptacle == FRIDGE else DRAWER_RANGE[1]
-    scene.joints = {**scene.joints, JOINT_OF[receptacle]: opened}
+    """Open the part that shuts a receptacle, and put into it what `add_shut_in` would."""
+    lay_open(scene, receptacle)
     return add_shut_in(scene, receptacle, rng)
 
 
+def lay_open(scene: Scene, receptacle: str) -> None:
+    """Open the part that shuts a receptacle."""
+    part = scene.spec.part_of(receptacle)
+    assert part is not None
+    scene.joints = {**scene.joints, part.name: part.laid_open}
+
+
 def random_goal(
-    scene: Scene, fridge_share: float, rng: np.random.Generator, attempts: int = 50
+    scene: Scene, inside_share: float, rng: np.random.Generator, attempts: int = 50
 ) -> Target | None:
-    """A random object with a free goal on another open receptacle or in the fridge, then open.
+    """A random object with a free goal on another open receptacle or behind a door (the fridge's), then open.
 
     Returns:
         The target, or None if no goal was found within the attempts.
     """
-    slots = list(scene.objects)
-    in_fridge = rng.random() < fridge_share
+    slots, spec = list(scene.objects), scene.spec
+    behind_doors = [part.receptacle for part in spec.parts if part.receptacle and part.turns]
+    inside = rng.random() < inside_share and bool(behind_doors)
     for _ in range(attempts):
         slot = int(rng.choice(slots))
         start = scene.receptacle_of[slot]
-        name = FRIDGE if in_fridge else str(rng.choice(OPEN_RECEPTACLES))
+        name = one_of(behind_doors, rng) if inside else str(rng.choice(spec.open_receptacles))
         goal = scene.find_place(slot, name, GOAL_GAP, rng) if name != start else None
         if goal is not None:
-            if in_fridge:
-                scene.joints = {**scene.joints, "fridge_door": FRIDGE_OPEN}
+            if inside:
+                lay_open(scene, name)
             return Target(slot, scene.position(slot), goal, start, name)
     return None
+
+
+Choice = TypeVar("Choice")
+
+
+def one_of(things: Sequence[Choice], rng: np.random.Generator) -> Choice:
+    """A random one; nothing is drawn where there is only one."""
+    return things[0] if len(things) == 1 else things[int(rng.integers(len(things)))]
 
 
 def pose_away_from(
@@ -173,16 +178,6 @@ def _pose_along(
     return float(x), float(y), math.remainder(heading, 2 * math.pi)
 
 
-def handle_place(joint: str, value: float) -> tuple[float, float]:
-    """Where a handle is on the floor plane when its joint has this value, in its furniture's frame [m]."""
-    if joint == "fridge_door":
-        turn = np.array([[math.cos(value), -math.sin(value)], [math.sin(value), math.cos(value)]])
-        x, y = np.asarray(FRIDGE_HINGE) + turn @ FRIDGE_HANDLE
-        return float(x), float(y)
-    right, left = DRAWER_FRONTS[joint][:2]
-    return CABINET_SIZE[0] / 2 + HANDLE_DEPTH / 2 + value, (right + left) / 2
-
-
 def way_to_stand(
     robot: RobotSpec,
     apartment: Apartment | None,
@@ -191,9 +186,9 @@ def way_to_stand(
     point: tuple[float, float],
     joints: Mapping[str, float],
 ) -> DistanceField:
-    """The way along the floor, around the fridge's open door, to where a robot stands to get at something.
+    """The way along the floor, around open doors, to where a robot stands to get at something.
 
-    On an open receptacle that is from any side from where the arm reaches it, but not through the door: before
+    On an open receptacle that is from any side from where the arm reaches it, but not through a door: before
     the open fridge one is as near to the counter beside it. What is inside is reached from before it.
 
     Args:
@@ -204,21 +199,27 @@ def way_to_stand(
         point: Where it is, world x and y [m].
         joints: How far doors and drawers are open.
     """
-    angle, doors = joints.get(JOINT_OF[FRIDGE], 0.0), NO_DOORS
-    if apartment is not None and angle > 0.0:  # the closed door is on the floor's map already
-        doors = door_footprint(apartment.fridge, angle)
+    doors = NO_DOORS if apartment is None else _open_doors(apartment, joints)
+    if len(doors):  # closed doors are on the floor's map already
         grid = grid.with_obstacles(doors)
-    if apartment is None or receptacle not in JOINT_OF:
+    part = None if apartment is None else apartment.spec.part_of(receptacle)
+    if apartment is None or part is None:
         near = standing_region(grid, np.asarray(point), robot.reach.standing, doors)
         return region_field(grid, near)
-    if receptacle == FRIDGE:
-        frame, (u, v) = apartment.fridge, BEFORE_OPEN_FRIDGE if angle > 0.0 else BEFORE_FRIDGE
-    else:
-        frame, (u, v) = apartment.cabinet, handle_place(receptacle, joints.get(receptacle, 0.0))
-        u += BEFORE_DRAWER
+    frame, (u, v) = apartment.frame_of(part.name), part.before(joints.get(part.name, 0.0))
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
     return region_field(grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS))
+
+
+def _open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:
+    """Footprints [D, 6] of the doors that stand open."""
+    rows = [NO_DOORS]
+    for part in apartment.spec.parts:
+        angle = joints.get(part.name, 0.0)
+        if isinstance(part, Door) and angle > 0.0:
+            rows.append(door_footprint(part, apartment.frame_of(part.name), angle))
+    return np.concatenate(rows)
 
 
 def standing_before(
@@ -231,13 +232,13 @@ def standing_before(
     yaw_noise: float,
     rng: np.random.Generator,
 ) -> tuple[float, float, float] | None:
-    """A free pose before a drawer or the fridge, as habitat-lab samples it.
+    """A free pose before a drawer or a door, as habitat-lab samples it.
 
     Args:
         robot: Who stands there.
         scene: Its `joints` say how far the joint is open.
-        joint: One of ARTICULATED_JOINTS.
-        middle: Distance of the rectangle's centre before the handle (drawer) or the fridge's centre [m].
+        joint: Which part.
+        middle: Distance of the rectangle's centre before what one faces (Part.faced) [m].
         half: Half sizes of the rectangle along and across that direction [m].
         scale: Share of it that is tried first; then all of it.
         yaw_noise: Standard deviation of the heading [rad].
@@ -246,16 +247,15 @@ def standing_before(
     Returns:
         (x, y, yaw), or None if nothing was free.
     """
-    door = joint == "fridge_door"
-    value = scene.joints.get(joint, 0.0)
+    part, value, door = scene.spec.part(joint), scene.joints.get(joint, 0.0), None
     if scene.apartment is None:
         # Of a dataset: there the simulator has to tell whether the robot meets the door
-        frame, door_angle = scene.handle_ways[joint], None
+        frame = scene.handle_ways[joint]
         handle = frame.at(value)
+        faced = (0.0, 0.0) if part.turns else handle
     else:
-        frame = scene.apartment.fridge if door else scene.apartment.cabinet
-        handle, door_angle = handle_place(joint, value), value if door else None
-    faced = (0.0, 0.0) if door else handle
+        frame, door = scene.apartment.frame_of(joint), part if isinstance(part, Door) else None
+        handle, faced = part.handle_at(value), part.faced(value)
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     for attempt in range(2 * STANDING_ATTEMPTS):
         share = scale if attempt < STANDING_ATTEMPTS else 1.0
@@ -265,7 +265,7 @@ def standing_before(
         x, y = frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
         if (
             _within_workspace(robot, (u, v, heading), handle)
-            and not (door_angle is not None and _meets_door(robot, (u, v, heading), door_angle))
+            and not (door is not None and _meets_door(robot, (u, v, heading), door, value))
             and scene.grid.on_island(x, y)
         ):
             return x, y, math.remainder(heading + frame.yaw, 2 * math.pi)
@@ -281,13 +281,15 @@ def _within_workspace(
     return c * dx + s * dy <= robot.reach.ahead and abs(c * dy - s * dx) <= robot.reach.aside
 
 
-def _meets_door(robot: RobotSpec, pose: tuple[float, float, float], angle: float) -> bool:
-    """Whether trunk or resting arm of a robot at a pose in the fridge's frame are at the open door."""
+def _meets_door(
+    robot: RobotSpec, pose: tuple[float, float, float], door: Door, angle: float
+) -> bool:
+    """Whether trunk or resting arm of a robot at a pose in the furniture's frame are at the open door."""
     c, s = math.cos(pose[2]), math.sin(pose[2])
     discs, radii = _body(robot)
-    points = discs @ np.array([[c, s], [-s, c]]) + pose[:2] - np.asarray(FRIDGE_HINGE)
+    points = discs @ np.array([[c, s], [-s, c]]) + pose[:2] - np.asarray(door.hinge)
     along = np.array([math.sin(angle), -math.cos(angle)])
-    nearest = np.clip(points @ along, 0.0, 2 * FRIDGE_HINGE[1])
+    nearest = np.clip(points @ along, 0.0, door.width)
     gaps = np.linalg.norm(points - nearest[:, None] * along, axis=1)
     return bool((gaps < radii).any())
 

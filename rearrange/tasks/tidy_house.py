@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 
 from rearrange.episodes import Target
-from rearrange.scenes.apartment import OPEN_RECEPTACLES
 from rearrange.tasks.household import Household, HouseholdConfig
 from rearrange.tasks.sampling import GOAL_GAP, Scene, cluttered_scene
 
@@ -38,7 +37,7 @@ class TidyHouse(Household):
         targets: list[Target] = []
         for slot in rng.permutation(list(scene.objects)).tolist():
             start = scene.receptacle_of[slot]
-            others = [name for name in OPEN_RECEPTACLES if name != start]
+            others = [name for name in scene.spec.open_receptacles if name != start]
             for name in rng.permutation(others).tolist():
                 goal = scene.find_place(slot, name, GOAL_GAP, rng)
                 if goal is not None:

@@ -17,7 +17,6 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.navigation import load_layout
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.grasping import drop, graspable, lift_and_drop, take
 from rearrange.testing.tools import (
@@ -94,7 +93,7 @@ def check_reset(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
                 assert_close(where, pose[:3], STILL, f"object {slot} after reset")
                 same = abs(state["object_rotation"][0, slot] @ np.array(pose[3:]))
                 assert same > 0.999, f"object {slot} is turned after reset (wxyz quaternions?)"
-        joints = [episode.articulated.get(joint, 0.0) for joint in ARTICULATED_JOINTS]
+        joints = [episode.articulated.get(joint, 0.0) for joint in simulator.state.scene.joints]
         assert_close(state["articulated_joints"][0], joints, 0.01, "articulated_joints")
         held = NOTHING if episode.held_slot is None else episode.held_slot
         assert state["held_object"][0] == held, f"holds {state['held_object'][0]}, not {held}"

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rearrange.episodes.episode import Episode
+from rearrange.episodes.episode import Episode, spec_of
 from rearrange.navigation import load_layout
 from rearrange.robot import RobotSpec, kinematics
-from rearrange.scenes.objects import SLOT_KINDS, half_height
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.tools import (
     ARM_STEP,
@@ -42,7 +41,7 @@ def graspable(robot: RobotSpec, episodes: Sequence[Episode]) -> list[tuple[Episo
             if base is None:
                 continue
             top = in_base_frame(np.array(base), np.array(pose[:3]))
-            top[2] += half_height(SLOT_KINDS[slot])
+            top[2] += spec_of(episode).objects[slot].half_height
             if kinematics.solve_ik(robot, top, DOWN)[1] < 0.005:
                 start = dataclasses.replace(in_the_open(robot, episode), base_pose=base)
                 found.append((start, slot))
@@ -63,7 +62,7 @@ def take(simulator: Simulator, episode: Episode, slot: int) -> bool:
     simulator.reset([0], [episode])
     state = snapshot(simulator.state)
     top = in_base_frame(state["base_pose"][0], state["object_position"][0, slot])
-    top[2] += half_height(SLOT_KINDS[slot])
+    top[2] += spec_of(episode).objects[slot].half_height
     robot = simulator.state.robot
     above = kinematics.solve_ik(robot, top + np.array([0.0, 0.0, 0.1]), DOWN)[0]
     pressing = kinematics.solve_ik(robot, top - np.array([0.0, 0.0, 0.01]), DOWN, above)[0]

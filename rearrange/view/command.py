@@ -16,16 +16,26 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PIL import Image
 
-from rearrange.command_line import OneLineParser, check_counts
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import find_dataset
+from rearrange.episodes import EpisodeSet, default_path, find_dataset
+from rearrange.episodes.dataset import SAMPLED, shown
 from rearrange.errors import UserError
 from rearrange.render.sheet import Picture, Sheet
-from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, HOMES, VARIATION_COUNT, layouts_of
+from rearrange.scenes.apartment import (
+    DEFAULT_HOMES,
+    GENERATED,
+    HOMES,
+    VARIATION_COUNT,
+    layouts_of,
+    spec_of_homes,
+)
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.homes import find_plan
 from rearrange.sim.base import CONTROL_STEP
@@ -73,6 +83,13 @@ def load_world(options: argparse.Namespace) -> RearrangeEnv:
     )
     count = options.episode + 1
     episodes, _ = find_dataset(options.dataset, options.task, options.split, count, options.homes)
+    if episodes is None and options.dataset is None:
+        path = default_path(options.task, options.split, options.homes)
+        if path.exists():
+            raise UserError(
+                f"--episode {options.episode}: {shown(path)} holds {len(EpisodeSet.load(path))} "
+                f"episodes; take one of them, or --dataset {SAMPLED}"
+            )
     if episodes is None:
         world.reset(seed=options.seed + options.episode)
     else:
@@ -90,7 +107,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--split", default="val", help="train, val (default) or test apartments")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order, random actions")
     parser.add_argument("--dataset", metavar="PATH", help='an episode file, or "sampled"')
-    parser.add_argument("--output", type=Path, metavar="PATH.png", help="instead of runs/view/")
+    parser.add_argument(
+        "--output", type=output_file, metavar="PATH.png", help="instead of runs/view/"
+    )
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
     parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
     parser.add_argument("--homes", **HOMES)
@@ -98,6 +117,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)
+    if options.output is not None and options.output.suffix != ".png":
+        raise UserError(f"--output must end in .png, found {options.output}")
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
     check_counts(options, "episode", "steps", "seed", least=0)
@@ -139,8 +160,10 @@ def sheet_of_homes(options: argparse.Namespace) -> Picture:
     if not 1 <= options.count <= most:
         raise UserError(f"--count must be 1 to {most}, found {options.count}")
     rejected: Counter[str] = Counter()
+    spec = spec_of_homes(options.homes)
+    make = partial(draw_apartment, rejected=rejected) if spec is APARTMENT else spec.make
     homes = [
-        draw_apartment(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT, rejected)
+        make(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT)
         for i in range(options.seed, options.seed + options.count)
     ]
     if options.homes == GENERATED:

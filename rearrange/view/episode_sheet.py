@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode
+from rearrange.episodes import Episode, spec_of
 from rearrange.navigation import distance_field, draw_map, map_pixel, path_length, shortest_path
 from rearrange.render import (
     Camera,
@@ -31,8 +31,6 @@ from rearrange.render import (
     render_rgb,
 )
 from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import SLOT_KINDS, footprint_radius, half_height
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import household_names
@@ -60,7 +58,7 @@ class Subject:
         episode: The episode.
         goals: Index of target -> its goal [m], for targets that shall go somewhere else.
         navigation: Where Navigate is sent first [m], or None.
-        handle: Place in ARTICULATED_JOINTS of the handle to be used, or None.
+        handle: Place in SceneSpec.parts of the handle to be used, or None.
     """
 
     task: str
@@ -79,7 +77,7 @@ class Subject:
             navigation = first.start if episode.held_slot is None else first.goal
         if task == "navigate" and episode.held_slot is None:
             moved = {}  # it ends at the object
-        handle = None if joint is None else ARTICULATED_JOINTS.index(joint)
+        handle = None if joint is None else spec_of(episode).index(joint)
         return cls(task, episode, moved, navigation, handle)
 
 
@@ -149,8 +147,8 @@ class Painter:
                 tags.append(Tag(text, (float(column), float(row)), plate))
 
         for k, target in enumerate(subject.episode.targets):
-            kind = SLOT_KINDS[target.slot]
-            radius, height = footprint_radius(kind), half_height(kind)
+            kind = spec_of(subject.episode).objects[target.slot]
+            radius, height = kind.footprint_radius, kind.half_height
             if k in subject.goals:
                 half = (radius, radius, height)
                 draw_ghost_box(image, view, target.goal, half, None, GREEN, 0.5)
@@ -159,7 +157,7 @@ class Painter:
             center = state.object_position[0, target.slot]
             half = (radius + 0.02, radius + 0.02, height + 0.02)
             draw_box(image, view, center, half, None, WHITE, hidden=0.45)
-            tag(f"{k + 1} {_plain(kind)}", center, WHITE)
+            tag(f"{k + 1} {kind.title}", center, WHITE)
         if subject.navigation is not None:
             above = np.add(subject.navigation, (0.0, 0.0, 0.35))
             draw_ghost_sphere(image, view, above, 0.12, GREY, 0.85)
@@ -206,11 +204,6 @@ class Painter:
         return path, f"shortest path {path_length(path):.1f} m"
 
 
-def _plain(kind: str) -> str:
-    """003_cracker_box as people say it."""
-    return kind.partition("_")[2].replace("_", " ")
-
-
 def running(world: RearrangeEnv) -> tuple[ApartmentModel, mujoco.MjData]:
     """Compiled apartment and state of the running episode."""
     simulator = world.simulator
@@ -241,7 +234,7 @@ def facts(subject: Subject) -> list[str]:
     """What the episode asks for and how it starts, line by line."""
     episode, lines = subject.episode, []
     for k, target in enumerate(episode.targets):
-        name = f"{k + 1}  {_plain(SLOT_KINDS[target.slot])} (slot {target.slot})"
+        name = f"{k + 1}  {spec_of(episode).objects[target.slot].title} (slot {target.slot})"
         where = (
             "in the hand" if target.slot == episode.held_slot else f"on {target.start_receptacle}"
         )

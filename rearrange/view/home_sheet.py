@@ -34,8 +34,6 @@ SHORT = {
     "tvstand": "TV",
     "counter_left": "left",
     "counter_right": "right",
-    "fridge_middle": "fridge",
-    "drawer_right_top": "drawer",
 }
 
 
@@ -77,7 +75,9 @@ def picture_from_above(home: Apartment, camera: Camera = TILE) -> Picture:
         middle = ((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2, 0.0)
         tags.append(_tag(view, name.replace("_", " "), middle, ROOM_PLATE))
     for name, receptacle in home.receptacles.items():
-        tags.append(_tag(view, SHORT.get(name, name), receptacle.position, THING_PLATE))
+        part = home.spec.part_of(name)
+        text = SHORT.get(name, name) if part is None else part.kind or part.label
+        tags.append(_tag(view, text, receptacle.position, THING_PLATE))
     return draw_tags(image, tags, size=10)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
 from skills.knowledge.body import Body, Position
 from skills.knowledge.senses import Observed, Senses, Truth
 
@@ -109,7 +108,7 @@ class Knowledge:
         if self.level == "hab":
             return np.zeros(3)
         if self.level == "privileged":
-            index = ARTICULATED_JOINTS.index(joint)
+            index = self._world.state.scene.index(joint)
             return self._world.state.handle_position[0, index] - self._handles[index]
         return np.append(self._travels.get(joint, np.zeros(2)), 0.0)
 

@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike
 
 from rearrange.env import RearrangeEnv
 from rearrange.render import Camera, View
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
+from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.knowledge.body import Position
 
@@ -83,7 +82,7 @@ class Truth:
 
     def opening(self, world: RearrangeEnv, joint: str) -> float | None:
         """The joint's value, from wherever the robot stands."""
-        return float(world.state.articulated_joints[0, ARTICULATED_JOINTS.index(joint)])
+        return float(world.state.articulated_joints[0, world.state.scene.index(joint)])
 
 
 class Observed:
@@ -91,8 +90,8 @@ class Observed:
 
     def in_hand(self, world: RearrangeEnv, expected: int) -> int:
         """Tell the hand's contents by kind: the expected object if it looks like it."""
-        held = _held(world.state)
-        if held < 0 or expected < 0 or SLOT_KINDS[held] != SLOT_KINDS[expected]:
+        held, kinds = _held(world.state), world.state.scene.objects
+        if held < 0 or expected < 0 or kinds[held] != kinds[expected]:
             return held
         return expected
 
@@ -102,10 +101,11 @@ class Observed:
 
     def find(self, world: RearrangeEnv, slot: int, near: Position) -> Position | None:
         """The nearest object of the kind that the camera shows within SEARCH, but what is in the hand."""
-        held, view, kind = int(world.state.held_object[0]), head_view(world), SLOT_KINDS[slot]
-        alike = [s for s in world.episode.objects if SLOT_KINDS[s] == kind and s != held]
+        held, view = int(world.state.held_object[0]), head_view(world)
+        kinds = world.state.scene.objects
+        alike = [s for s in world.episode.objects if kinds[s] == kinds[slot] and s != held]
         places = [object_position(world.state, s) for s in alike]
-        places = [place for place in places if is_seen(view, place, OBJECT_KINDS[kind])]
+        places = [place for place in places if is_seen(view, place, kinds[slot])]
         nearest = min(places, key=lambda place: math.dist(place, near), default=None)
         return nearest if nearest is not None and math.dist(nearest, near) < SEARCH else None
 
@@ -118,7 +118,7 @@ class Observed:
 
     def opening(self, world: RearrangeEnv, joint: str) -> float | None:
         """The joint's value while the robot stands in front of it."""
-        index = ARTICULATED_JOINTS.index(joint)
+        index = world.state.scene.index(joint)
         x, y = world.state.handle_position[0, index, :2].tolist()
         if math.dist((x, y), world.state.base_pose[0, :2].tolist()) > FRONT:
             return None

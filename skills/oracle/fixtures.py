@@ -1,7 +1,7 @@
-"""The parts of the apartment that open: where their handles are and how they move.
+"""The parts of the home that open: where their handles are and how they move.
 
-World frame, metres, radians. An opening is the value of the part's joint: rad for the fridge door,
-m for drawers.
+World frame, metres, radians. An opening is the value of the part's joint: rad for doors, m for
+drawers.
 """
 
 from __future__ import annotations
@@ -11,55 +11,64 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment, ArticulatedPose
-from rearrange.scenes.compile import DRAWER_RANGE, FRIDGE_DOOR_RANGE, FRIDGE_HINGE
-from skills.oracle.obstacles import Obstacles, _parts
-
-DOOR = "fridge_door"
+from rearrange.scenes.apartment import Apartment, ArticulatedPose
+from rearrange.scenes.spec import Door, Part, SceneSpec
+from skills.oracle.obstacles import Obstacles, boxes_of_bodies
 
 
 @dataclass(frozen=True)
 class Fixture:
-    """One drawer or door of an apartment.
+    """One drawer or door of a home.
 
     Attributes:
-        joint: One of ARTICULATED_JOINTS.
-        frame: Frame of the fridge or of the cabinet.
+        part: Which.
+        frame: Where its furniture stands.
+        scene: Kind of home.
     """
 
-    joint: str
+    part: Part
     frame: ArticulatedPose
+    scene: SceneSpec
 
     @classmethod
     def of(cls, apartment: Apartment, joint: str) -> Fixture:
         """The fixture that a joint moves.
 
         Raises:
-            ValueError: There is no such joint.
+            UserError: There is no such joint.
         """
-        if joint not in ARTICULATED_JOINTS:
-            raise ValueError(f"no joint '{joint}': choose one of {', '.join(ARTICULATED_JOINTS)}")
-        return cls(joint, apartment.fridge if joint == DOOR else apartment.cabinet)
+        return cls(apartment.spec.part(joint), apartment.frame_of(joint), apartment.spec)
+
+    @property
+    def joint(self) -> str:
+        """Name of the part."""
+        return self.part.name
 
     @property
     def index(self) -> int:
-        """Place in ARTICULATED_JOINTS."""
-        return ARTICULATED_JOINTS.index(self.joint)
+        """Place in SceneSpec.parts."""
+        return self.scene.index(self.joint)
 
     @property
     def is_door(self) -> bool:
         """True if it turns, False if it slides."""
-        return self.joint == DOOR
+        return self.part.turns
 
     @property
     def range(self) -> tuple[float, float]:
         """Limits of the opening [m or rad]."""
-        return FRIDGE_DOOR_RANGE if self.is_door else DRAWER_RANGE
+        return self.part.range
 
     @property
     def hinge(self) -> np.ndarray:
         """Axis of the door [2], m."""
-        return self._to_world(*FRIDGE_HINGE)
+        return self._to_world(*self.door.hinge)
+
+    @property
+    def door(self) -> Door:
+        """The part, which has to be a door."""
+        assert isinstance(self.part, Door)
+        return self.part
 
     def outward(self, opening: float) -> np.ndarray:
         """Direction in which the handle faces [2]."""
@@ -96,7 +105,7 @@ class Fixture:
         """The moving part, its handle last, as rows of `Obstacles.boxes` [B, 8]."""
         out = self.outward(opening)
         rows = []
-        for x, y, z, *half in _parts()[self.joint]:
+        for x, y, z, *half in self._boxes:
             if self.is_door:
                 center = self.hinge + x * out + y * np.array([-out[1], out[0]])
             else:
@@ -123,7 +132,7 @@ class Fixture:
         """Which things with these centres [N, 3] (m) lie in the drawer and move with it [N] bool."""
         if self.is_door:
             return np.zeros(len(centers), bool)
-        parts = np.array(_parts()[self.joint])[:-1]
+        parts = np.array(self._boxes)[:-1]
         low = (parts[:, :3] - parts[:, 3:]).min(axis=0)
         high = (parts[:, :3] + parts[:, 3:]).max(axis=0)
         cosine, sine = math.cos(self.frame.yaw), math.sin(self.frame.yaw)
@@ -133,7 +142,11 @@ class Fixture:
         return ((local > low) & (local < high)).all(axis=1)
 
     def _handle_box(self) -> tuple[float, ...]:
-        return _parts()[self.joint][-1]
+        return self._boxes[-1]
+
+    @property
+    def _boxes(self) -> tuple[tuple[float, ...], ...]:
+        return boxes_of_bodies(self.scene)[self.joint]
 
     def _to_world(self, x: float, y: float) -> np.ndarray:
         cosine, sine = math.cos(self.frame.yaw), math.sin(self.frame.yaw)

@@ -19,9 +19,6 @@ from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import ARM_MARGIN
 from skills.oracle.sweep_planner import plan_sweep
 
-# Openings to aim for, best first [rad, m], and the least that counts as open: door, drawer.
-DOOR_OPEN, DRAWER_OPEN = (1.45, 1.35, 1.25), (0.43,)
-OPEN_LEAST = {True: 1.2, False: 0.41}
 OVERSHOOT = 0.04  # [m], how far the hand may go on beyond the expected contact or end
 ARM_PACE = 0.024  # [rad per action] that the arm follows without lagging far behind
 UNFOLDING_MARGIN = 0.025  # [m], arm to anything while it unfolds on the way
@@ -30,8 +27,6 @@ CRUISE = 0.05  # [m per action] of the hand along with a part
 TOUCH = 0.012  # [m per action] near the handle
 GAIN = 0.012  # [m per action], change of speed from one action to the next
 BRAKE = 0.12  # speed per distance that is left
-# How far from the hinge the door may be pushed [m]: near its edge the hand may slip off.
-PUSHED = (0.58, 0.66)
 # Tips of a hand that hooks behind the door, base frame [m], and how it points.
 HOOKS, HOOK_HEIGHT, HOOK_DIRECTION = ((0.65, -0.4), (0.8, -0.4)), 1.02, (0.5, 0.0, -0.87)
 
@@ -223,20 +218,20 @@ class HandleOracle(Oracle):
         )
 
 
-@lru_cache(maxsize=4)
-def sweeps(robot: RobotSpec) -> tuple[tuple[np.ndarray, float], ...]:
-    """Ways to sweep the door shut, best first: posture [J] (rad), farthest point pushed (m)."""
+@lru_cache(maxsize=8)
+def sweeps(robot: RobotSpec, pushed: tuple[float, ...]) -> tuple[tuple[np.ndarray, float], ...]:
+    """Ways to sweep a door shut (Door.pushed), best first: posture [J] (rad), farthest point pushed (m)."""
     rest = np.array(robot.resting_arm)
     tips = [(*tip, HOOK_HEIGHT) for tip in HOOKS]
     hooks = [solve_ik(robot, tip, HOOK_DIRECTION, rest, restarts=0)[0] for tip in tips]
-    return tuple((posture, farthest) for farthest in PUSHED for posture in (rest, *hooks))
+    return tuple((posture, farthest) for farthest in pushed for posture in (rest, *hooks))
 
 
 def open_grasp(
     planner: HandlePlanner, start: np.ndarray, skip: int = 0
 ) -> tuple[Grasp | None, float]:
     """A grasp from which the part can be opened as far as possible, and how far [m or rad]."""
-    grasp, ends = None, DOOR_OPEN if planner.fixture.is_door else DRAWER_OPEN
+    grasp, ends = None, planner.fixture.part.aims
     for end in ends:
         grasp = planner.find(start, end, skip)
         if grasp is not None:

@@ -1,4 +1,4 @@
-"""Where to stand and how to hold the arm to move a drawer or the fridge door by its handle.
+"""Where to stand and how to hold the arm to move a drawer or a door by its handle.
 
 The hand is brought to the handle with the arm in one posture, and from then on the arm keeps still:
 the base moves as if it were bolted to the part. For a drawer that is a straight drive; for the door

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from rearrange.sim.base import SimState
-from skills.oracle.handle_oracle import OPEN_LEAST, HandleOracle, open_grasp, sweeps
+from skills.oracle.handle_oracle import HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import HandlePlanner, drive_cost
 from skills.oracle.oracle import Actions
 
-SWEEP_AHEAD, SWEEP_ASIDE = (1.05, 1.2, 1.35), (-0.1, 0.1, -0.3)  # base from the fridge [m]
+SWEEP_AHEAD, SWEEP_ASIDE = (1.05, 1.2, 1.35), (-0.1, 0.1, -0.3)  # base from the furniture [m]
 
 
 class NavigateToHandle(HandleOracle):
@@ -23,13 +23,13 @@ class NavigateToHandle(HandleOracle):
         Args:
             state: State of all worlds.
             i: World.
-            joint: One of ARTICULATED_JOINTS.
+            joint: One of SceneSpec.joints.
         """
         self._aim(state, i, joint)
         self._begin(state, i, self._run())
 
     def _run(self) -> Actions:
-        opens = self.opening < 0.5 * OPEN_LEAST[self.fixture.is_door]
+        opens = self.opening < 0.5 * self.fixture.part.opened_least
         for attempt in range(self.config.attempts):
             planner = self.handle_planner()
             if opens:
@@ -47,7 +47,7 @@ class NavigateToHandle(HandleOracle):
         return False
 
     def _sweep_pose(self, planner: HandlePlanner) -> np.ndarray | None:
-        """The nearest pose [3] before the fridge from which the open door can be swept shut."""
+        """The nearest pose [3] before the furniture from which the open door can be swept shut."""
         face, yaw = self.fixture.frame, self.fixture.frame.yaw
         poses = []
         for ahead in SWEEP_AHEAD:
@@ -58,7 +58,7 @@ class NavigateToHandle(HandleOracle):
         for pose in sorted(poses, key=lambda pose: drive_cost(self.base_pose, pose)):
             if planner.base.is_free(pose) and any(
                 self.sweep_plan(pose, posture, farthest) is not None
-                for posture, farthest in sweeps(self.spec)
+                for posture, farthest in sweeps(self.spec, self.fixture.door.pushed)
             ):
                 return pose
         return None

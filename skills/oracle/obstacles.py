@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, Apartment, ArticulatedPose
-from rearrange.scenes.compile import FRIDGE_HINGE, build_spec
-from rearrange.scenes.generator import generate_apartment
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment import Apartment, ArticulatedPose
+from rearrange.scenes.compile import bare_home, build_spec
+from rearrange.scenes.objects import ObjectKind
+from rearrange.scenes.spec import Door, Furniture, SceneSpec
 from rearrange.sim.base import SimState
 
-DRAWERS = tuple(name for name in ARTICULATED_JOINTS if name != "fridge_door")
 SHUT = 0.02  # [m, rad], opening below which the floor's occupancy grid still holds
 STANDING = 0.97  # cosine of the lean up to which a can counts as upright
 
@@ -90,13 +89,13 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
         else:
             cylinders.append((*solid.position, solid.size[0], solid.size[1]))
     joints: dict[str, float] = dict(
-        zip(ARTICULATED_JOINTS, state.articulated_joints[i].tolist(), strict=True)
+        zip(apartment.spec.joints, state.articulated_joints[i].tolist(), strict=True)
     )
     furniture, opened = _articulated(apartment, joints)
     boxes += furniture
-    for slot in range(len(SLOT_KINDS)):
+    for slot in range(len(apartment.spec.objects)):
         if slot != without and _stands_in(apartment, state.object_position[i, slot]):
-            _add_object(state, i, slot, boxes, cylinders)
+            _add_object(apartment.spec.objects[slot], state, i, slot, boxes, cylinders)
     return Obstacles(
         np.array(boxes).reshape(-1, 8),
         np.array(cylinders).reshape(-1, 5),
@@ -107,20 +106,20 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
 def _articulated(
     apartment: Apartment, joints: dict[str, float]
 ) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
-    """Boxes of fridge and cabinet, and those of them that stand open, world frame."""
-    angle = round(joints["fridge_door"], 2)
-    fridge = _placed(apartment.fridge, _fridge_boxes(angle))
-    cabinet = _placed(
-        apartment.cabinet, _cabinet_boxes(tuple(round(joints[name], 2) for name in DRAWERS))
-    )
-    opened = fridge[len(_parts()["fridge"]) :] if angle > SHUT else []
-    first = len(_parts()["cabinet"])
-    for name in DRAWERS:
-        last = first + len(_parts()[name])
-        if joints[name] > SHUT:
-            opened = opened + cabinet[first:last]
-        first = last
-    return fridge + cabinet, opened
+    """Boxes of the furniture that opens, and those of its parts that stand open, world frame."""
+    scene, rows, opened = apartment.spec, [], []
+    boxes = boxes_of_bodies(scene)
+    for piece in scene.furniture:
+        openings = tuple(round(joints[part.name], 2) for part in piece.parts)
+        placed = placed_boxes(apartment.frames[piece.name], furniture_boxes(scene, piece, openings))
+        rows += placed
+        first = len(boxes[piece.name])
+        for part, opening in zip(piece.parts, openings, strict=True):
+            last = first + len(boxes[part.name])
+            if (opening if part.turns else joints[part.name]) > SHUT:  # a door's is rounded
+                opened += placed[first:last]
+            first = last
+    return rows, opened
 
 
 def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
@@ -129,10 +128,14 @@ def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
 
 
 def _add_object(
-    state: SimState, i: int, slot: int, boxes: list[tuple], cylinders: list[tuple]
+    kind: ObjectKind,
+    state: SimState,
+    i: int,
+    slot: int,
+    boxes: list[tuple],
+    cylinders: list[tuple],
 ) -> None:
     """Add the upright box or cylinder that contains an object, also when it has fallen over."""
-    kind = OBJECT_KINDS[SLOT_KINDS[slot]]
     x, y, z = state.object_position[i, slot].tolist()
     rotation = matrix_of(state.object_rotation[i, slot])
     if kind.parts[0].kind == "box":
@@ -169,7 +172,9 @@ def matrix_of(quaternion: np.ndarray) -> np.ndarray:
     )
 
 
-def _placed(pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]) -> list[tuple[float, ...]]:
+def placed_boxes(
+    pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]
+) -> list[tuple[float, ...]]:
     """Boxes (x, y, z, half sizes, yaw) of an articulated frame as rows in the world frame."""
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
     rows = []
@@ -190,32 +195,36 @@ def _placed(pose: ArticulatedPose, boxes: tuple[tuple[float, ...], ...]) -> list
     return rows
 
 
-@lru_cache(maxsize=1)
-def _parts() -> dict[str, tuple[tuple[float, ...], ...]]:
-    """Boxes (centre, half sizes) of every body of fridge and cabinet, in that body's frame."""
-    spec = build_spec(generate_apartment(0, 0))
-    names = ("fridge", "cabinet", *ARTICULATED_JOINTS)
+@cache
+def boxes_of_bodies(scene: SceneSpec) -> dict[str, tuple[tuple[float, ...], ...]]:
+    """Boxes (centre, half sizes) of every body of furniture and of its parts, in that body's frame."""
+    spec = build_spec(bare_home(scene))
+    names = (*(piece.name for piece in scene.furniture), *scene.joints)
     return {
         name: tuple((*geom.pos.tolist(), *geom.size.tolist()) for geom in spec.body(name).geoms)
         for name in names
     }
 
 
-@lru_cache(maxsize=64)
-def _fridge_boxes(angle: float) -> tuple[tuple[float, ...], ...]:
-    """Boxes of the fridge with its door turned by so many radians, fridge frame."""
-    boxes = [(*part, 0.0) for part in _parts()["fridge"]]
-    cosine, sine = math.cos(angle), math.sin(angle)
-    for x, y, z, *half in _parts()["fridge_door"]:
-        turned = (FRIDGE_HINGE[0] + cosine * x - sine * y, FRIDGE_HINGE[1] + sine * x + cosine * y)
-        boxes.append((*turned, z, *half, angle))
-    return tuple(boxes)
+@lru_cache(maxsize=128)
+def furniture_boxes(
+    scene: SceneSpec, piece: Furniture, openings: tuple[float, ...]
+) -> tuple[tuple[float, ...], ...]:
+    """Boxes (x, y, z, half sizes, yaw) of a piece of furniture in its frame.
 
-
-@lru_cache(maxsize=64)
-def _cabinet_boxes(openings: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
-    """Boxes of the cabinet with its drawers (in the order of DRAWERS) pulled out [m]."""
-    boxes = [(*part, 0.0) for part in _parts()["cabinet"]]
-    for name, opening in zip(DRAWERS, openings, strict=True):
-        boxes += [(x + opening, *rest, 0.0) for x, *rest in _parts()[name]]
+    Args:
+        scene: Kind of home.
+        piece: One of its pieces of furniture.
+        openings: Of its parts [rad or m].
+    """
+    bodies = boxes_of_bodies(scene)
+    boxes = [(*part, 0.0) for part in bodies[piece.name]]
+    for part, opening in zip(piece.parts, openings, strict=True):
+        if not isinstance(part, Door):
+            boxes += [(x + opening, *rest, 0.0) for x, *rest in bodies[part.name]]
+            continue
+        cosine, sine = math.cos(opening), math.sin(opening)
+        for x, y, z, *half in bodies[part.name]:
+            turned = (part.hinge[0] + cosine * x - sine * y, part.hinge[1] + sine * x + cosine * y)
+            boxes.append((*turned, z, *half, opening))
     return tuple(boxes)

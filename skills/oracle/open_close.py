@@ -1,4 +1,4 @@
-"""Open and close drawers and the fridge door with privileged state.
+"""Open and close drawers and doors with privileged state.
 
 Opening: stage, unfold, drive up until the cup touches the handle, hold it, move the base with the
 part, let go, back out, fold. Drawers are closed the same way, but pushed; the door is swept shut by
@@ -11,7 +11,7 @@ import numpy as np
 
 from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
-from skills.oracle.handle_oracle import OPEN_LEAST, HandleOracle, open_grasp, sweeps
+from skills.oracle.handle_oracle import HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import RETREAT, Grasp
 from skills.oracle.oracle import Actions
 
@@ -27,7 +27,7 @@ STILL = 0.003  # [m per action], motion of the handle that counts as rest
 
 
 class OpenOracle(HandleOracle):
-    """Opens a drawer or the fridge door by its handle and brings the hand back to rest."""
+    """Opens a drawer or a door by its handle and brings the hand back to rest."""
 
     def reset(self, state: SimState, i: int, joint: str) -> None:
         """Begin in world i.
@@ -35,14 +35,14 @@ class OpenOracle(HandleOracle):
         Args:
             state: State of all worlds.
             i: World.
-            joint: One of ARTICULATED_JOINTS.
+            joint: One of SceneSpec.joints.
         """
         self._aim(state, i, joint)
         self._begin(state, i, self._run())
 
     @property
     def _is_open(self) -> bool:
-        return self.opening >= OPEN_LEAST[self.fixture.is_door]
+        return self.opening >= self.fixture.part.opened_least
 
     def _run(self) -> Actions:
         if self.held != NOTHING:
@@ -112,7 +112,7 @@ class OpenOracle(HandleOracle):
 
 
 class CloseOracle(HandleOracle):
-    """Pushes a drawer or the fridge door shut and brings the hand back to rest.
+    """Pushes a drawer or a door shut and brings the hand back to rest.
 
     The door is swept shut with the arm at rest if that can be planned; else, as drawers always are,
     it is pushed by its handle.
@@ -124,7 +124,7 @@ class CloseOracle(HandleOracle):
         Args:
             state: State of all worlds.
             i: World.
-            joint: One of ARTICULATED_JOINTS.
+            joint: One of SceneSpec.joints.
         """
         self._aim(state, i, joint)
         self._begin(state, i, self._run())
@@ -168,7 +168,7 @@ class CloseOracle(HandleOracle):
 
     def _sweep(self) -> Actions:
         """Push the door shut with the arm in one posture; False if that cannot be planned."""
-        for posture, farthest in sweeps(self.spec):
+        for posture, farthest in sweeps(self.spec, self.fixture.door.pushed):
             actions = self.sweep_plan(self.base_pose, posture, farthest)
             if actions is None:
                 continue

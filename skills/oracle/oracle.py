@@ -14,7 +14,7 @@ import numpy as np
 from rearrange.navigation import OccupancyGrid
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import Apartment
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
+from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.arm import Actions, Arm
 from skills.oracle.arm_planner import plan_arm
@@ -141,6 +141,10 @@ class Oracle(Arm):
         position = np.array(self.state.object_position[self._world, slot], dtype=float)
         return position, matrix_of(self.state.object_rotation[self._world, slot])
 
+    def kind_of(self, slot: int) -> ObjectKind:
+        """What stands in a slot."""
+        return self.state.scene.objects[slot]
+
     def load_in_hand(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation [3, 3] of an object in the end-effector frame."""
         position, rotation = self.object_pose(slot)
@@ -153,7 +157,7 @@ class Oracle(Arm):
         arm = planning_of(self.spec).spheres
         if self.held == NOTHING:
             return arm
-        load = load_spheres(self.spec, kind_of(self.held), *self.load_in_hand(self.held))
+        load = load_spheres(self.spec, self.kind_of(self.held), *self.load_in_hand(self.held))
         return np.vstack([arm, load])
 
     # --- acting ---------------------------------------------------------------------------------
@@ -212,8 +216,3 @@ class Oracle(Arm):
                 return (yield from self.follow(path))
             yield from self._straight(-0.2)
         return False
-
-
-def kind_of(slot: int) -> ObjectKind:
-    """What stands in a slot."""
-    return OBJECT_KINDS[SLOT_KINDS[slot]]

@@ -11,7 +11,7 @@ from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
-from skills.oracle.oracle import Actions, Oracle, kind_of
+from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner
 
 PATIENCE = 15  # steps of waiting for contact at the lowest point
@@ -110,7 +110,7 @@ class PickOracle(Oracle):
 
 def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for taking an object from above, and the point to touch, world frame [3], m."""
-    kind = kind_of(slot)
+    kind = oracle.kind_of(slot)
     position, rotation = oracle.object_pose(slot)
     upright = load_spheres(oracle.spec, kind, np.zeros(3), rotation)
     top = float((upright[:, 3] + upright[:, 4]).max())

@@ -12,7 +12,7 @@ from rearrange.robot.kinematics import forward, solve_ik
 from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import arm_clearance, load_spheres, planning_of
-from skills.oracle.oracle import Actions, Oracle, kind_of
+from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner, to_base
 from skills.oracle.set_down import set_down_ways
 
@@ -87,7 +87,7 @@ class PlaceOracle(Oracle):
         """
         position, rotation = self.object_pose(self.slot)
         tip = np.array(self.state.end_effector_position[self._world], dtype=float)
-        side = rotation @ face_towards(kind_of(self.slot), rotation.T @ (tip - position))
+        side = rotation @ face_towards(self.kind_of(self.slot), rotation.T @ (tip - position))
         side[2] = 0.0
         rise = np.vstack([self.joints, reach.heights[1:]])
         if np.linalg.norm(side) < LEAST_SIDE:
@@ -141,7 +141,7 @@ def half_extents(kind: ObjectKind) -> tuple[float, float, float]:
 
 def place_planner(oracle: Oracle, slot: int, goal: np.ndarray) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for setting down what is held, and where its centre has to come [3], m."""
-    kind = kind_of(slot)
+    kind = oracle.kind_of(slot)
     position, rotation = oracle.load_in_hand(slot)
     planner = ReachPlanner(
         oracle.spec,

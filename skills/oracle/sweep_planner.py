@@ -1,4 +1,4 @@
-"""Drives that push the fridge door shut with the arm at rest, by a search that moves the door along.
+"""Drives that push a door shut with the arm at rest, by a search that moves the door along.
 
 The arm keeps one posture; where it meets the outer face of the door, the door turns out of its
 way. The state of the hybrid A* search is therefore the base pose and the angle of the door.
@@ -40,11 +40,8 @@ AREA = 2.2  # [m], the search stays this near to the hinge
 NODES = 150_000
 # Door in its frame: origin in the hinge, x outwards, the panel along -y [m].
 FACE = 0.025  # outer and inner face of the panel
-WIDTH = 0.69
-HANDLE = (0.56, 0.68, 0.06)  # where along the panel it is, with air, and how far it stands out
 NEAREST = 0.15  # to the hinge that the panel may be pushed
 AIM = (0.07, -0.5)  # where the search wants the tip while the door is not pushed
-LOWEST = 0.57  # [m], height of the door's lower edge
 MARGINS = (0.015, 0.0, -0.015)  # [m], what must not touch the door; less where the start has less
 DONE = 0.02  # [rad]
 PUSH_STEP = 0.03  # [rad per action] of the door
@@ -60,6 +57,8 @@ class Door(NamedTuple):
         x: Hinge, world frame [m].
         y: Likewise [m].
         yaw: Direction in which the closed door faces [rad].
+        width: Of the panel [m].
+        handle: Where along the panel it is, with air, and how far it stands out [m].
         spheres: Parts of the robot, base frame: x, y, radius, 1 if it may push [S, 4].
         tip: Tip of the hand, base frame [2], m.
         margin: What must not touch the door keeps this far from it [m].
@@ -69,6 +68,8 @@ class Door(NamedTuple):
     x: float
     y: float
     yaw: float
+    width: float
+    handle: tuple[float, float, float]
     spheres: np.ndarray
     tip: np.ndarray
     margin: float
@@ -102,15 +103,16 @@ def plan_sweep(
     model, still = planning_of(robot), fixture.without(obstacles, opening)
     floor = BasePlanner(robot, grid, still, joints, spheres).floor
     centers = place_spheres(robot, np.asarray(joints, float), spheres)
-    high = (centers[:, 2] + spheres[:, 4] > LOWEST) & (spheres[:, 0] >= 1)
+    high = (centers[:, 2] + spheres[:, 4] > fixture.door.lower_edge) & (spheres[:, 0] >= 1)
     pushing = (spheres[:, 0] >= model.first_pushing_link).astype(float)
     parts = np.column_stack([centers[:, :2], spheres[:, 4], pushing])[high]
     torso = np.array([(*disc, 0.0) for disc in model.trunk])
     tip = kinematics.forward(robot, joints)[0][:2]
     hinge = (float(fixture.hinge[0]), float(fixture.hinge[1]), float(fixture.frame.yaw))
+    panel = (fixture.door.width, fixture.door.handle_span)
     pose, angle = np.asarray(start, float).copy(), float(opening)
     for margin in MARGINS:
-        door = Door(*hinge, np.vstack([parts, torso]), tip.copy(), margin, farthest)
+        door = Door(*hinge, *panel, np.vstack([parts, torso]), tip.copy(), margin, farthest)
         if push_door(door, pose, angle) < angle - NUDGE:
             continue
         actions = _search(floor, door, pose, angle, NODES)
@@ -142,22 +144,22 @@ def push_door(door: Door, pose: np.ndarray, angle: float) -> float:
         dx = pose[0] + cosine * bx - sine * by - door.x
         dy = pose[1] + sine * bx + cosine * by - door.y
         distance = math.hypot(dx, dy)
-        if distance > WIDTH + radius + door.margin:
+        if distance > door.width + radius + door.margin:
             continue
         bearing = math.atan2(dy, dx) - door.yaw
         out = distance * math.cos(bearing - angle)
         along = -distance * math.sin(bearing - angle)
         if along < -radius:
             continue
-        face = HANDLE[2] if HANDLE[0] < along < HANDLE[1] else FACE
+        face = door.handle[2] if door.handle[0] < along < door.handle[1] else FACE
         wide = radius if pushes > 0.0 else radius + door.margin
         if out > face + wide or out < -FACE - radius - door.margin:
             continue
-        if out < FACE and along > WIDTH:  # beside the edge
-            if math.hypot(along - WIDTH, max(abs(out) - FACE, 0.0)) < radius + door.margin:
+        if out < FACE and along > door.width:  # beside the edge
+            if math.hypot(along - door.width, max(abs(out) - FACE, 0.0)) < radius + door.margin:
                 return -1.0
             continue
-        if along > WIDTH and math.hypot(along - WIDTH, out - FACE) > wide:
+        if along > door.width and math.hypot(along - door.width, out - FACE) > wide:
             continue
         if out < 0.0 or pushes == 0.0 or not NEAREST < along < door.farthest:
             return -1.0

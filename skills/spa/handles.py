@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rearrange.scenes.apartment import ArticulatedPose
-from rearrange.scenes.compile import DRAWER_RANGE, FRIDGE_DOOR_RANGE
-from skills.oracle.fixtures import DOOR, Fixture
-from skills.oracle.obstacles import _cabinet_boxes, _fridge_boxes, _placed
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.cabinet import DRAWERS, HANDLE_DEPTH
+from rearrange.scenes.fridge import FRIDGE_DOOR
+from skills.oracle.fixtures import Fixture
+from skills.oracle.obstacles import furniture_boxes, placed_boxes
 
-DRAWER = "drawer_right_top"  # whose model stands for every upper drawer
+DOOR, DRAWER = FRIDGE_DOOR, DRAWERS[0]  # whose models stand for every door and upper drawer
 HEIGHTS = {True: (0.62, 1.65), False: (-0.06, 0.15)}  # [m]; of drawers, from the coordinate
 STANDS_OUT = (0.026, 0.05)  # [m], of a handle's face before the plane; worktops stand out by 0.02
 AHEAD = {True: (0.05, 0.55), False: (0.0, 0.40)}  # [m], of the plane before the coordinate
@@ -27,7 +29,6 @@ GRAIN = 0.01  # [m], to which points are thinned out
 ANGLE_STEP = math.radians(1.5)
 LARGEST_ANGLE = math.radians(75.0)  # between the plane's normal and the direction to the robot
 LEAST_ON_PLANE, LEAST_ON_HANDLE = 150, 8  # thinned points
-HANDLE_DEPTH = 0.035  # [m], of a drawer's handle
 BELOW_DRAWER = (0.14, 0.60)  # [m], heights of the fronts below the upper drawers
 FREEZER = (0.08, 0.54)  # [m], heights of what is under the fridge's door
 HINGE_SETBACK, HALF_PANEL = 0.025, 0.025  # [m], of the hinge behind the front; of the door
@@ -150,19 +151,18 @@ def _best_cluster(
 
 def fixture_at(handle: Handle, is_door: bool, opening: float = 0.0) -> Fixture:
     """The model laid onto a handle, which is that of a part opened by so much [m or rad]."""
-    joint = DOOR if is_door else DRAWER
+    part = DOOR if is_door else DRAWER
     yaw = math.atan2(handle.outward[1], handle.outward[0]) - (opening if is_door else 0.0)
-    there = Fixture(joint, ArticulatedPose((0.0, 0.0, 0.0), yaw)).handle(opening)
+    there = Fixture(part, ArticulatedPose((0.0, 0.0, 0.0), yaw), APARTMENT).handle(opening)
     x, y = (float(value) for value in handle.center[:2] - there[:2])
-    return Fixture(joint, ArticulatedPose((x, y, 0.0), yaw))
+    return Fixture(part, ArticulatedPose((x, y, 0.0), yaw), APARTMENT)
 
 
 def furniture(fixture: Fixture, opening: float) -> np.ndarray:
     """Model of the fridge or the cabinet with one part opened by so much, that part last [B, 8]."""
-    if fixture.is_door:
-        still = _placed(fixture.frame, _fridge_boxes(0.0))
-    else:
-        still = _placed(fixture.frame, _cabinet_boxes((0.0, 0.0, 0.0, 0.0)))
+    piece = fixture.scene.furniture_of(fixture.joint)
+    shut = (0.0,) * len(piece.parts)
+    still = placed_boxes(fixture.frame, furniture_boxes(fixture.scene, piece, shut))
     closed = fixture.boxes(0.0)
     rows = [row for row in np.array(still) if np.abs(closed - row).max(axis=1).min() > 1e-6]
     return np.vstack([*rows, fixture.boxes(opening)])
@@ -174,10 +174,10 @@ def drawer_opening(points: np.ndarray, handle: Handle) -> float:
     offset = below[:, :2] - handle.center[:2]
     aside = np.abs(offset @ np.array([-handle.outward[1], handle.outward[0]]))
     behind = -(offset @ handle.outward)[aside < ASIDE[False]] - HANDLE_DEPTH
-    behind = behind[(behind > -GRAIN) & (behind < DRAWER_RANGE[1] + GRAIN)]
+    behind = behind[(behind > -GRAIN) & (behind < DRAWER.range[1] + GRAIN)]
     if len(behind) < LEAST_ON_HANDLE:
-        return DRAWER_RANGE[1]
-    counts, edges = np.histogram(behind, np.arange(-GRAIN, DRAWER_RANGE[1] + 2 * GRAIN, GRAIN))
+        return DRAWER.range[1]
+    counts, edges = np.histogram(behind, np.arange(-GRAIN, DRAWER.range[1] + 2 * GRAIN, GRAIN))
     return max(float(edges[int(counts.argmax())] + 0.5 * GRAIN), 0.0)
 
 
@@ -209,10 +209,10 @@ def find_door(
         return None
     opening, hinge_aside = line
     yaw = math.atan2(outward[1], outward[0])
-    model = Fixture(DOOR, ArticulatedPose((0.0, 0.0, 0.0), yaw))
+    model = Fixture(DOOR, ArticulatedPose((0.0, 0.0, 0.0), yaw), APARTMENT)
     hinge = told[:2] + frame @ (level - HINGE_SETBACK, hinge_aside)
     x, y = (float(value) for value in hinge - model.hinge)
-    return Fixture(DOOR, ArticulatedPose((x, y, 0.0), yaw)), opening
+    return Fixture(DOOR, ArticulatedPose((x, y, 0.0), yaw), APARTMENT), opening
 
 
 def _panel_line(places: np.ndarray, robot: np.ndarray) -> tuple[float, float] | None:
@@ -223,7 +223,7 @@ def _panel_line(places: np.ndarray, robot: np.ndarray) -> tuple[float, float] | 
         robot: The robot, likewise [2].
     """
     best, found = LEAST_ON_PLANE, None
-    for opening in np.arange(LEAST_OPENING, FRIDGE_DOOR_RANGE[1], 0.5 * ANGLE_STEP):
+    for opening in np.arange(LEAST_OPENING, DOOR.range[1], 0.5 * ANGLE_STEP):
         cosine, sine = math.cos(opening), math.sin(opening)
         if sine < 0.2:
             continue

@@ -11,7 +11,7 @@ from collections.abc import Generator
 import numpy as np
 
 from rearrange.robot.actions import HOLD, LET_GO
-from skills.oracle.fixtures import DOOR, Fixture
+from skills.oracle.fixtures import Fixture
 from skills.oracle.handle_oracle import (
     BRAKE,
     CRUISE,
@@ -23,6 +23,7 @@ from skills.oracle.handle_oracle import (
 from skills.oracle.handle_planner import RETREAT, Grasp, HandlePlanner
 from skills.oracle.open_close import PUSH, PUSH_GAIN
 from skills.spa.handles import (
+    DOOR,
     DRAWER,
     Handle,
     drawer_opening,
@@ -225,7 +226,7 @@ def _seen_open(
     robot: Robot, told: np.ndarray, is_door: bool, attempt: int
 ) -> Generator[np.ndarray, None, tuple[Fixture, float] | None]:
     """The part and its opening [m or rad]: as the robot left it, or as it sees it."""
-    known = robot.opened.get(DOOR if is_door else DRAWER)
+    known = robot.opened.get((DOOR if is_door else DRAWER).name)
     if known is not None and attempt == 0:
         return known
     if not is_door:

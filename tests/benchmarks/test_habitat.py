@@ -29,7 +29,7 @@ def test_memory_of_this_process_is_counted():
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["nothing"], "unknown 'nothing': choose of mujoco, habitat, bare, habitat-lab"),
+        (["nothing"], "unknown 'nothing': choose one of mujoco, habitat, bare, habitat-lab"),
         (["mujoco", "--steps", "0"], "--steps and --workers must be at least 1"),
     ],
 )

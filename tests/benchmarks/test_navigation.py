@@ -33,7 +33,7 @@ def test_simulation_and_training_are_timed(monkeypatch, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--task=pick"], "unknown task 'pick': choose of pointnav"),
+        (["--task=pick"], "unknown task 'pick': choose one of pointnav"),
         (["--repeats=0"], "above zero"),
     ],
 )

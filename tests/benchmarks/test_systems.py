@@ -33,4 +33,4 @@ def test_unknown_names_are_refused_with_those_that_there_are(capsys):
     with pytest.raises(SystemExit):
         main(["--systems", "ver,vre"])
     names = ", ".join(system_names())
-    assert f"unknown system 'vre': choose of {names}\n" in capsys.readouterr().err
+    assert f"unknown system 'vre': choose one of {names}\n" in capsys.readouterr().err

@@ -48,6 +48,11 @@ def test_what_comes_first_can_be_said_otherwise(monkeypatch, capsys):
     assert "--episodes" in capsys.readouterr().err
 
 
+def test_a_live_view_is_the_live_page(monkeypatch, capsys):
+    assert called(monkeypatch, "view", "--live", "pick", "--agent", "nobody") == 2
+    assert capsys.readouterr().err.startswith("live: argument --agent: invalid choice: 'nobody'")
+
+
 def test_help_loads_no_library():
     code = (
         "import sys, console.commands; sys.exit('numpy' in sys.modules or 'torch' in sys.modules)"

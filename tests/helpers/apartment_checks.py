@@ -3,15 +3,10 @@
 import numpy as np
 import pytest
 
-from rearrange.scenes import (
-    CABINET_FOOTPRINT,
-    FRIDGE_FOOTPRINT,
-    OPEN_RECEPTACLES,
-    Apartment,
-    ArticulatedPose,
-    Solid,
-)
-from rearrange.scenes.compile import DRAWER_RANGE
+from rearrange.scenes import Apartment, ArticulatedPose, Solid
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.cabinet import CABINET_FOOTPRINT, DRAWERS
+from rearrange.scenes.fridge import FRIDGE_FOOTPRINT
 from rearrange.scenes.placement import overlap
 
 
@@ -46,8 +41,8 @@ def obstacles(apartment: Apartment) -> list[tuple[float, float, float, float, fl
         for s in apartment.solids
         if s.collides and vertical(s)[0] < 1.3 and vertical(s)[1] > 0.02
     ]
-    boxes.append(framed(apartment.fridge, *FRIDGE_FOOTPRINT))
-    boxes.append(framed(apartment.cabinet, *CABINET_FOOTPRINT))
+    boxes.append(framed(apartment.frames["fridge"], *FRIDGE_FOOTPRINT))
+    boxes.append(framed(apartment.frames["cabinet"], *CABINET_FOOTPRINT))
     return boxes
 
 
@@ -71,11 +66,15 @@ def check_no_overlap(apartment: Apartment) -> None:
                 assert not overlap(flat(first), flat(second), -1e-3), (first, second)
     # Door swung through its whole range (a sector, here its bounding box) and drawers pulled out.
     swept = [
-        (framed(apartment.fridge, *FRIDGE_FOOTPRINT), 0.0, 1.76),
-        (framed(apartment.fridge, 0.345, -0.345, 1.0, 0.345), 0.57, 1.76),
-        (framed(apartment.fridge, 0.345, 0.345, 1.0, 0.83), 0.57, 1.76),
-        (framed(apartment.cabinet, -0.30, -0.48, 0.32, 0.48), 0.0, 0.90),
-        (framed(apartment.cabinet, 0.32, -0.475, 0.335 + DRAWER_RANGE[1], 0.475), 0.12, 0.86),
+        (framed(apartment.frames["fridge"], *FRIDGE_FOOTPRINT), 0.0, 1.76),
+        (framed(apartment.frames["fridge"], 0.345, -0.345, 1.0, 0.345), 0.57, 1.76),
+        (framed(apartment.frames["fridge"], 0.345, 0.345, 1.0, 0.83), 0.57, 1.76),
+        (framed(apartment.frames["cabinet"], -0.30, -0.48, 0.32, 0.48), 0.0, 0.90),
+        (
+            framed(apartment.frames["cabinet"], 0.32, -0.475, 0.335 + DRAWERS[0].range[1], 0.475),
+            0.12,
+            0.86,
+        ),
     ]
     for area, low, high in swept:
         for solid in solids:
@@ -86,7 +85,7 @@ def check_no_overlap(apartment: Apartment) -> None:
 
 def check_surfaces(apartment: Apartment) -> None:
     """Every open receptacle lies on the top of a solid, 6 cm from edges where things could fall."""
-    for name in OPEN_RECEPTACLES:
+    for name in APARTMENT.open_receptacles:
         receptacle = apartment.receptacles[name]
         tops = [
             s

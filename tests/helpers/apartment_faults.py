@@ -11,7 +11,6 @@ from rearrange.robot import kinematics
 from rearrange.robot.fetch import FETCH
 from rearrange.scenes import (
     ARTICULATED_BIT,
-    ARTICULATED_JOINTS,
     STATIC_BIT,
     Apartment,
     ArticulatedPose,
@@ -19,13 +18,9 @@ from rearrange.scenes import (
     Solid,
     build_spec,
 )
-from rearrange.scenes.compile import (
-    CABINET_SIZE,
-    DRAWER_RANGE,
-    FRIDGE_DOOR_RANGE,
-    FRIDGE_HINGE,
-    FRIDGE_SIZE,
-)
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.cabinet import CABINET_SIZE, DRAWERS
+from rearrange.scenes.fridge import FRIDGE_DOOR, FRIDGE_HINGE, FRIDGE_SIZE
 from rearrange.scenes.placement import overlap
 from tests.helpers.apartment_checks import check_no_overlap, framed, obstacles, points_on
 
@@ -89,7 +84,7 @@ def to_box(points: np.ndarray, low: tuple[float, float], high: tuple[float, floa
 
 def to_open_door(local: np.ndarray) -> np.ndarray:
     """Distance of points [K, 2], in the fridge's frame, to the middle of the fully open door [K]."""
-    angle = FRIDGE_DOOR_RANGE[1] - math.pi / 2  # the door shuts at -pi/2
+    angle = FRIDGE_DOOR.range[1] - math.pi / 2  # the door shuts at -pi/2
     arm, end = local - np.array(FRIDGE_HINGE), np.array([math.cos(angle), math.sin(angle)])
     along = np.clip(arm @ end, 0.0, DOOR_LENGTH)
     return np.linalg.norm(arm - along[:, None] * end, axis=1)
@@ -99,14 +94,14 @@ def clear_of_swing(local: np.ndarray) -> np.ndarray:
     """Which bases [K, 2], in the fridge's frame, the door misses on its whole way [K]."""
     arm = local - np.array(FRIDGE_HINGE)
     angle = np.arctan2(arm[:, 1], arm[:, 0])
-    swept = (angle > -math.pi / 2) & (angle < FRIDGE_DOOR_RANGE[1] - math.pi / 2)
+    swept = (angle > -math.pi / 2) & (angle < FRIDGE_DOOR.range[1] - math.pi / 2)
     away = np.where(swept, np.linalg.norm(arm, axis=1) - DOOR_LENGTH, to_open_door(local))
     return away >= ROBOT_RADIUS + DOOR_HALF
 
 
 def clear_of_drawers(local: np.ndarray) -> np.ndarray:
     """Which bases [K, 2], in the cabinet's frame, the drawers miss when fully open [K]."""
-    front = CABINET_SIZE[0] / 2 + 0.035 + DRAWER_RANGE[1]
+    front = CABINET_SIZE[0] / 2 + 0.035 + DRAWERS[0].range[1]
     return to_box(local, (-0.3, -0.475), (front, 0.475)) >= ROBOT_RADIUS
 
 
@@ -128,15 +123,17 @@ def unreachable(apartment: Apartment, floor: np.ndarray) -> list[str]:
     """Receptacles with a point that the arm cannot get to from any connected free floor [K, 2]."""
     reasons = []
     for name, receptacle in apartment.receptacles.items():
-        travel = DRAWER_RANGE[1] if receptacle.joint else 0.0
-        points = surface_points(receptacle, travel, apartment.cabinet.yaw)
+        travel = DRAWERS[0].range[1] if receptacle.joint else 0.0
+        points = surface_points(receptacle, travel, apartment.frames["cabinet"].yaw)
         cells, allowed = near(floor, points), None
         if name == "fridge_middle":
-            local = in_frame(cells, apartment.fridge)
-            allowed = through_the_opening(local, in_frame(points[:, :2], apartment.fridge))
+            local = in_frame(cells, apartment.frames["fridge"])
+            allowed = through_the_opening(
+                local, in_frame(points[:, :2], apartment.frames["fridge"])
+            )
             allowed &= to_open_door(local) >= ROBOT_RADIUS + DOOR_HALF
         elif receptacle.joint:
-            cells = cells[clear_of_drawers(in_frame(cells, apartment.cabinet))]
+            cells = cells[clear_of_drawers(in_frame(cells, apartment.frames["cabinet"]))]
         reached = within_reach(cells, points, name == "fridge_middle", allowed)
         if not reached.all():
             reasons.append(f"{name}: {int((~reached).sum())} of {len(points)} points out of reach")
@@ -151,7 +148,7 @@ def handles_out_of_reach(
     for joint, point in handles.items():
         cells = near(floor, point[None])
         door = joint == "fridge_door"
-        pose = apartment.fridge if door else apartment.cabinet
+        pose = apartment.frames["fridge"] if door else apartment.frames["cabinet"]
         local, handle = in_frame(cells, pose), in_frame(point[:2], pose)
         ahead, aside = (local - handle).T
         clear = clear_of_swing(local) if door else clear_of_drawers(local)
@@ -166,11 +163,11 @@ def pierced(apartment: Apartment) -> tuple[list[str], dict[str, np.ndarray]]:
     model = build_spec(apartment).compile()
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    handles = {j: data.geom(f"handle_{j}").xpos.copy() for j in ARTICULATED_JOINTS}
+    handles = {j: data.geom(f"handle_{j}").xpos.copy() for j in APARTMENT.joints}
     plane = int(mujoco.mjtGeom.mjGEOM_PLANE)
     statics = np.flatnonzero((model.geom_contype == STATIC_BIT) & (model.geom_type != plane))
     reasons = []
-    for joint in ARTICULATED_JOINTS:
+    for joint in APARTMENT.joints:
         body = model.body(joint).id
         moving = np.flatnonzero(
             (model.geom_bodyid == body) & (model.geom_contype == ARTICULATED_BIT)
@@ -195,9 +192,9 @@ def without_room(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
     """Places before the fridge, the cabinet and its open drawer where tasks start, but no robot can stand."""
     reasons = []
     for name, pose, area in (
-        ("fridge", apartment.fridge, (0.93, -0.25, 1.15, 0.25)),
-        ("cabinet", apartment.cabinet, (1.10, -0.30, 1.20, 0.30)),
-        ("open drawer", apartment.cabinet, (1.54, 0.10, 1.58, 0.38)),
+        ("fridge", apartment.frames["fridge"], (0.93, -0.25, 1.15, 0.25)),
+        ("cabinet", apartment.frames["cabinet"], (1.10, -0.30, 1.20, 0.30)),
+        ("open drawer", apartment.frames["cabinet"], (1.54, 0.10, 1.58, 0.38)),
     ):
         x, y, *_ = framed(pose, *area)
         if not any(
@@ -206,7 +203,7 @@ def without_room(apartment: Apartment, grid: OccupancyGrid) -> list[str]:
             reasons.append(f"no room to stand before the {name}")
     # Beside the fridge's open door base and arm need more room than between two walls: 0.745 m are planned,
     # of which the handles of a cabinet around the corner may take 15 mm.
-    beside = framed(apartment.fridge, 0.38, -0.73, 1.3, FRIDGE_HINGE[1])
+    beside = framed(apartment.frames["fridge"], 0.38, -0.73, 1.3, FRIDGE_HINGE[1])
     if any(overlap(beside, other, -1e-3) for other in obstacles(apartment)):
         reasons.append("no room beside the open fridge")
     return reasons

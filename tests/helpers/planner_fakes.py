@@ -14,7 +14,7 @@ from planner.record import Moment
 from planner.search import find_plan
 from rearrange.episodes.episode import Episode, Target
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING, SimState
 
 FIRST_SLOT = 3  # targets do not start at slot 0, so that slots and indices cannot be confused
@@ -101,10 +101,10 @@ class FakeWorld:
         for slot, pose in episode.objects.items():
             self.state.object_position[0, slot] = pose[:3]
         for joint, value in episode.articulated.items():
-            self.state.articulated_joints[0, ARTICULATED_JOINTS.index(joint)] = value
+            self.state.articulated_joints[0, APARTMENT.joints.index(joint)] = value
 
     def move_joint(self, joint: str, value: float) -> None:
-        index = ARTICULATED_JOINTS.index(joint)
+        index = APARTMENT.joints.index(joint)
         travel = value - self.state.articulated_joints[0, index]
         self.state.articulated_joints[0, index] = value
         self.state.handle_position[0, index, 0] += travel
@@ -202,5 +202,5 @@ def planned(close: bool = False):
 def moment_of(step: int, skill: str | None = None) -> Moment:
     """A moment of Set Table, in this step of its plan, which may be another skill's."""
     task, plan = planned(close=True)
-    calls = tuple(bind(s, task.arguments) for s in plan.steps)
+    calls = tuple(bind(s, task.arguments, APARTMENT) for s in plan.steps)
     return Moment(calls, step, skill or calls[step].skill, calls[step].argument, 1)

@@ -1,25 +1,44 @@
 import pytest
 
 from live.agents import make_agent
+from live.episodes import Episodes
+from rearrange.errors import UserError
+from skills.settings import CHECKPOINTS
 
 
 class FirstLook(Exception):  # noqa: N818 - no error: it leaves the episode
     """The world has been shown."""
 
 
-def first_episode(task, name):
+def first_sight(episodes, name, number):
     seen = []
 
-    def show(world, words):
-        seen.append(world.episode)
+    def show(look, words):
+        seen.append(look(None))
         raise FirstLook
 
     with pytest.raises(FirstLook):
-        make_agent(name, task, "val", None).play(3, show)
+        make_agent(name, episodes, None).play(number, show)
     return seen[0]
 
 
-@pytest.mark.parametrize("task", ["place", "tidy_house"])
-def test_a_number_is_the_same_episode_whoever_acts(task):
-    episodes = [first_episode(task, name) for name in ("policy", "oracle", "zero", "random")]
-    assert all(episode == episodes[0] for episode in episodes)
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("place", ("policy", "oracle", "zero", "random")),
+        ("tidy_house", ("policy", "oracle", "zero", "random")),
+        ("pointnav", ("policy", "oracle", "random")),
+        ("objectnav", ("policy", "frontier", "random")),
+    ],
+)
+def test_a_number_is_the_same_episode_whoever_acts(task, names):
+    episodes = Episodes.find(task, "val", "sampled")
+    scenes = [first_sight(episodes, name, 3).scene for name in names]
+    assert all(scene == scenes[0] for scene in scenes)
+    assert first_sight(episodes, names[-1], 4).scene != scenes[0]
+
+
+def test_a_policy_of_another_task_is_refused():
+    episodes = Episodes.find("pick", "val", None)
+    with pytest.raises(UserError, match="holds a policy of another task than pick"):
+        make_agent("policy", episodes, None, CHECKPOINTS / "place.safetensors")

@@ -2,7 +2,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from live.geometry import parts_of
+from live.geometry import agent_parts, building_parts, parts_of
+from nav.buildings import load_building
 from rearrange.robot.fetch import FETCH
 from rearrange.sim.apartment_model import load_apartment
 
@@ -41,3 +42,21 @@ def test_a_box_has_its_size(home):
     np.testing.assert_allclose(
         np.ptp(handle.vertices, axis=0), 2 * model.geom_size[geom], atol=1e-9
     )
+
+
+def test_a_building_fills_its_walls_and_has_no_ceiling():
+    name = "layout5000_variation00"
+    solids = [solid for solid in load_building(name).solids if solid.group != 3]
+    parts = building_parts(name)
+    corners = np.concatenate([part.vertices for part in parts])
+    top = max(s.position[2] + s.size[2 if s.kind == "box" else 1] for s in solids)
+    assert corners[:, 2].max() == pytest.approx(top)
+    walls = np.concatenate([part.vertices for part in parts if part.is_wall])
+    x_min, y_min, x_max, y_max = load_building(name).bounds
+    assert walls[:, :2].min(axis=0) == pytest.approx([x_min, y_min], abs=0.3)
+    assert walls[:, :2].max(axis=0) == pytest.approx([x_max, y_max], abs=0.3)
+
+
+def test_the_agent_looks_along_its_x_axis():
+    body, face = agent_parts()
+    assert face.vertices[:, 0].max() > body.vertices[:, 0].max()

@@ -1,7 +1,28 @@
-"""The command, the episodes that its agents play, and what it refuses."""
+"""The command, and what it refuses."""
 
 import subprocess
 import sys
+
+import pytest
+
+from live.__main__ import parse
+from rearrange.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "give one of: TASK, --replay RESULT, --watch RUN"),
+        (["pick", "--watch", "runs/pick"], "give one of: TASK, --replay RESULT, --watch RUN"),
+        (["pick", "--episode", "-1"], "--episode must be from 0"),
+        (["pick", "--port", "0"], "--port must be from 1"),
+        (["pick", "--agent", "oracle", "--policy", "mine"], "--policy is whose weights"),
+        (["pick", "--split", "all"], "all"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments, told):
+    with pytest.raises(UserError, match=told):
+        parse(arguments)
 
 
 def test_the_command_ends_in_one_line():

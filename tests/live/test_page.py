@@ -1,6 +1,5 @@
-"""The page in 3D: the home as MuJoCo has it, served to a browser."""
+"""The page is served to a browser, shows every kind of agent, and its camera follows."""
 
-import socket
 import urllib.request
 from types import SimpleNamespace
 
@@ -8,50 +7,60 @@ import numpy as np
 import pytest
 
 from live.agents import make_agent
+from live.episodes import Episodes
 from live.pace import NextEpisode
-from live.page import CAMERA, Page, follow, table
+from live.page import CAMERA, enlarged, follow
 
 
-def free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
-
-
-def test_the_page_is_served_and_agents_play_on_it():
-    page = Page("127.0.0.1", free_port(), "test")
-    page.pace.speed = 1000.0
+def test_the_page_is_served_and_agents_play_on_it(page):
     with urllib.request.urlopen(f"http://127.0.0.1:{page.port}/", timeout=20) as answer:
         assert answer.status == 200
     for task, name in (("pick", "policy"), ("pick", "oracle"), ("pick", "zero"), ("pick", "random"),
-                       ("open_fridge", "sliders"), ("tidy_house", "oracle")):  # fmt: skip
+                       ("open_fridge", "drive"), ("tidy_house", "oracle"), ("pointnav", "policy"),
+                       ("pointnav", "oracle"), ("objectnav", "policy"), ("objectnav", "frontier"),
+                       ("explore", "random"), ("flee", "oracle")):  # fmt: skip
         told = []
 
-        def show(world, words, told=told):
-            page.show(world, words)
-            told.append((world.elapsed_steps, words))
+        def show(look, words, told=told):
+            page.show(look, words)
+            told.append((look(None).step, words))
             if len(told) == 5:
                 page.pace.leave()
 
         with pytest.raises(NextEpisode):
-            make_agent(name, task, "val", page).play(0, show)
+            make_agent(name, Episodes.find(task, "val", None), page).play(0, show)
         assert len(told) == 5
         assert told[-1][0] > told[0][0]
-    assert told[-1][1].count("\n- ") == 20  # the plan of five objects
-    page.close()
+        if task == "tidy_house":
+            assert told[-1][1].count("<div") == 21  # the plan of five objects
 
 
-def test_a_followed_robot_may_be_looked_at_from_anywhere():
-    camera, base, step = SimpleNamespace(), np.array([1.0, 2.0, 0.0]), np.array([0.5, 0.0, 0.0])
+def test_a_followed_robot_stays_in_the_middle_from_wherever_it_is_seen():
+    base, step = np.array([1.0, 2.0, 0.0]), np.array([0.5, 0.0, 0.0])
+    camera = SimpleNamespace(aspect=1.6, position=np.zeros(3), look_at=np.zeros(3))
     follow(camera, base, None)
     np.testing.assert_allclose(camera.position, base + CAMERA)
+    middle = camera.look_at
     camera.position = np.array([5.0, 5.0, 5.0])  # somebody has gone round it
-    looked_at = camera.look_at
+    follow(camera, base, base)
+    np.testing.assert_allclose(camera.position, [5.0, 5.0, 5.0])
+    camera.position, camera.look_at = camera.position - 0.3, camera.look_at - 0.3  # it is late
     follow(camera, base + step, base)
-    np.testing.assert_allclose(camera.position, [5.5, 5.0, 5.0])
-    np.testing.assert_allclose(camera.look_at, looked_at + step)
+    np.testing.assert_allclose(camera.look_at, middle + step)
+    np.testing.assert_allclose(camera.position, np.array([5.0, 5.0, 5.0]) + step)
 
 
-def test_rewards_that_are_zero_are_left_out():
-    rewards = {"pick": np.array([2.0]), "drop": np.array([0.0])}
-    assert table(rewards).splitlines()[2:] == ["| pick | +2.0000 |"]
+def test_on_upright_screens_the_robot_stands_above_the_panel():
+    wide = SimpleNamespace(aspect=1.6, position=np.zeros(3), look_at=np.zeros(3))
+    upright = SimpleNamespace(aspect=0.5, position=np.zeros(3), look_at=np.zeros(3))
+    for camera in (wide, upright):
+        follow(camera, np.zeros(3), None)
+    assert upright.look_at[2] < wide.look_at[2]
+
+
+def test_a_small_picture_is_enlarged_by_whole_pixels():
+    picture = np.arange(64 * 64 * 3, dtype=np.uint8).reshape(64, 64, 3)
+    large = enlarged(picture)
+    assert large.shape == (128, 128, 3)
+    np.testing.assert_array_equal(large[::2, 1::2], picture)
+    assert enlarged(large).shape == large.shape

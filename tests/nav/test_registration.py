@@ -1,3 +1,6 @@
+import dataclasses
+import math
+
 import gymnasium
 import numpy as np
 import pytest
@@ -33,3 +36,14 @@ def test_unknown_settings_are_refused_in_one_line():
         gymnasium.make(IDS["pointnav"], camera=3)
     with pytest.raises(UserError, match="render_mode must be rgb_array or None, found 'human'"):
         gymnasium.make(IDS["pointnav"], render_mode="human")
+
+
+@pytest.mark.parametrize("task", nav.TASKS)
+def test_every_number_of_a_task_is_checked(task):
+    kind = nav.TASKS[task].config_type
+    for each in dataclasses.fields(kind):
+        for bad in (math.nan, math.inf, -1):
+            with pytest.raises(
+                UserError, match=rf"^task\.{each.name} must be at least 0 and finite"
+            ):
+                kind(**{each.name: bad}).check()

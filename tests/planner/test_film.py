@@ -12,6 +12,8 @@ from planner.record import Moment
 from planner.search import find_plan
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
+from rearrange.scenes.apartment_kind import APARTMENT
+from skills.command import USER_ERRORS
 from tests.helpers.planner_fakes import FakeWorld, make_episode
 
 WON, LOST = Take(True, "10 steps"), Take(False, "20 steps, pick: time-out")
@@ -82,7 +84,7 @@ def test_what_lacks_a_checkpoint_is_left_out(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(film, "CHECKPOINTS", tmp_path)
     for name in ("pick", "place", "open_cab"):
         (tmp_path / f"{name}.safetensors").touch()
-    assert film.main(["set_table", "close_fridge", "--output", str(tmp_path / "videos")]) == 0
+    assert film.main(["set_table", "close_fridge", "--output", str(tmp_path / "videos")]) == 2
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("set_table: left out: no checkpoint for open_fridge in ")
@@ -94,7 +96,7 @@ def test_what_lacks_a_checkpoint_is_left_out(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["cooking"], "unknown film 'cooking': choose of tidy_house_no_nav, tidy_house"),
+        (["cooking"], "unknown film 'cooking': choose one of tidy_house_no_nav, tidy_house"),
         (["pick", "--skills", "magic"], "unknown skills 'magic'"),
         (["pick", "--episodes", "0"], "--episodes must be at least 1"),
     ],
@@ -109,7 +111,7 @@ def test_chores_name_the_skills_of_their_plans(name):
     chore = film.CHORES[name]
     episode = EpisodeSet.load(default_path(chore.task, "val")).episodes[0]
     task = build_problem(episode)
-    used = {bind(step, task.arguments).skill for step in find_plan(task.problem).steps}
+    used = {bind(step, task.arguments, APARTMENT).skill for step in find_plan(task.problem).steps}
     assert set(chore.skills) == used - (set() if chore.navigate else {"navigate"})
 
 
@@ -152,3 +154,34 @@ def test_a_training_task_is_filmed_as_it_is_played(tmp_path):
     steps = int(take.told.split()[0])
     assert frames.shape == (steps + video.LAST_FRAMES, 540, 960, 3)  # every step, then the result
     assert np.std(frames[0, :, :680]) > 20  # a picture, not a plain colour
+
+
+@pytest.mark.parametrize(
+    ("words", "source"),
+    [("oracle", "oracle"), ("learned,pick=random", "random"), ("mixed", "pick.safetensors")],
+)
+def test_a_skills_own_film_shows_who_was_asked_for(words, source):
+    from skills.players import player_of
+
+    found, player = player_of("pick", words, "val", "classic")
+    assert found.endswith(source)
+    assert (
+        type(player).__name__ == {"p": "Policy", "o": "Oracle", "r": "Random"}[source[0]] + "Player"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("learned,pick=nope.safetensors", "nope"),
+        ("learned,pick=place.safetensors", "policy for 'place', not for 'pick'"),
+        ("spa", "plays whole chores"),
+        ("monolithic", "plays whole chores"),
+    ],
+)
+def test_a_film_of_a_policy_that_is_none_of_the_skill_is_refused(words, told):
+    from skills.settings import CHECKPOINTS
+
+    words = words.replace("place.saf", f"{CHECKPOINTS}/place.saf")
+    with pytest.raises(USER_ERRORS, match=told):
+        film.SkillPlayer("pick", words, 0, 1, "classic")

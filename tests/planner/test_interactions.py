@@ -3,16 +3,16 @@
 import pytest
 
 from planner.interactions import SkillCall, achieved, bind
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from tests.helpers.planner_fakes import planned
 
-FRIDGE, DRAWER = (ARTICULATED_JOINTS.index(name) for name in ("fridge_door", "drawer_right_top"))
+FRIDGE, DRAWER = (APARTMENT.joints.index(name) for name in ("fridge_door", "drawer_right_top"))
 
 
 def calls(close=False) -> list[SkillCall]:
     task, plan = planned(close)
-    return [bind(step, task.arguments) for step in plan.steps]
+    return [bind(step, task.arguments, APARTMENT) for step in plan.steps]
 
 
 @pytest.mark.parametrize(

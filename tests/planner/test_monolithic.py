@@ -14,6 +14,7 @@ from planner.monolithic import run_alone
 from planner.report import row_name
 from planner.scenarios import Stage
 from rearrange.errors import UserError
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from skills import library
 from tests.helpers.planner_fakes import FakeWorld
@@ -55,7 +56,7 @@ class ScriptedPolicy:
 @pytest.fixture
 def calls(task_and_plan):
     task, plan = task_and_plan
-    return [bind(step, task.arguments) for step in plan.steps]
+    return [bind(step, task.arguments, APARTMENT) for step in plan.steps]
 
 
 def once(execution):

@@ -2,18 +2,17 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from planner import panels, video
-from rearrange.scenes.apartment import OPEN_RECEPTACLES
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
 from tests.helpers.planner_fakes import make_table_episode, moment_of
 
 
 def test_titles_are_for_people():
-    assert panels.receptacle_title("table_01") == "table 1"
-    assert panels.receptacle_title("counter_left") == "left counter"
-    assert panels.receptacle_title("tvstand") == "TV stand"
-    assert panels.receptacle_title("fridge_middle") == "fridge"
-    assert panels.receptacle_title("drawer_right_top") == "top right drawer"
-    assert panels.object_title(0) == "master chef can"
+    assert APARTMENT.title("table_01") == "table 1"
+    assert APARTMENT.title("counter_left") == "left counter"
+    assert APARTMENT.title("tvstand") == "TV stand"
+    assert APARTMENT.title("fridge_middle") == "fridge"
+    assert APARTMENT.title("drawer_right_top") == "top right drawer"
+    assert APARTMENT.objects[0].title == "master chef can"
 
 
 def plan_picture(plan_index, missed, failed=False):
@@ -52,7 +51,7 @@ def test_lines_of_the_plan_leave_room_for_their_dots():
     assert panels._line_title(episode, calls[:8], 500) == "cracker box to table 1"
     assert panels._line_title(episode, calls[:8], 100) == "cracker box"
     four = video.PANEL_WIDTH - 2 * video.MARGIN - 4 * 11
-    for slot in range(len(SLOT_KINDS)):
-        for name in OPEN_RECEPTACLES:
-            goal = panels.receptacle_title(name)
-            assert width(f"{panels.object_title(slot)} to {goal}", panels.SMALL) <= four
+    for slot in range(len(APARTMENT.slot_kinds)):
+        for name in APARTMENT.open_receptacles:
+            goal = APARTMENT.title(name)
+            assert width(f"{APARTMENT.objects[slot].title} to {goal}", panels.SMALL) <= four

@@ -10,8 +10,7 @@ from planner.problem import build_problem, drawers_of
 from planner.record import missed_steps
 from planner.replanning import Replanner, ReplanSettings
 from planner.search import find_plan
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from skills.knowledge import Knowledge, Observed, Truth
 from skills.knowledge.senses import object_position
@@ -23,7 +22,7 @@ from tests.helpers.planner_fakes import (
     with_receptacles,
 )
 
-FRIDGE = ARTICULATED_JOINTS.index("fridge_door")
+FRIDGE = APARTMENT.joints.index("fridge_door")
 
 
 class NearSighted(Observed):
@@ -164,7 +163,7 @@ def test_a_wrong_object_is_put_back_where_it_was(follow, world, skills):
         world.state.held_object[0] = 0
 
     world.state.object_position[0, 0] = (2.1, 0.1, 0.8)
-    assert SLOT_KINDS[0] != SLOT_KINDS[FIRST_SLOT + 1]
+    assert APARTMENT.slot_kinds[0] != APARTMENT.slot_kinds[FIRST_SLOT + 1]
     fail_once(skills["pick"], 1, take_a_can)
     execution = follow()
     assert_all_done(execution)
@@ -190,7 +189,7 @@ def test_objects_of_one_kind_look_alike(follow, skills, senses, noticed):
     def take_target_2(world, argument):
         world.state.held_object[0] = FIRST_SLOT + 2
 
-    assert SLOT_KINDS[FIRST_SLOT + 1] == SLOT_KINDS[FIRST_SLOT + 2]
+    assert APARTMENT.slot_kinds[FIRST_SLOT + 1] == APARTMENT.slot_kinds[FIRST_SLOT + 2]
     fail_once(skills["pick"], 1, take_target_2)
     execution = follow(senses=senses)
     assert ("wrong object" in " ".join(texts(execution))) == noticed

@@ -12,7 +12,7 @@ from planner.problem import (
 from planner.search import Plan, PlanningError, check_plan, find_plan
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import OPEN_RECEPTACLES
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.tasks import make_task
 from tests.helpers.planner_fakes import (
     make_episode,
@@ -22,7 +22,7 @@ from tests.helpers.planner_fakes import (
 )
 
 CLOSABLE = {"fridge_middle": "fridge_door", "drawer_right_top": "drawer_right_top"}
-ANYWHERE = (*OPEN_RECEPTACLES, *CLOSABLE)
+ANYWHERE = (*APARTMENT.open_receptacles, *CLOSABLE)
 
 
 def actions(plan):

@@ -9,8 +9,7 @@ from planner import eval as command
 from planner import judge, labels, panels, scenarios, video
 from planner.interactions import InteractionResult
 from planner.record import Execution, HandOff
-from rearrange.scenes.apartment import OPEN_RECEPTACLES
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.tasks import household_names
 from skills import skill_names
 from tests.helpers.planner_fakes import FakeWorld, make_table_episode, moment_of
@@ -88,8 +87,8 @@ def test_the_longest_texts_fit():
         for cause in causes
     ]
     assert max(width(text, 19) for text in results) <= line
-    objects = [panels.object_title(slot) for slot in range(len(SLOT_KINDS))]
-    goals = [panels.receptacle_title(name) for name in OPEN_RECEPTACLES]
+    objects = [APARTMENT.objects[slot].title for slot in range(len(APARTMENT.slot_kinds))]
+    goals = [APARTMENT.title(name) for name in APARTMENT.open_receptacles]
     told = [f"20/20  picking up the {name}" for name in objects]
     told += [f"20/20  placing on the {name}" for name in goals]
     ends = width("sense-plan-act", 14) + width("step 3000, 0.5x speed", 14)

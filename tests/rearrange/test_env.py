@@ -384,3 +384,8 @@ def test_the_same_seed_gives_the_same_start_whatever_failed_before():
         recorded += "/" in episode_id
     assert 0 < recorded < 20
     env.close()
+
+
+def test_unknown_options_of_reset_are_refused():
+    with pytest.raises(UserError, match="unknown option 'bogus' of reset: choose episode"):
+        RearrangeEnv("pick").reset(options={"bogus": 1})

@@ -1,11 +1,13 @@
 """What the command lines share."""
 
+import argparse
 import json
 
 import pytest
 
 import rearrange.errors
 import ver.errors
+from rearrange.command_line import output_file, output_folder
 from skills.command import (
     counted,
     run_command,
@@ -63,3 +65,42 @@ def test_lists_of_plain_values_take_one_line(tmp_path):
     write_json(path, value)
     assert json.loads(path.read_text()) == value
     assert '  [1, 2.5, "a [ b"],\n' in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (
+            PermissionError(13, "Permission denied", "a.json"),
+            2,
+            "error: a.json: Permission denied\n",
+        ),
+    ],
+)
+def test_interruptions_and_what_the_system_refuses_are_one_line(
+    error, code, told, capsys, monkeypatch
+):
+    monkeypatch.setattr("sys.argv", ["command"])
+
+    def main(_arguments):
+        raise error
+
+    with pytest.raises(SystemExit) as stopped:
+        run_command(main)
+    assert stopped.value.code == code
+    assert capsys.readouterr().err == told
+
+
+def test_outputs_are_checked_where_they_are_named(tmp_path):
+    (tmp_path / "file").touch()
+    assert output_file(str(tmp_path / "new" / "a.json")) == tmp_path / "new" / "a.json"
+    assert output_folder(str(tmp_path / "new")) == tmp_path / "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]  # nothing is left
+    for check, name, told in (
+        (output_file, "", "is a folder: name a file in it"),
+        (output_file, "file/a.json", "file is a file, no folder"),
+        (output_folder, "file", "file is a file, no folder"),
+    ):
+        with pytest.raises(argparse.ArgumentTypeError, match=told):
+            check(str(tmp_path / name))

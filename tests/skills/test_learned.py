@@ -9,7 +9,7 @@ from rearrange.env import RearrangeEnv
 from rearrange.sim.mujoco import SimulatorConfig
 from skills import skill_names
 from skills.base import SkillArgument
-from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner
+from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner, load_policy
 from skills.players import argument_of
 from ver import UserError
 
@@ -95,3 +95,13 @@ def test_restart_forgets_the_previous_action(pick_checkpoint):
 def test_a_checkpoint_of_something_else_is_refused(pick_checkpoint):
     with pytest.raises(UserError, match="holds a policy for 'pick', not for 'place'"):
         LearnedSkill("place", pick_checkpoint)
+
+
+def test_an_image_of_another_size_is_told():
+    policy = load_policy("pick")
+    observation = {key: np.zeros(space.shape, np.float32)
+                   for key, space in policy.policy.observation_space.spaces.items()}  # fmt: skip
+    policy.act(observation)
+    observation["head_depth"] = np.zeros((128, 128, 1), np.float32)
+    with pytest.raises(UserError, match=r"head_depth has the shape .*128.*policy\.make_env"):
+        policy.act(observation)

@@ -10,7 +10,7 @@ from skills import load_skills
         ("best", "unknown skills 'best': choose one of oracle, learned, mixed"),
         ("learned,pick=best", "unknown skills 'best'"),
         ("learned,pick", "unknown skills ''"),
-        ("learned,throw=oracle", "unknown skill 'throw' in .* choose of navigate, pick"),
+        ("learned,throw=oracle", "unknown skill 'throw' in .* choose one of navigate, pick"),
     ],
 )
 def test_unknown_modes_and_skills_are_answered_with_those_there_are(words, message):

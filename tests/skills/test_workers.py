@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 from functools import partial
 
 import pytest
@@ -38,3 +41,37 @@ def test_every_case_is_played_once(workers):
 def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
     with pytest.raises(UserError, match=told):
         list(play_in_workers(partial(Doubler, trouble), [(i,) for i in range(3)], 2))
+
+
+def test_ctrl_c_ends_all_processes_with_one_line(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        textwrap.dedent(
+            """
+            import time
+            from skills.command import run_command
+            from skills.workers import play_in_workers
+
+            class Sleeper:
+                def play(self, number):
+                    if number:
+                        time.sleep(100)
+
+            def main(arguments):
+                for _ in play_in_workers(Sleeper, [(0,), (1,), (1,)], 2):
+                    print("begun", flush=True)
+
+            if __name__ == "__main__":
+                run_command(main)
+            """
+        )
+    )
+    with subprocess.Popen(
+        [sys.executable, str(tmp_path / "slow.py")],
+        env=os.environ | {"PYTHONPATH": os.getcwd()},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, "interrupted\n")

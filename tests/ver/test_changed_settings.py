@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.helpers import toy_environments
-from ver.changed_settings import changed_settings
+from ver.changed_settings import changed_settings, check_same_start
 from ver.config import TrainerConfig, config_to_dict, merge_config
+from ver.errors import UserError
 from ver.trainer import Trainer
 
 
@@ -46,3 +49,16 @@ def test_younger_settings_and_unreadable_files_are_no_change(tmp_path):
     assert changed_settings(tmp_path, config, {"new": 3}) == []
     (tmp_path / "config.yaml").write_text("seed: [")
     assert changed_settings(tmp_path, config, {}) == []
+
+
+def test_another_start_is_refused_where_the_run_goes_on(tmp_path):
+    check_same_start(tmp_path, "/nope.safetensors")  # a run that cannot be read is left to others
+    (tmp_path / "config.yaml").write_text("start_from: ''\n")
+    check_same_start(tmp_path, "")
+    with pytest.raises(UserError, match="holds a run that began from scratch; leave it out"):
+        check_same_start(tmp_path, "/nope.safetensors")
+    (tmp_path / "config.yaml").write_text("start_from: runs/pick/alone/policy.safetensors\n")
+    check_same_start(tmp_path, "")
+    check_same_start(tmp_path, "/moved/runs/pick/alone/policy.safetensors")
+    with pytest.raises(UserError, match=r"began from runs/pick/alone/policy\.safetensors"):
+        check_same_start(tmp_path, "runs/place/near/policy.safetensors")

@@ -19,10 +19,10 @@ ROW = {
 }
 
 
-def drawn(row: dict[str, float]) -> list[list[str]]:
+def drawn(row: dict[str, float], width: int = 100, height: int = 50) -> list[list[str]]:
     file = io.StringIO()
-    console = Console(file=file, width=100)
-    console.print(Dashboard("pick", 200, live=False)._table(row))
+    console = Console(file=file, width=width)
+    console.print(Dashboard("pick", 200, live=False)._table(row, width, height))
     return [line.split() for line in file.getvalue().splitlines()]
 
 
@@ -32,7 +32,7 @@ def test_the_table_shows_each_number_once_and_the_time_left():
     assert "episode_return" not in words  # the task tells it itself
     assert "episode_length" in words  # which the task does not
     assert "0:00:15" in words
-    assert "40.0%" in words
+    assert "40%" in words
     assert "hung" not in words
     assert "hung" in [word for line in drawn(ROW | {"faults/hung": 2.0}) for word in line]
 
@@ -41,3 +41,28 @@ def test_the_plain_line_says_where_the_run_is():
     line = Dashboard("pick", 200, live=False).line(ROW)
     assert line.startswith("steps 50/200 | 10 steps/s | success 0.25 | episode_return 3 |")
     assert line.endswith("learning 40% | left 0:00:15")
+
+
+def test_all_that_matters_fits_the_smallest_terminal():
+    loss = dict.fromkeys(("policy_loss", "value_loss", "entropy", "kl", "learning_rate"), 1e-3)
+    row = {**ROW, "seconds": 3700.0, "episodes": 1234.0}
+    row |= {f"loss/{name}": value for name, value in loss.items()}
+    row |= {f"loss/more_{k}": 1.0 for k in range(6)}
+    row |= {f"episode/reward/part_{k}": 1.0 for k in range(12)}
+    row |= {f"time/what_takes_time_{k}": 0.1 for k in range(8)}
+    lines = drawn(row, 80, 24)
+    words = [word for line in lines for word in line]
+    assert len(lines) <= 23
+    assert {"1:01:40", "1,234", "learning_rate", "more_5", "reward/part_11"} <= set(words)
+    short = drawn(row, 80, 15)
+    assert len(short) <= 14
+    assert [word for line in short for word in line if word in ("and", "more")][:2] == [
+        "and",
+        "more",
+    ]
+
+
+def test_a_run_that_is_over_its_steps_is_done():
+    words = [word for line in drawn(ROW | {"steps": 210.0}) for word in line]
+    assert "(done)" in words
+    assert not any("105" in word for word in words)

@@ -9,6 +9,7 @@ observation, whose value stands in for the future that was cut off.
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import time
 from collections.abc import Callable
@@ -26,11 +27,20 @@ from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 
+UNGUARDED = (
+    "a script that trains must do so below `if __name__ == '__main__':`, for its workers import it"
+)
 MakeEnv = Callable[[int, int], gymnasium.Env]
 
 
 def probe_spaces(make_env: MakeEnv, seed: int) -> tuple[spaces.Dict, spaces.Space]:
-    """Reads the spaces off an environment that is made and closed again."""
+    """Reads the spaces off an environment that is made and closed again.
+
+    Raises:
+        SystemExit: A worker process that has only begun imports the script of the training, which trains.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(UNGUARDED)
     env = make_env(0, seed)
     try:
         return env.observation_space, env.action_space  # pyright: ignore[reportReturnType]

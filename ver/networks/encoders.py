@@ -39,7 +39,10 @@ class SmallCNN(nn.Module):
     def __init__(self, channels: int, height: int, width: int, features: int):
         super().__init__()
         if min(height, width) < 36:
-            raise UserError(f"small_cnn needs images of 36x36 or more, found {height}x{width}.")
+            raise UserError(
+                f"small_cnn needs images of 36x36 or more, found {height}x{width}; "
+                "images are height x width x channels."
+            )
         # The stem strides by 4 at once: nearly all the time would go into fine resolutions.
         self.body = nn.Sequential(
             nn.Conv2d(channels, 16, 8, 4),
@@ -232,7 +235,10 @@ class SEResNet9(nn.Module):
 
 def _require_multiples_of_32(name: str, height: int, width: int) -> None:
     if height % 32 or width % 32 or not height or not width:
-        raise UserError(f"{name} needs multiples of 32 pixels, found {height}x{width}.")
+        raise UserError(
+            f"{name} needs multiples of 32 pixels, found {height}x{width}; "
+            "images are height x width x channels."
+        )
 
 
 ENCODERS: dict[str, type[nn.Module]] = {

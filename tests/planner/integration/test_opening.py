@@ -4,11 +4,11 @@ import pytest
 
 from planner.executive import Executive, ExecutiveSettings
 from planner.interactions import without_navigation
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from tests.helpers.planner_fakes import WIDE_OPEN, FakeSkill, planned
 
-FRIDGE, DRAWER = (ARTICULATED_JOINTS.index(name) for name in ("fridge_door", "drawer_right_top"))
+FRIDGE, DRAWER = (APARTMENT.joints.index(name) for name in ("fridge_door", "drawer_right_top"))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ class Puller(FakeSkill):
 
     def act(self, world):
         action = super().act(world)
-        index = ARTICULATED_JOINTS.index(self.argument.joint)
+        index = APARTMENT.joints.index(self.argument.joint)
         if self.hidden == 1:
             world.state.held_handle[0] = index
         if self.hidden == 2:

@@ -19,7 +19,7 @@ from rearrange.habitat.dataset import (
     scene_of,
 )
 from rearrange.navigation import OccupancyGrid
-from rearrange.scenes.objects import SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.tasks import make_task
 from rearrange.tasks.sampling import HandleWay
 from tests.helpers.lab_entries import transformation, write
@@ -77,7 +77,9 @@ def test_objects_have_slots_of_their_kind_and_strangers_any(tmp_path, entry, flo
     entry["rigid_objs"] += [["lamp.object_config.json", transformation((1, 1, -1))]] * 2
     (episode,) = load_rearrange_episodes(write(tmp_path, entry))
     scene, _ = scene_of(episode)
-    kinds = [(kind_of(file), SLOT_KINDS[slot]) for slot, file in scene.files.objects.items()]
+    kinds = [
+        (kind_of(file), APARTMENT.slot_kinds[slot]) for slot, file in scene.files.objects.items()
+    ]
     assert len(kinds) == 5
     assert all(kind == slot for kind, slot in kinds if kind != "lamp")
 
@@ -122,7 +124,7 @@ def test_the_robot_begins_before_what_it_shall_open_or_close(name, tmp_path, ent
     for _ in range(20):
         episode = source.sample(task, rng)
         (joint, value), (x, y, yaw) = *episode.articulated.items(), episode.base_pose
-        assert joint == episode.target_joint == task.joint
+        assert joint == episode.target_joint == task.parts[0].name
         assert config.start_joint_low <= value <= config.start_joint_high
         # The fridge looks along y, the drawer along x, and its front is 0.3 m from its origin
         ahead, aside = (y - 2.0, x - 3.0) if "fridge" in name else (x - 1.3 - value, y - 1.0)

@@ -20,8 +20,8 @@ from rearrange.habitat.scene import (
 )
 from rearrange.robot import kinematics
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim.apartment_model import load_apartment
 
 
@@ -119,8 +119,8 @@ def test_what_is_only_seen_is_seen():
 
 def test_objects_have_their_sizes_and_masses():
     assets = scene_assets(3, 0)
-    assert len(assets.objects) == len(SLOT_KINDS)
-    for slot, kind in enumerate(SLOT_KINDS):
+    assert len(assets.objects) == len(APARTMENT.slot_kinds)
+    for slot, kind in enumerate(APARTMENT.slot_kinds):
         asset = assets.objects[slot]
         assert asset.mass == pytest.approx(OBJECT_KINDS[kind].mass)
         assert all(0.0 < x < 0.01 for x in asset.inertia)
@@ -175,7 +175,7 @@ def test_doors_and_drawers_are_joints_with_their_limits():
             limit = joint.find("limit")
             found[name] = float(limit.get("lower")), float(limit.get("upper"))
             assert root.find(f"link[@name='handle_{name}']") is not None
-    assert tuple(found) == ARTICULATED_JOINTS
+    assert tuple(found) == APARTMENT.joints
     for name, limits in found.items():
         assert limits == pytest.approx(tuple(model.jnt_range[model.joint(name).id]))
 

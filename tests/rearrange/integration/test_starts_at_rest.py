@@ -9,9 +9,9 @@ import pytest
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet
 from rearrange.episodes.dataset import DIRECTORY, default_path
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import REST_DEPTH, TIMESTEP
-from rearrange.sim import OBJECT_SLOT_COUNT, MujocoSimulator, SimulatorConfig
+from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS
 
@@ -36,14 +36,14 @@ class Started:
         self.model, self.data, self.world = world.model, data, world
         self.slots = [slot for slot in episode.objects if slot != episode.held_slot]
         first = world.object_qpos
-        self._poses = data.qpos[first : first + 7 * OBJECT_SLOT_COUNT].reshape(-1, 7)
+        self._poses = data.qpos[first : first + 7 * len(APARTMENT.objects)].reshape(-1, 7)
         self.boxes = {slot: np.arange(g.start, g.stop) for slot, g in enumerate(world.object_geoms)}
 
     def poses(self):
         return self._poses[self.slots].copy()
 
     def joint(self, name):
-        return float(self.data.qpos[self.world.joint_qpos[ARTICULATED_JOINTS.index(name)]])
+        return float(self.data.qpos[self.world.joint_qpos[APARTMENT.joints.index(name)]])
 
     def wake(self):
         bodies = self.world.first_object_body + np.array(self.slots)
@@ -104,7 +104,7 @@ def check_carriers(start, episode):
     """What is in a drawer rides with it; nothing else moves when doors and drawers do."""
     inside = {t.slot for t in episode.targets if t.start_receptacle == "drawer_right_top"}
     inside &= set(start.slots)
-    for name in ARTICULATED_JOINTS:
+    for name in APARTMENT.joints:
         for direction in (1.0, -1.0):
             poses, value = start.poses(), start.joint(name)
             start.drive(name, direction)

@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 
 from rearrange.scenes import (
-    ARTICULATED_JOINTS,
     LAYOUTS_OF_SPLIT,
     OBJECT_BIT,
-    OBJECT_BODIES,
     ROBOT_BIT,
     ROBOT_COLLIDES_WITH,
-    SLOT_KINDS,
     STATIC_BIT,
     Apartment,
     apartments_of_split,
@@ -21,8 +18,8 @@ from rearrange.scenes import (
     footprint_radius,
     generate_apartment,
     half_height,
-    parked_position,
 )
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import write_apartment
 
 SAMPLE = [(0, 0), (1, 9), (2, 14), (3, 5), (4, 20), (8, 17)]
@@ -54,14 +51,17 @@ def stand_objects(
     """Put up to three objects on each receptacle, footprints inside the rectangle; slot -> pose."""
     rng = np.random.default_rng(0)
     placed: dict[int, np.ndarray] = {}
-    free = list(range(len(SLOT_KINDS)))
+    free = list(range(len(APARTMENT.slot_kinds)))
     for receptacle in apartment.receptacles.values():
         taken: list[tuple[np.ndarray, float]] = []
         for _ in range(60):
             if not free or len(taken) == 3:
                 break
             slot = int(rng.choice(free))
-            radius, half = footprint_radius(SLOT_KINDS[slot]), half_height(SLOT_KINDS[slot])
+            radius, half = (
+                footprint_radius(APARTMENT.slot_kinds[slot]),
+                half_height(APARTMENT.slot_kinds[slot]),
+            )
             room = np.array(receptacle.half_extents) - radius
             if (room < 0).any() or 2 * half > receptacle.clearance:
                 continue
@@ -71,7 +71,7 @@ def stand_objects(
             taken.append((spot, radius))
             c, s = np.cos(receptacle.yaw), np.sin(receptacle.yaw)
             x, y, z = receptacle.position
-            qpos = data.joint(OBJECT_BODIES[slot]).qpos
+            qpos = data.joint(APARTMENT.object_bodies[slot]).qpos
             qpos[:3] = (x + c * spot[0] - s * spot[1], y + s * spot[0] + c * spot[1], z + half)
             qpos[3:] = (np.cos(receptacle.yaw / 2), 0, 0, np.sin(receptacle.yaw / 2))
             placed[slot] = qpos.copy()
@@ -96,9 +96,10 @@ def test_the_apartments_of_all_splits_share_one_topology():
 
 def test_names_and_order():
     model = compiled((0, 0))
-    first = model.body(OBJECT_BODIES[0]).id
-    assert [model.body(first + i).name for i in range(len(SLOT_KINDS))] == list(OBJECT_BODIES)
-    for joint in ARTICULATED_JOINTS:
+    first = model.body(APARTMENT.object_bodies[0]).id
+    names = [model.body(first + slot).name for slot in range(len(APARTMENT.objects))]
+    assert names == list(APARTMENT.object_bodies)
+    for joint in APARTMENT.joints:
         assert model.joint(joint).range[0] == 0.0
         assert model.geom_bodyid[model.geom(f"handle_{joint}").id] == model.body(joint).id
     assert model.nu == 0
@@ -119,8 +120,8 @@ def test_unused_objects_rest_where_they_are_parked():
     data = mujoco.MjData(model)
     for _ in range(120):
         mujoco.mj_step(model, data)
-    for slot, body in enumerate(OBJECT_BODIES):
-        assert np.allclose(data.body(body).xpos, parked_position(slot), atol=2e-3)
+    for slot, body in enumerate(APARTMENT.object_bodies):
+        assert np.allclose(data.body(body).xpos, APARTMENT.parked_position(slot), atol=2e-3)
     assert not (data.tree_awake > 0).any()
 
 
@@ -135,15 +136,15 @@ def test_objects_stay_at_rest_and_fall_asleep(name):
         if step == 60:
             assert not (data.tree_awake > 0).any()
     for slot, start in placed.items():
-        qpos = data.joint(OBJECT_BODIES[slot]).qpos
-        assert np.linalg.norm(qpos[:3] - start[:3]) < 2e-3, (slot, SLOT_KINDS[slot])
+        qpos = data.joint(APARTMENT.object_bodies[slot]).qpos
+        assert np.linalg.norm(qpos[:3] - start[:3]) < 2e-3, (slot, APARTMENT.slot_kinds[slot])
         assert abs(qpos[3:] @ start[3:]) > 1 - 1e-5
 
 
 def test_door_and_drawers_move_freely_and_stay_where_left():
     model = compiled((2, 14))
     data = mujoco.MjData(model)
-    for name in ARTICULATED_JOINTS:
+    for name in APARTMENT.joints:
         joint = data.joint(name)
         end = float(model.joint(name).range[1])
         for _ in range(300):
@@ -163,8 +164,8 @@ def test_objects_ride_in_the_drawer():
     apartment, model = generate_apartment(0, 0), compiled((0, 0))
     data = mujoco.MjData(model)
     receptacle = apartment.receptacles["drawer_right_top"]
-    slot = SLOT_KINDS.index("024_bowl")
-    qpos = data.joint(OBJECT_BODIES[slot]).qpos
+    slot = APARTMENT.slot_kinds.index("024_bowl")
+    qpos = data.joint(APARTMENT.object_bodies[slot]).qpos
     qpos[:3] = receptacle.position
     qpos[2] += half_height("024_bowl")
     joint = data.joint("drawer_right_top")
@@ -172,7 +173,7 @@ def test_objects_ride_in_the_drawer():
         joint.qfrc_applied[:] = 4.0
         mujoco.mj_step(model, data)
     out = np.array([np.cos(receptacle.yaw), np.sin(receptacle.yaw)])
-    moved = (data.body(OBJECT_BODIES[slot]).xpos[:2] - receptacle.position[:2]) @ out
+    moved = (data.body(APARTMENT.object_bodies[slot]).xpos[:2] - receptacle.position[:2]) @ out
     assert joint.qpos[0] > 0.4
     assert abs(moved - joint.qpos[0]) < 0.12  # it may slide, but stays in the drawer
 
@@ -183,7 +184,7 @@ def test_a_heap_of_dropped_objects_comes_to_rest():
     rng = np.random.default_rng(0)
     x, y, z = apartment.receptacles["table_01"].position
     for index in range(12):
-        qpos = data.joint(OBJECT_BODIES[index * 7 % 30]).qpos
+        qpos = data.joint(APARTMENT.object_bodies[index * 7 % 30]).qpos
         dx, dy = rng.uniform(-0.2, 0.2, 2)
         qpos[:3] = (x + dx, y + dy, z + 0.1 + 0.12 * index)
     for _ in range(480):

@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from rearrange.errors import UserError
-from rearrange.scenes import (
-    CLOSED_RECEPTACLES,
-    OPEN_RECEPTACLES,
-    VARIATION_COUNT,
-    generate_apartment,
-)
-from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes import VARIATION_COUNT, generate_apartment
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.floor_plans import FLOOR_PLANS
 from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.placement import CELL, FloorGrid
@@ -61,10 +56,13 @@ def check_reachable(name: tuple[int, int]) -> None:
         points = points_on(receptacle)
         assert (points > apartment.bounds[:2]).all()
         assert (points < apartment.bounds[2:]).all()
-        limit = 0.85 if receptacle.name in CLOSED_RECEPTACLES else 0.72
+        limit = 0.85 if receptacle.name in APARTMENT.closed_receptacles else 0.72
         assert nearest(cells, points).max() < limit, receptacle.name
     # Where the robot opens the fridge and the cabinet (HAB's start region, 0.2 of its size).
-    for pose, x in ((apartment.fridge, (0.9, 1.2)), (apartment.cabinet, (1.15, 1.25))):
+    for pose, x in (
+        (apartment.frames["fridge"], (0.9, 1.2)),
+        (apartment.frames["cabinet"], (1.15, 1.25)),
+    ):
         spot = framed(pose, x[0], -0.15, x[1], 0.15)
         assert nearest(cells, np.array([spot[:2]]))[0] < 0.06
     for room, rect in apartment.rooms.items():
@@ -96,7 +94,9 @@ def test_variations_differ():
 @settings(max_examples=20, derandomize=True)
 def test_apartment_is_sound(name):
     apartment = generate_apartment(*name)
-    assert set(apartment.receptacles) == set(OPEN_RECEPTACLES + CLOSED_RECEPTACLES)
+    assert set(apartment.receptacles) == set(
+        APARTMENT.open_receptacles + APARTMENT.closed_receptacles
+    )
     assert len({s.part for s in apartment.solids} - {""}) >= 20
     check_no_overlap(apartment)
     check_surfaces(apartment)
@@ -107,8 +107,8 @@ def test_apartment_is_sound(name):
 @pytest.mark.parametrize("name", ALL)
 def test_every_apartment_is_sound(name):
     apartment = generate_apartment(*name)
-    assert sum(s.kind == "box" for s in apartment.solids) <= BOX_SLOT_COUNT
-    assert sum(s.kind == "cylinder" for s in apartment.solids) <= CYLINDER_SLOT_COUNT
+    assert sum(s.kind == "box" for s in apartment.solids) <= APARTMENT.box_count
+    assert sum(s.kind == "cylinder" for s in apartment.solids) <= APARTMENT.cylinder_count
     check_no_overlap(apartment)
     check_surfaces(apartment)
     check_reachable(name)
@@ -132,7 +132,7 @@ def test_apartment_keeps_every_property(layout, variation):
 
 def test_what_stands_in_the_way_is_found():
     apartment = draw_apartment(3, 5)
-    fridge, cabinet = apartment.fridge, apartment.cabinet
+    fridge, cabinet = apartment.frames["fridge"], apartment.frames["cabinet"]
     before_fridge = ("fridge_middle: ", "fridge_door: handle out of reach")
     for column, expected in (
         (block(fridge, 0.8, 0.1, 0.1, 1.2), ("fridge_door_panel at",)),

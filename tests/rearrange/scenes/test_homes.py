@@ -9,13 +9,7 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid, load_layout
-from rearrange.scenes import (
-    CLOSED_RECEPTACLES,
-    OPEN_RECEPTACLES,
-    Apartment,
-    Solid,
-    generate_apartment,
-)
+from rearrange.scenes import Apartment, Solid, generate_apartment
 from rearrange.scenes.apartment import (
     DEFAULT_HOMES,
     GENERATED,
@@ -23,7 +17,7 @@ from rearrange.scenes.apartment import (
     layouts_of,
     split_of_layout,
 )
-from rearrange.scenes.compile import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.homes import find_plan, generated_plan
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
@@ -51,9 +45,11 @@ def home_faults(apartment: Apartment, grid: OccupancyGrid, thorough: bool = Fals
     """What is wrong with a home, in words."""
     found = []
     boxes = sum(solid.kind == "box" for solid in apartment.solids)
-    if boxes > BOX_SLOT_COUNT or len(apartment.solids) - boxes > CYLINDER_SLOT_COUNT:
+    if boxes > APARTMENT.box_count or len(apartment.solids) - boxes > APARTMENT.cylinder_count:
         found.append("more solids than slots")
-    missing = set(OPEN_RECEPTACLES + CLOSED_RECEPTACLES) ^ set(apartment.receptacles)
+    missing = set(APARTMENT.open_receptacles + APARTMENT.closed_receptacles) ^ set(
+        apartment.receptacles
+    )
     found += [f"{name} is missing" for name in sorted(missing)]
     parts = {solid.part for solid in apartment.solids}
     beds = sum(part.startswith("bed_") for part in parts)
@@ -132,7 +128,7 @@ def test_what_does_not_work_is_found(without_start):
     assert "sofa is missing" in "\n".join(
         home_faults(replace(apartment, receptacles=fewer), OccupancyGrid(apartment))
     )
-    full = block(apartment.fridge, 1.3, 0.0, 0.9, 1.2)
+    full = block(apartment.frames["fridge"], 1.3, 0.0, 0.9, 1.2)
     said = told(replace(apartment, solids=(*apartment.solids, full)))
     assert "fridge_door: handle out of reach" in said
     assert "no start of open_fridge" in said

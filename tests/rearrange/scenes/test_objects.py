@@ -2,14 +2,17 @@
 
 import pytest
 
-from rearrange.scenes import OBJECT_KINDS, SLOT_KINDS, build_spec, generate_apartment, half_height
+from rearrange.scenes import OBJECT_KINDS, build_spec, generate_apartment, half_height
+from rearrange.scenes.apartment_kind import APARTMENT
 
 
 def test_thirty_slots_hold_what_the_tasks_need():
-    assert len(SLOT_KINDS) == 30
-    assert SLOT_KINDS.count("013_apple") == 1
-    assert SLOT_KINDS.count("024_bowl") == 4
-    assert all(SLOT_KINDS.count(kind) >= 3 for kind in OBJECT_KINDS if kind != "013_apple")
+    assert len(APARTMENT.slot_kinds) == 30
+    assert APARTMENT.slot_kinds.count("013_apple") == 1
+    assert APARTMENT.slot_kinds.count("024_bowl") == 4
+    assert all(
+        APARTMENT.slot_kinds.count(kind) >= 3 for kind in OBJECT_KINDS if kind != "013_apple"
+    )
 
 
 @pytest.mark.parametrize("kind", OBJECT_KINDS)
@@ -32,5 +35,5 @@ def test_half_height_and_footprint_fit_the_parts(kind):
 
 def test_masses_are_those_of_ycb():
     model = build_spec(generate_apartment(0, 0)).compile()
-    for slot, kind in enumerate(SLOT_KINDS):
+    for slot, kind in enumerate(APARTMENT.slot_kinds):
         assert model.body(f"object_{slot:02d}").mass[0] == pytest.approx(OBJECT_KINDS[kind].mass)

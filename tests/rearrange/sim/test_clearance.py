@@ -13,7 +13,7 @@ from rearrange.sim.clearance import Clearance, is_clear
 def test_who_is_clear_has_no_contact():
     world = load_apartment(3, 4, FETCH)
     model, data = world.model, mujoco.MjData(world.model)
-    clearance = Clearance(model, FETCH)
+    clearance = Clearance(model, FETCH, world.scene.object_bodies)
     robot = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name[:6] == "fetch_"]
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0}

@@ -13,7 +13,8 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.render.camera import FAR
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim import MujocoSimulator, Randomisation, SimulatorConfig
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.testing import check_simulator
@@ -149,7 +150,7 @@ def test_objects_do_not_run_into_each_other(pick_episodes):
 
 def crossing(poses) -> int:
     """How many pairs of upright objects are inside one another, by circles about their footprints."""
-    kinds = {slot: OBJECT_KINDS[SLOT_KINDS[slot]] for slot in poses}
+    kinds = {slot: OBJECT_KINDS[APARTMENT.slot_kinds[slot]] for slot in poses}
     return sum(
         math.dist(poses[a][:2], poses[b][:2])
         < kinds[a].footprint_radius + kinds[b].footprint_radius

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, half_height
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS, half_height
 from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
 from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
 from rearrange.sim.suction import SUCTION_GAP
@@ -22,7 +23,7 @@ def test_a_held_slot_hangs_at_the_suction_tip(slot, pick_episodes):
     simulator = MujocoSimulator(1, SMALL)
     simulator.reset([0], [holding(pick_episodes[0], slot)])
     assert simulator.state.held_object[0] == slot
-    expected = (half_height(SLOT_KINDS[slot]) + SUCTION_GAP, 0.0, 0.0)
+    expected = (half_height(APARTMENT.slot_kinds[slot]) + SUCTION_GAP, 0.0, 0.0)
     np.testing.assert_allclose(object_in_hand(simulator, slot), expected, atol=0.003)
     repeat(simulator, one_action(simulator, grip=1.0), 30)
     np.testing.assert_allclose(object_in_hand(simulator, slot), expected, atol=0.005)
@@ -109,7 +110,7 @@ def test_what_was_let_go_meets_the_robot_again_once_it_is_away(pick_episodes):
         touched = touched_roles(simulator, in_the_gripper(simulator)) & {ROBOT, SUCTION}
         # What a step sees of the object is where it was at the end of the one before.
         assert bool(touched) == (len(away) > 1 and away[-2] > 0.14)
-    assert OBJECT_KINDS[SLOT_KINDS[0]].longest_side == pytest.approx(0.139)
+    assert OBJECT_KINDS[APARTMENT.slot_kinds[0]].longest_side == pytest.approx(0.139)
     assert away[0] < 0.1
     assert away[-1] > 0.3
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import load_layout
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim import NOTHING
 from rearrange.tasks import TASKS, CloseCab, CloseFridge, OpenCab, OpenFridge
 
 REST = (0.5, 0.0, 1.0)  # of a base at the origin
 HANDLE = (1.5, 0.0, 1.0)  # 1 m from the resting hand
-DRAWER, FRIDGE = ARTICULATED_JOINTS.index("drawer_right_top"), 0
+DRAWER, FRIDGE = APARTMENT.joints.index("drawer_right_top"), 0
 # Task, index of its joint, a value at which it is where it shall be and one at which it is not yet.
 CASES = [
     (OpenCab, DRAWER, 0.41, 0.39),
@@ -50,7 +50,7 @@ def begin(make_episode, scene):
 
     def start(kind, joint, value=0.2, **settings):
         task = kind(kind.config_type(**settings), 2)
-        name = ARTICULATED_JOINTS[joint]
+        name = APARTMENT.joints[joint]
         episode = make_episode((3, (0, 0, 0), (0, 0, 0)), target_joint=name)
         task.start([0, 1], [episode] * 2, scene(joint, value))
         return task
@@ -314,23 +314,23 @@ def test_sampled_starts_are_before_the_handle(name):
     }[name]
     for _ in range(60):
         episode = task.sample_episode("val", rng)
-        assert episode.target_joint == kind.joint
-        value = episode.articulated[kind.joint]
+        assert episode.target_joint == task.parts[0].name
+        value = episode.articulated[task.parts[0].name]
         assert low <= value <= high
         apartment, grid = load_layout(episode.layout, 0)
         assert grid.on_island(*episode.base_pose[:2])
         (target,) = episode.targets
-        assert target.start_receptacle == kind.receptacle
+        assert target.start_receptacle == task.parts[0].receptacle
         assert target.start == episode.objects[target.slot][:3]
         assert len(episode.objects) > 20
         if "cab" in name:
-            x, y = in_frame(apartment.cabinet, episode.base_pose)
+            x, y = in_frame(apartment.frames["cabinet"], episode.base_pose)
             handle_x, handle_y = 0.30 + 0.0175 + value, 0.24
             middle = 0.875 if kind.opens else 0.825
             depth = 0.075 if kind.opens else 0.025
             assert abs(x - handle_x - middle) <= depth * 0.2 + 1e-9
             assert abs(y - handle_y) <= 0.35 * 0.2 + 1e-9
         else:
-            x, y = in_frame(apartment.fridge, episode.base_pose)
+            x, y = in_frame(apartment.frames["fridge"], episode.base_pose)
             assert 0.833 <= x <= 1.25
             assert abs(y) <= 0.6

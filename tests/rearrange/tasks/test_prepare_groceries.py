@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import load_layout
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.tasks import PrepareGroceries, PrepareGroceriesConfig, sampling
 
 COUNTERS = {"counter_left", "counter_right"}
@@ -30,7 +31,7 @@ def test_two_objects_leave_the_open_fridge_and_one_goes_there(episodes):
         assert used <= COUNTERS
         slots = [target.slot for target in episode.targets]
         assert len(set(slots)) == 3
-        assert all(SLOT_KINDS[slot] != "013_apple" for slot in slots)
+        assert all(APARTMENT.slot_kinds[slot] != "013_apple" for slot in slots)
         assert all(t.start == episode.objects[t.slot][:3] for t in episode.targets)
         assert len(episode.objects) >= 25
     assert used == COUNTERS
@@ -38,7 +39,9 @@ def test_two_objects_leave_the_open_fridge_and_one_goes_there(episodes):
 
 def test_goals_keep_their_gaps(episodes):
     for episode in episodes:
-        radius = {s: OBJECT_KINDS[SLOT_KINDS[s]].footprint_radius for s in episode.objects}
+        radius = {
+            s: OBJECT_KINDS[APARTMENT.slot_kinds[s]].footprint_radius for s in episode.objects
+        }
         for target in episode.targets:
             places = [(s, pose[:3]) for s, pose in episode.objects.items()]
             places += [(t.slot, t.goal) for t in episode.targets if t is not target]

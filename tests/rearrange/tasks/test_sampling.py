@@ -8,15 +8,10 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import (
-    CLASSIC,
-    GENERATED,
-    LAYOUTS_OF_SPLIT,
-    OPEN_RECEPTACLES,
-    layouts_of,
-)
+from rearrange.scenes.apartment import CLASSIC, GENERATED, LAYOUTS_OF_SPLIT, layouts_of
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import REST_DEPTH
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.tasks import Pick, TidyHouse, sampling
 from rearrange.tasks.sampling import cluttered_scene, empty_scene, sample_arm, source_of
 
@@ -24,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("one_variation")
 
 
 def kind_of(slot):
-    return OBJECT_KINDS[SLOT_KINDS[slot]]
+    return OBJECT_KINDS[APARTMENT.slot_kinds[slot]]
 
 
 @pytest.fixture
@@ -64,7 +59,7 @@ def test_scenes_are_cluttered_and_differ(scenes):
     assert min(len(scene.objects) for scene in scenes) >= 15
     assert np.mean([len(scene.objects) for scene in scenes]) > 22
     used = {name for scene in scenes for name in scene.receptacle_of.values()}
-    assert used == set(OPEN_RECEPTACLES)
+    assert used == set(APARTMENT.open_receptacles)
     assert len({tuple(scene.objects.items()) for scene in scenes}) == len(scenes)
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import load_layout
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, OPEN_RECEPTACLES
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import SetTable, SetTableConfig
 
 BOWL, APPLE = 28, 27
 STARTS, GOALS = ((4.0, 0.0, 0.7), (0.0, 4.0, 1.0)), ((1.0, 1.0, 0.8), (1.4, 1.0, 0.8))
-FRIDGE, DRAWER = (ARTICULATED_JOINTS.index(name) for name in ("fridge_door", "drawer_right_top"))
+FRIDGE, DRAWER = (APARTMENT.joints.index(name) for name in ("fridge_door", "drawer_right_top"))
 
 
 @pytest.fixture
@@ -104,7 +104,10 @@ def test_bowl_and_apple_go_from_behind_closed_doors_to_the_table(episodes):
         assert not episode.articulated
         bowl, apple = episode.targets
         assert (bowl.slot, apple.slot) == (BOWL, APPLE)
-        assert (SLOT_KINDS[BOWL], SLOT_KINDS[APPLE]) == ("024_bowl", "013_apple")
+        assert (APARTMENT.slot_kinds[BOWL], APARTMENT.slot_kinds[APPLE]) == (
+            "024_bowl",
+            "013_apple",
+        )
         assert bowl.start_receptacle == "drawer_right_top"
         assert apple.start_receptacle == "fridge_middle"
         assert {bowl.goal_receptacle, apple.goal_receptacle} == {"table_01"}
@@ -113,7 +116,9 @@ def test_bowl_and_apple_go_from_behind_closed_doors_to_the_table(episodes):
 
 def test_goals_keep_their_gaps(episodes):
     for episode in episodes:
-        radius = {s: OBJECT_KINDS[SLOT_KINDS[s]].footprint_radius for s in episode.objects}
+        radius = {
+            s: OBJECT_KINDS[APARTMENT.slot_kinds[s]].footprint_radius for s in episode.objects
+        }
         bowl, apple = episode.targets
         assert math.dist(bowl.goal, apple.goal) > radius[BOWL] + radius[APPLE] + 0.0499
         for target in episode.targets:
@@ -125,7 +130,7 @@ def test_goals_keep_their_gaps(episodes):
 def test_clutter_stands_on_open_receptacles(episodes):
     for episode in episodes:
         apartment = load_layout(episode.layout, 0)[0]
-        surfaces = [apartment.receptacles[name] for name in OPEN_RECEPTACLES]
+        surfaces = [apartment.receptacles[name] for name in APARTMENT.open_receptacles]
         for slot, (x, y, *_) in episode.objects.items():
             if slot not in (BOWL, APPLE):
                 reach = min(
@@ -142,7 +147,7 @@ def test_the_bowl_rides_in_its_drawer_and_the_apple_stays_on_its_shelf(episodes)
     for episode in (episodes[0], episodes[2]):  # in [1] the robot stands in the drawer's way
         simulator.reset([0], [episode])
         world, data = simulator.worlds[0], simulator.data[0]
-        yaw = world.apartment.cabinet.yaw
+        yaw = world.apartment.frames["cabinet"].yaw
         before = simulator.state.object_position[0].copy()
         for _ in range(90):
             data.xfrc_applied[:] = 0.0

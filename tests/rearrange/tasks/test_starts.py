@@ -6,13 +6,13 @@ import pytest
 from rearrange.episodes import Target
 from rearrange.navigation.footprints import door_footprint
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.sampling import cluttered_scene, empty_scene
 from rearrange.tasks.starts import (
     add_shut_in,
-    handle_place,
     pose_away_from,
     pose_near_goal,
     pose_with_detour,
@@ -45,15 +45,19 @@ def test_robots_rarely_touch_anything_at_the_start(simulator, name):
 @pytest.mark.parametrize("joint", ["drawer_right_top", "drawer_bottom", "fridge_door"])
 def test_handles_are_where_the_simulator_has_them(simulator, joint):
     task, rng = make_task("close_fridge"), np.random.default_rng(0)
-    index = ARTICULATED_JOINTS.index(joint)
+    index = APARTMENT.joints.index(joint)
     for value in (0.0, 0.3, 0.44):
         scene = empty_scene("val", rng)
         scene.joints = {joint: value}
         pose = scene.grid.sample_pose(rng)
         target = add_shut_in(scene, "fridge_middle", rng)
         simulator.reset([0], [scene.episode((target,), pose, (0.0,) * 7, rng)])
-        frame = scene.apartment.fridge if "fridge" in joint else scene.apartment.cabinet
-        x, y = handle_place(joint, value)
+        frame = (
+            scene.apartment.frames["fridge"]
+            if "fridge" in joint
+            else scene.apartment.frames["cabinet"]
+        )
+        x, y = APARTMENT.part(joint).handle_at(value)
         c, s = math.cos(frame.yaw), math.sin(frame.yaw)
         expected = (frame.position[0] + c * x - s * y, frame.position[1] + s * x + c * y)
         found = simulator.state.handle_position[0, index, :2]
@@ -67,7 +71,7 @@ def test_an_open_drawer_carries_what_is_in_it(simulator):
     scene.joints = {"drawer_right_top": 0.42}
     target = add_shut_in(scene, "drawer_right_top", rng)
     surface = scene.apartment.receptacles["drawer_right_top"]
-    yaw = scene.apartment.cabinet.yaw
+    yaw = scene.apartment.frames["cabinet"].yaw
     dx, dy = (target.start[k] - surface.position[k] for k in (0, 1))
     along, across = math.cos(yaw) * dx + math.sin(yaw) * dy, math.cos(yaw) * dy - math.sin(yaw) * dx
     assert abs(along - 0.42) <= 0.125
@@ -111,7 +115,7 @@ def test_detours_begin_behind_the_open_fridge():
         while target is None:
             scene = cluttered_scene("val", rng)
             target = random_goal(scene, 1.0, rng)
-        frame = scene.apartment.fridge
+        frame = scene.apartment.frames["fridge"]
         for sample, count in behind.items():
             x, y, _ = sample(scene, target, 2.0, 0.5, rng)
             assert math.dist((x, y), target.goal[:2]) <= 2.0 or sample is pose_with_detour
@@ -196,7 +200,9 @@ def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, 
     pose = pose_away_from(scene, target.start, 2.0, rng)
     simulator.reset([0], [scene.episode((target,), pose, (0.0,) * 7, rng)])
     model, data = simulator.worlds[0].model, simulator.data[0]
-    ((x, y, half_x, half_y, yaw, _),) = door_footprint(scene.apartment.fridge, angle)
+    ((x, y, half_x, half_y, yaw, _),) = door_footprint(
+        FRIDGE_DOOR, scene.apartment.frames["fridge"], angle
+    )
     c, s = math.cos(yaw), math.sin(yaw)
     covered = []
     for name in ("fridge_door_panel", "fridge_door_bin"):
@@ -212,7 +218,7 @@ def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, 
 
 def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
     scene = empty_scene("val", np.random.default_rng(0))
-    frame = scene.apartment.fridge
+    frame = scene.apartment.frames["fridge"]
 
     def way(u, v, joints):
         field = way_to_stand(
@@ -232,7 +238,7 @@ def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():
 @pytest.mark.usefixtures("one_variation")
 def test_one_does_not_reach_the_counter_through_the_fridges_open_door():
     scene = empty_scene("val", np.random.default_rng(0))
-    frame = scene.apartment.fridge
+    frame = scene.apartment.frames["fridge"]
     thing = on_floor(frame, 0.05, 0.8)
 
     def way(place, joints):
@@ -249,10 +255,10 @@ def test_one_does_not_reach_the_counter_through_the_fridges_open_door():
 def test_one_stands_before_the_handle_of_a_drawer(value):
     scene = empty_scene("val", np.random.default_rng(0))
     joints = {"drawer_right_top": value}
-    inside = scene.apartment.cabinet.position[:2]
+    inside = scene.apartment.frames["cabinet"].position[:2]
     field = way_to_stand(FETCH, scene.apartment, scene.grid, "drawer_right_top", inside, joints)
-    handle = handle_place("drawer_right_top", value)
-    place = on_floor(scene.apartment.cabinet, handle[0] + 0.35, handle[1])
+    handle = APARTMENT.part("drawer_right_top").handle_at(value)
+    place = on_floor(scene.apartment.frames["cabinet"], handle[0] + 0.35, handle[1])
     away = [math.dist(cell, place) for cell in field.goals]
     assert max(away) <= 0.35
     assert min(away) <= 0.05

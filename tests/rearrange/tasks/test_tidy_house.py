@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rearrange.scenes.apartment import OPEN_RECEPTACLES
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.tasks import TidyHouse
 
 
@@ -12,4 +12,4 @@ def test_sampled_episodes_move_five_objects_to_other_receptacles():
     for target in episode.targets:
         assert target.start == episode.objects[target.slot][:3]
         assert target.goal_receptacle != target.start_receptacle
-        assert {target.goal_receptacle, target.start_receptacle} <= set(OPEN_RECEPTACLES)
+        assert {target.goal_receptacle, target.start_receptacle} <= set(APARTMENT.open_receptacles)

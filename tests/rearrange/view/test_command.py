@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from rearrange.errors import UserError
+from rearrange.render.sheet import Sheet
 from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, layouts_of
 from rearrange.view import command as view
 from rearrange.view import episode_sheet
@@ -41,6 +42,23 @@ def test_sampled_episodes_follow_the_seed():
     ]
     assert worlds[0].episode == worlds[1].episode
     assert worlds[0].episode != worlds[2].episode
+
+
+def test_an_episode_that_the_file_lacks_is_refused():
+    with pytest.raises(UserError, match=r"--episode 99999: .*val.*holds 200 episodes"):
+        view.load_world(view.parse(["pick", "--episode", "99999"]))
+    view.load_world(view.parse(["pick", "--episode", "99999", "--dataset", "sampled"]))
+
+
+def test_pictures_are_png_and_keep_their_colours(tmp_path):
+    with pytest.raises(UserError, match=r"must end in \.png"):
+        view.parse(["pick", "--output", "a.jpg"])
+    picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
+    sheet = Sheet(40, 40)
+    sheet.put(picture, 0, 0)
+    view.save(sheet, tmp_path / "a.png")
+    found = np.asarray(Image.open(tmp_path / "a.png"))
+    assert np.array_equal(found[:39, :39], sheet.pixels[:39, :39])
 
 
 def test_episodes_and_plans_are_of_the_homes_that_are_asked_for():

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from skills.knowledge import LEVELS, Knowledge
 from skills.oracle.skill import OracleSkill
 from skills.players import argument_of
 
 DRAWER = "drawer_right_top"
-INDEX = ARTICULATED_JOINTS.index(DRAWER)
+INDEX = APARTMENT.joints.index(DRAWER)
 
 
 def play(world, knowledge, name):

@@ -9,14 +9,14 @@ import pytest
 from rearrange.env import RearrangeEnv
 from rearrange.render import Camera, View
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.knowledge import HANDLE, Observed, Truth
 from skills.knowledge.senses import around, is_clear, is_seen
 
-FRIDGE = ARTICULATED_JOINTS.index("fridge_door")
+FRIDGE = APARTMENT.joints.index("fridge_door")
 CAN = OBJECT_KINDS["005_tomato_soup_can"]
 
 

@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 
 from rearrange.navigation import load_layout
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import obstacles_of
 from skills.oracle.reach import to_base
 
 
-@pytest.mark.parametrize("joint", ARTICULATED_JOINTS)
+@pytest.mark.parametrize("joint", APARTMENT.joints)
 def test_fixtures_agree_with_the_simulator(worlds, joint):
     env = worlds("tidy_house")
     env.reset(seed=5)
-    index = ARTICULATED_JOINTS.index(joint)
+    index = APARTMENT.joints.index(joint)
     env.simulator.data[0].qpos[env.simulator.worlds[0].joint_qpos[index]] = 0.3
     env.simulator.step(np.zeros((1, 10)))
     apartment, _ = load_layout(env.episode.layout, env.episode.variation)

@@ -7,13 +7,13 @@ import pytest
 
 from rearrange.navigation import load_layout
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.sim.base import NOTHING
 from skills.oracle.base_planner import BasePlanner
 from skills.oracle.obstacles import obstacles_of
 
-BOX_SLOT = SLOT_KINDS.index("003_cracker_box")
+BOX_SLOT = APARTMENT.slot_kinds.index("003_cracker_box")
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +23,13 @@ def home():
 
 def world(apartment, rotation=(1.0, 0.0, 0.0, 0.0), **opened):
     """A state with everything parked but one box in the middle of the apartment."""
-    count = len(SLOT_KINDS)
+    count = len(APARTMENT.slot_kinds)
     positions = np.full((1, count, 3), -50.0)
     x_min, y_min, x_max, y_max = apartment.bounds
     positions[0, BOX_SLOT] = (x_min + x_max) / 2, (y_min + y_max) / 2, 1.0
     rotations = np.tile([1.0, 0.0, 0.0, 0.0], (1, count, 1))
     rotations[0, BOX_SLOT] = rotation
-    joints = np.array([[opened.get(name, 0.0) for name in ARTICULATED_JOINTS]])
+    joints = np.array([[opened.get(name, 0.0) for name in APARTMENT.joints]])
     parts: Any = SimpleNamespace(
         articulated_joints=joints, object_position=positions, object_rotation=rotations
     )
@@ -57,17 +57,17 @@ def test_only_what_stands_open_is_opened(home):
     assert len(obstacles_of(apartment, world(apartment), 0, NOTHING).opened) == 0
     state = world(apartment, fridge_door=1.5)
     opened = obstacles_of(apartment, state, 0, NOTHING).opened
-    fridge = np.array(apartment.fridge.position[:2])
+    fridge = np.array(apartment.frames["fridge"].position[:2])
     assert len(opened) > 0
     assert np.hypot(*(opened[:, :2] - fridge).T).max() < 1.2
     drawers = obstacles_of(apartment, world(apartment, drawer_right_top=0.4), 0, NOTHING).opened
-    cabinet = np.array(apartment.cabinet.position[:2])
+    cabinet = np.array(apartment.frames["cabinet"].position[:2])
     assert np.hypot(*(drawers[:, :2] - cabinet).T).max() < 1.0
 
 
 def test_the_torso_does_not_drive_into_an_open_door(home):
     apartment, grid = home
-    frame = apartment.fridge
+    frame = apartment.frames["fridge"]
     out = np.array([math.cos(frame.yaw), math.sin(frame.yaw)])
     left = np.array([-out[1], out[0]])
     # Abreast of the hinge, half a metre in front of the fridge: where an open door is.

@@ -7,7 +7,7 @@ import pytest
 
 from rearrange.navigation import load_layout
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from skills.oracle import CloseOracle, NavigateToHandle, OpenOracle
 from skills.oracle.arm import ARM_STEP
@@ -54,14 +54,14 @@ def test_the_task_is_done(worlds, task):
     assert abs(env.state.object_position[0, slot, 2] - height) < 0.02
 
 
-@pytest.mark.parametrize("joint", [name for name in ARTICULATED_JOINTS if "drawer" in name])
+@pytest.mark.parametrize("joint", [name for name in APARTMENT.joints if "drawer" in name])
 def test_every_drawer_opens_and_closes(worlds, joint):
     """Driven to by the oracle itself, from anywhere in the apartment."""
     env = worlds("tidy_house")
     env.reset(seed=4)
     grid = load_layout(env.episode.layout, env.episode.variation)[1]
-    index, state = ARTICULATED_JOINTS.index(joint), env.state
-    others = np.arange(len(ARTICULATED_JOINTS)) != index
+    index, state = APARTMENT.joints.index(joint), env.state
+    others = np.arange(len(APARTMENT.joints)) != index
     for oracle, low, high in ((OpenOracle(grid), 0.40, 0.46), (CloseOracle(grid), -0.01, 0.05)):
         run_free(env, NavigateToHandle(grid), joint)
         run_free(env, oracle, joint)

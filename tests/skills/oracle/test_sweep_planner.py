@@ -3,13 +3,16 @@ import math
 import numpy as np
 import pytest
 
+from rearrange.scenes.fridge import FRIDGE_DOOR
 from skills.oracle.sweep_planner import Door, push_door
 
 
 def disc_door(x, y, pushes):
     """A door closed towards +x with its hinge in the origin, and a robot that is one disc."""
     disc = np.array([[x, y, 0.05, float(pushes)]])
-    return Door(0.0, 0.0, 0.0, disc, np.zeros(2), 0.01, 0.6)
+    return Door(
+        0.0, 0.0, 0.0, FRIDGE_DOOR.width, FRIDGE_DOOR.handle_span, disc, np.zeros(2), 0.01, 0.6
+    )
 
 
 def test_the_door_gives_way_to_what_may_push_it():

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from rearrange.env import RearrangeEnv
-from rearrange.scenes.apartment import ARTICULATED_JOINTS, ArticulatedPose
+from rearrange.scenes.apartment import ArticulatedPose
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.oracle.fixtures import Fixture
 from skills.players import argument_of
@@ -31,7 +33,7 @@ def test_a_drawer_s_handle_and_opening_are_read_from_depth(task, opens):
     senses.look()
     handle = find_handle(senses.around_focus(), told, senses.base_pose, is_door=False)
     assert handle is not None
-    joint = ARTICULATED_JOINTS.index("drawer_right_top")
+    joint = APARTMENT.joints.index("drawer_right_top")
     true = senses.observed.to_start_frame(env.state.handle_position[0, joint].tolist())
     # The state names the middle of the handle, half its depth behind the outer face.
     np.testing.assert_allclose(handle.center[:2] - 0.0175 * handle.outward, true[:2], atol=0.02)
@@ -42,7 +44,7 @@ def test_a_drawer_s_handle_and_opening_are_read_from_depth(task, opens):
 
 @pytest.mark.parametrize("opening", [0.9, 1.5, 2.0])
 def test_the_open_door_s_angle_and_hinge_are_read(opening):
-    true = Fixture("fridge_door", ArticulatedPose((2.0, 0.3, 0.0), math.radians(170)))
+    true = Fixture(FRIDGE_DOOR, ArticulatedPose((2.0, 0.3, 0.0), math.radians(170)), APARTMENT)
     front, door = (2.0, 0.3), true.boxes(opening)[0]
     setback = np.array([math.cos(math.radians(170)), math.sin(math.radians(170))])
     freezer = (*(front + 0.3 * setback), 0.3, 0.035, 0.35, 0.25, *setback)
@@ -55,7 +57,7 @@ def test_the_open_door_s_angle_and_hinge_are_read(opening):
 
 
 def test_a_model_laid_onto_a_handle_has_its_handle_there():
-    true = Fixture("fridge_door", ArticulatedPose((-1.0, 2.0, 0.0), math.radians(-70)))
+    true = Fixture(FRIDGE_DOOR, ArticulatedPose((-1.0, 2.0, 0.0), math.radians(-70)), APARTMENT)
     laid = fixture_at(Handle(true.handle(0.4), true.outward(0.4)), is_door=True, opening=0.4)
     np.testing.assert_allclose(laid.hinge, true.hinge, atol=1e-9)
     np.testing.assert_allclose(furniture(laid, 0.4)[-1], true.boxes(0.4)[-1], atol=1e-9)

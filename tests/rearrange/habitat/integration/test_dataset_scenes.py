@@ -22,11 +22,10 @@ from rearrange.habitat.scene import glb, scene_meshes
 from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.navigation import load_layout
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.base import NOTHING
 from rearrange.tasks import make_task, sampling
-from rearrange.tasks.starts import handle_place
 from tests.helpers.door_opening import open_door
 from tests.helpers.lab_entries import write
 
@@ -102,13 +101,15 @@ def test_handles_of_a_dataset_are_where_ours_are(composed):
     scene, targets = scene_of(episode)
     apartment = load_layout(ours.layout, ours.variation)[0]
     for joint, way in scene.handle_ways.items():
-        frame = apartment.fridge if joint == "fridge_door" else apartment.cabinet
+        frame = (
+            apartment.frames["fridge"] if joint == "fridge_door" else apartment.frames["cabinet"]
+        )
         for value in (0.0, 0.17, 0.4):
             found, expected = (
                 np.add(place, turned(yaw) @ at)
                 for place, yaw, at in (
                     (way.position, way.yaw, way.at(value)),
-                    (frame.position[:2], frame.yaw, handle_place(joint, value)),
+                    (frame.position[:2], frame.yaw, APARTMENT.part(joint).handle_at(value)),
                 )
             )
             np.testing.assert_allclose(found, expected, atol=0.005)
@@ -119,8 +120,8 @@ def test_handles_of_a_dataset_are_where_ours_are(composed):
     simulator.reset(
         [0], [scene.episode(tuple(targets), pose, FETCH.resting_arm, np.random.default_rng(0))]
     )
-    told = dict(zip(ARTICULATED_JOINTS, simulator.state.articulated_joints[0], strict=True))
-    assert told == pytest.approx(dict.fromkeys(ARTICULATED_JOINTS, 0.0) | values, abs=0.005)
+    told = dict(zip(APARTMENT.joints, simulator.state.articulated_joints[0], strict=True))
+    assert told == pytest.approx(dict.fromkeys(APARTMENT.joints, 0.0) | values, abs=0.005)
     reference = MujocoSimulator(1, CONFIG)
     reference.reset([0], [dataclasses.replace(ours, base_pose=pose, articulated=values)])
     np.testing.assert_allclose(

@@ -15,7 +15,7 @@ from rearrange.habitat.simulator import HabitatSimulator
 from rearrange.navigation import ROBOT_RADIUS, distance_field, load_layout
 from rearrange.render import look_at
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import ARTICULATED_JOINTS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
@@ -155,7 +155,7 @@ def test_doors_and_drawers_start_where_the_episode_says(simulator, pick_episodes
     simulator.reset([0], [start])
     reference = MujocoSimulator(1, CONFIG)
     reference.reset([0], [start])
-    expected = [values.get(joint, 0.0) for joint in ARTICULATED_JOINTS]
+    expected = [values.get(joint, 0.0) for joint in APARTMENT.joints]
     assert simulator.state.articulated_joints[0] == pytest.approx(expected, abs=0.005)
     handles = reference.state.handle_position[0]
     assert simulator.state.handle_position[0] == pytest.approx(handles, abs=0.005)

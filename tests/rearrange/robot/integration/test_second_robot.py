@@ -87,7 +87,6 @@ def test_its_arm_is_brought_to_rest():
     env.close()
 
 
-@pytest.mark.slow
 def test_its_simulator_conforms():
     rng = np.random.default_rng(0)
     task = make_task("pick", robot=CRANE)

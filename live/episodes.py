@@ -1,0 +1,64 @@
+"""Episodes by number: of a file, or sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.evaluation import episode_seed
+from rearrange.episodes import EpisodeSet, find_dataset
+from rearrange.tasks import household_names
+from skills.navigation import NAVIGATION_NAMES
+
+Asked = Callable[
+    [int], tuple[int, dict[str, Any] | None]
+]  # a number to seed and options of `reset`
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """The episodes of a task, by number; those that evaluations with seed 0 play.
+
+    Attributes:
+        task: Of them.
+        split: Whose homes.
+        file: That holds them; None: they are sampled.
+        count: How many there are; the first follows on the last. 0: there is no last.
+    """
+
+    task: str
+    split: str
+    file: Path | None = None
+    count: int = 0
+
+    @classmethod
+    def find(cls, task: str, split: str, choice: str | None) -> Episodes:
+        """Those of a file.
+
+        Args:
+            task: A skill, a scenario or a navigation task.
+            split: Which homes.
+            choice: The file; "sampled": none; None: the shipped one, if there is one.
+
+        Raises:
+            UserError: The file is missing, or of something else.
+        """
+        if task in NAVIGATION_NAMES:
+            return cls(task, split)
+        found, _ = find_dataset(choice, task, split, 1)
+        return cls(task, split) if found is None else cls(task, split, found.path, len(found))
+
+    def number(self, number: int) -> int:
+        """The same number, or what it is after the last episode."""
+        return number % self.count if self.count else number
+
+    def asked(self, number: int) -> tuple[int, dict[str, Any] | None]:
+        """Seed and options for `reset`."""
+        number = self.number(number)
+        seed = episode_seed(0, number) if self.task in household_names() else number
+        if self.file is None:
+            return seed, None
+        given = EpisodeSet.load(self.file, self.task, self.split)
+        return seed, {"episode": given.episode(number)}

@@ -1,0 +1,140 @@
+"""Episodes of a finished evaluation, played again as they were recorded.
+
+A result of `skills.eval` or `planner.eval` holds the command that made it. An episode follows from that
+command and its number, so the same code on the same machine plays it again, step by step.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from live.agents import Agent, Planner, Player
+from live.navigation import make_nav_agent
+from planner.eval import parse as parse_chore
+from planner.eval import settings_from
+from rearrange.episodes import find_dataset
+from rearrange.errors import UserError
+from skills.eval import SEED_STRIDE, asked, place_of
+from skills.eval_options import LEARNED, ORACLE, checkpoint_of, find_file
+from skills.eval_options import parse as parse_skill
+from skills.navigation import NAVIGATION_NAMES
+from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
+
+WRITTEN = ("--json", "--ledger", "--page", "--output")  # options that name what is written
+CHORES, SKILLS = "planner.eval", "skills.eval"
+
+
+class Result:
+    """A result of an evaluation, and who plays its episodes.
+
+    Attributes:
+        path: The file.
+        module: That made it.
+        arguments: Of that, without what was written.
+        outcomes: Of the episodes by number, in a few words.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read a result.
+
+        Raises:
+            UserError: It is none, or not of an evaluation that can be shown.
+        """
+        self.path = path
+        try:
+            found = json.loads(path.read_text())
+            words = shlex.split(found["made"]["command"])
+            self.module, arguments = words[2], words[3:]
+            self.outcomes = _outcomes(found)
+        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+            raise UserError(f"{path} is no result of an evaluation: {error!r}") from None
+        if self.module not in (CHORES, SKILLS) or not self.outcomes:
+            raise UserError(f"{path}: only episodes of {CHORES} and {SKILLS} can be played again")
+        self.arguments = _read_only(arguments)
+
+    def make_agent(self, page: Any) -> Agent:
+        """The agent that played."""
+        return _chore(self.arguments) if self.module == CHORES else _skill(self.arguments, page)
+
+
+def _outcomes(found: dict[str, Any]) -> dict[int, str]:
+    """The end of each episode; of rows as in the ledger, or of whole records."""
+    told = {}
+    for record in found.get("records", []):
+        told[record["index"]] = _told(record["success_at_end"], record["failure"])
+    table = found.get("per_episode", {"columns": [], "rows": []})
+    for row in table["rows"]:
+        values = dict(zip(table["columns"], row, strict=True))
+        number = values.get("episode", values.get("index"))
+        success = values.get("success", values.get("success_at_end", 0))
+        told[number] = _told(success, values.get("failures") or values.get("failure"))
+    return told
+
+
+def _told(success: Any, failure: str | None) -> str:
+    return "success" if success else (failure or "failed").replace("_", " ")
+
+
+def _read_only(arguments: Sequence[str]) -> list[str]:
+    """Arguments without those that name files to be written."""
+    kept: list[str] = []
+    skip = False
+    for word in arguments:
+        if not skip and word.split("=")[0] not in WRITTEN:
+            kept.append(word)
+        skip = word in WRITTEN
+    return kept
+
+
+def _chore(arguments: Sequence[str]) -> Agent:
+    options = parse_chore(arguments)
+    settings = replace(settings_from(options), video_directory=None, record_hand_offs=False)
+    place = settings.task, settings.split, settings.episodes, settings.homes
+    episodes, _ = find_dataset(options.dataset, *place)
+    return Planner(replace(settings, dataset=None if episodes is None else episodes.path))
+
+
+def _skill(arguments: Sequence[str], page: Any) -> Agent:
+    options = parse_skill(arguments)
+    options.file, _ = find_file(options)
+
+    def seeded(number: int) -> tuple[int, dict[str, Any] | None]:
+        return options.seed * SEED_STRIDE + number, asked(options, number)
+
+    skill, split = options.skill, options.split
+    learned, mean = options.policy == LEARNED, options.actions == "mean"
+    if skill in NAVIGATION_NAMES:
+        name = "policy" if learned else options.policy
+        path = checkpoint_of(options) if learned else None
+        return make_nav_agent(name, skill, split, page, path, seeded, mean, place_of(options))
+    if learned:
+        path, images = checkpoint_of(options), options.images
+        place = place_of(options)
+        return Player(
+            seeded, PolicyPlayer(str(path), mean, split, images, options.changes, place), path
+        )
+    kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
+    return Player(seeded, kind(skill, split, options.rules, options.changes, options.homes))
+
+
+def offer(result: Result, page: Any, folder: Any, play: Callable[[int], None]) -> None:
+    """Put the choice among a result's episodes on the page.
+
+    Args:
+        result: Whose.
+        page: See `live.page.Page`.
+        folder: Where on it.
+        play: Plays an episode.
+    """
+    names = {f"{number}: {told}": number for number, told in result.outcomes.items()}
+    with folder:
+        chosen = page.server.gui.add_dropdown("recorded", tuple(names))
+
+    @chosen.on_update
+    def _(event: Any) -> None:
+        play(names[event.target.value])

@@ -1,0 +1,98 @@
+"""A look into the worlds of a training."""
+
+import pickle
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rearrange.errors import UserError
+from skills.peek import FILE, INTERVAL, Peek, WatchedEnvironments, page_of
+from skills.settings import make_environments
+from skills.sight import FLOOR, ROOM, Sight
+from skills.train import load_settings
+
+
+def test_what_is_half_written_is_not_taken(tmp_path):
+    path = tmp_path / FILE
+    Peek.create(path, 4)
+    worker, page = Peek(path), Peek(path)
+    assert (page.count, page.take()) == (4, None)
+    worker.put(Sight(FLOOR, "pointnav", "home", "1", 0, 10, "", (0.0, 0.0, 0.0)))
+    worker._map[70] = worker._map[70] ^ 1
+    assert page.take() is None
+    worker.put(Sight(FLOOR, "pointnav", "home", "1", 1, 10, "", (0.0, 0.0, 0.0)))
+    taken = page.take()
+    assert taken is not None
+    assert taken.step == 1
+    assert page.take() is None
+    assert page.is_written()
+
+
+@pytest.mark.parametrize(("task", "kind"), [("pick", ROOM), ("pointnav", FLOOR)])
+def test_only_the_environment_that_is_asked_for_shows_its_world(tmp_path, task, kind):
+    path = tmp_path / FILE
+    Peek.create(path, 2)
+    page = Peek(path)
+    plain = make_environments(load_settings(task))
+    watched = pickle.loads(pickle.dumps(WatchedEnvironments(plain, str(path))))
+    env, alone = watched(1, 5), plain(1, 5)
+
+    def play(seed):
+        outcomes = []
+        for each in (env, alone):
+            each.action_space.seed(seed)
+            observation, _ = each.reset(seed=seed)
+            for _ in range(4):
+                observation, reward, *_ = each.step(each.action_space.sample())
+            outcomes.append((observation, reward))
+        return outcomes
+
+    def check_same(outcomes):
+        (first, reward), (second, other) = outcomes
+        assert reward == other
+        for name, value in first.items():
+            np.testing.assert_array_equal(value, second[name])
+
+    check_same(play(0))
+    page.ask(0, 60.0)
+    check_same(play(1))
+    assert page.take() is None
+    page.ask(1, 60.0)
+    time.sleep(INTERVAL)
+    check_same(play(2))  # being looked at changes nothing
+    sight = page.take()
+    assert sight is not None
+    assert (sight.kind, sight.task) == (kind, task)
+    assert sight.step >= 1
+    assert sight.action
+    assert sight.rewards
+    size = env.observation_space["depth" if kind == FLOOR else "head_depth"].shape[0]
+    assert sight.picture is not None
+    assert sight.picture.shape == (size, size, 3)
+    page.ask(1, -1.0)
+    play(3)
+    assert page.take() is None
+
+
+def test_without_live_environments_are_as_they_are(tmp_path):
+    with page_of(SimpleNamespace(live=False), tmp_path) as watched:
+        assert watched("environments") == "environments"
+    assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize("override", ["trainer.system=batched", "sim=habitat"])
+def test_worlds_that_cannot_be_watched_are_refused(tmp_path, override):
+    settings = load_settings("pick", ["live=true", override])
+    with (
+        pytest.raises(UserError, match="live=true shows"),
+        page_of(settings, tmp_path),
+    ):
+        pass
+
+
+def test_live_is_no_part_of_the_recipe():
+    from skills.recipe import recipe_of
+
+    assert recipe_of([load_settings("pick", ["live=true"])]) == recipe_of([load_settings("pick")])

@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.calibration import fixed_work
+from rearrange.action_pipeline import to_physical
 from rearrange.command_line import OneLineParser, output_file
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
@@ -37,7 +38,6 @@ from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
 from rearrange.tasks.base import Task
-from rearrange.worlds import to_physical
 from skills.command import run_command
 from skills.provenance import made, write_result
 

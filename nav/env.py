@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from nav.agent import AgentConfig
 from nav.buildings import building_names
@@ -20,14 +16,21 @@ from nav.mesh_worlds import MeshWorlds
 from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
-from rearrange.errors import UserError
 from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.shell import Observation, Step, TaskEnv, TaskVectorEnv
 
-Observation = dict[str, np.ndarray]
 
+class Runs:
+    """N agents at one task, as the Gymnasium environments take them.
 
-class _Runs:
-    """N agents at one task: resets, steps, rewards and what is told about an episode."""
+    Attributes:
+        worlds: The agents.
+        task: What they do.
+        steps: Since their episodes began [N].
+        returns: Reward terms so far [N].
+    """
+
+    repeat = 1
 
     def __init__(
         self,
@@ -45,6 +48,8 @@ class _Runs:
         self.names = building_names(homes, split)
         self.files = files
         self.steps = np.zeros(count, np.int64)
+        self._actions = np.zeros(count, np.int64)
+        self._ended = np.zeros(count, bool)  # by the task, in the last step
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
         self.action_space = self.task.action_space()
         size = self.worlds.config.camera_size
@@ -55,32 +60,60 @@ class _Runs:
             images["goal_mask"] = spaces.Box(0, 255, (size, size, 1), np.uint8)
         self.observation_space = spaces.Dict({**images, **self.task.observation_spaces()})
 
-    def reset(self, i: int, rng: np.random.Generator) -> None:
-        """Put agent i into a random episode in a random building or scene."""
+    @property
+    def episodes(self) -> Sequence[NavEpisode | None]:
+        """Running episodes [N]; None where none has begun."""
+        return self.task.memory.episodes
+
+    def reset(
+        self, i: int, rng: np.random.Generator, seed: int | None = None, number: int | None = None
+    ) -> None:
+        """Put agent i into a random episode in a random building or scene; `rng` alone decides which."""
+        del seed, number
         if self.files is not None:
-            self.begin(i, self.files.draw(i, rng))
+            self._begin(i, self.files.draw(i, rng))
             return
         name = self.names[int(rng.integers(len(self.names)))]
-        self.begin(i, self.task.sample(load_scene(name, self.worlds.config.radius), rng))
+        self._begin(i, self.task.sample(load_scene(name, self.worlds.config.radius), rng))
 
-    def begin(self, i: int, episode: NavEpisode) -> None:
-        """Put agent i into an episode."""
+    def put(self, i: int, episode: NavEpisode) -> None:
+        """Put agent i into an episode that a caller made; UserError where it cannot be begun."""
+        check_episode(episode, self.worlds.config.radius)
+        self._begin(i, episode)
+
+    def _begin(self, i: int, episode: NavEpisode) -> None:
         self.task.start(i, episode)
         self.steps[i] = 0
         for total in self.returns.values():
             total[i] = 0.0
 
-    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Carry out actions [N]; returns rewards, terminated and truncated [N]."""
-        self.worlds.step(actions)
-        outcome = self.task.evaluate(actions)
+    def take(self, action: Any, shape: tuple[int, ...]) -> None:
+        """Take the agents' next actions, see nav.agent.
+
+        Raises:
+            ValueError: It is no whole number of the action space for each, or not of that shape.
+        """
+        values, space = np.asarray(action), self.action_space
+        first, last = int(space.start), int(space.start + space.n - 1)
+        whole = values.shape == shape and values.dtype.kind in "iu"
+        if not whole or (values < first).any() or (values > last).any():
+            raise ValueError(
+                f"expected actions of shape {shape}, whole numbers from {first} to {last}, found "
+                f"{' '.join(str(action).split())}"
+            )
+        self._actions = values.reshape(-1).astype(np.int64)
+
+    def step(self) -> Step:
+        """Carry out what was taken."""
+        self.worlds.step(self._actions)
+        outcome = self.task.evaluate(self._actions)
         self.steps += 1
-        rewards = np.zeros(len(actions))
+        rewards = np.zeros(len(self.steps))
         for name, total in self.returns.items():
             total += outcome.rewards[name]
             rewards += outcome.rewards[name]
-        truncated = (self.steps >= self.task.max_steps) & ~outcome.terminated
-        return rewards, outcome.terminated, truncated
+        self._ended = outcome.terminated
+        return rewards, self._ended, (self.steps >= self.task.max_steps) & ~self._ended
 
     def observe(self) -> Observation:
         """Observations [N, ...]; fresh arrays."""
@@ -93,18 +126,26 @@ class _Runs:
         self.worlds.draw(observation, ids)
         return observation | self.task.observe()
 
-    def metrics(self, i: int, ended: bool) -> dict[str, float]:
-        """Metrics of agent i's episode, all numbers; `ended`: by the task."""
-        told = self.task.metrics(i, ended)
+    def metrics(self, i: int) -> dict[str, float]:
+        """Metrics of agent i's episode when it ends, all numbers."""
+        told = self.task.metrics(i, bool(self._ended[i]))
         terms = {f"reward/{name}": float(total[i]) for name, total in self.returns.items()}
         length = {"length": float(self.steps[i]), "return": sum(terms.values())}
         return told | length | terms
 
+    def close(self) -> None:
+        """Free what the simulator holds; safe to call twice."""
+        self.worlds.close()
 
-class NavEnv(gymnasium.Env[Observation, int]):
-    """One agent. `info["metrics"]` of the last step sums up the episode, `info["is_success"]` its success."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+class NavEnv(TaskEnv):
+    """One agent; its actions are whole numbers, see nav.agent.
+
+    `info["metrics"]` of the last step sums up the episode, `info["is_success"]` tells whether it was a success.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 10}
+    _worlds: Runs
 
     def __init__(
         self,
@@ -115,6 +156,7 @@ class NavEnv(gymnasium.Env[Observation, int]):
         agent: AgentConfig | None = None,
         seed: int | None = None,
         files: SceneEpisodes | None = None,
+        render_mode: str | None = None,
     ) -> None:
         """Build the environment.
 
@@ -126,75 +168,32 @@ class NavEnv(gymnasium.Env[Observation, int]):
             agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
             files: Episodes in Habitat's scenes, which habitat-sim simulates, in the place of buildings.
+            render_mode: "rgb_array", what the agent sees beside a map; or None if `render` is not called.
 
         Raises:
-            UserError: Unknown task, collection or split, or a number that makes no sense.
+            UserError: Unknown task, collection, split or render mode, or a number that makes no sense.
         """
-        self._runs = _Runs(1, task, config, split, homes, agent, files)
-        self.task = self._runs.task
-        self.worlds = self._runs.worlds
-        # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
-        self.observation_space = self._runs.observation_space  # pyright: ignore[reportAttributeAccessIssue]
-        self.action_space = self._runs.action_space  # pyright: ignore[reportAttributeAccessIssue]
-        if seed is not None:
-            self._np_random, self._np_random_seed = seeding.np_random(seed)
+        runs = Runs(1, task, config, split, homes, agent, files)
+        super().__init__(runs, seed, render_mode)
+        self.task, self.worlds = runs.task, runs.worlds
 
     @property
     def episode(self) -> NavEpisode:
         """The running episode."""
-        episode = self.task.memory.episodes[0]
-        if episode is None:
-            raise RuntimeError("call reset() before using the environment")
-        return episode
+        return super().episode
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode: `options={"episode": NavEpisode}` takes that one, else one is sampled.
+    def _make_painter(self) -> Callable[[], np.ndarray]:
+        """Pictures of what the agent sees, beside a map of its way [360, 720, 3] uint8."""
+        from nav.picture import NavPicture  # draws, which trainings need not
 
-        Raises:
-            UserError: The given episode cannot be begun; the one before goes on.
-        """
-        super().reset(seed=seed)
-        for name in options or {}:
-            if name not in ("episode", "episode_number"):
-                raise UserError(f"unknown option '{name}' of reset: choose episode")
-        given = (options or {}).get("episode")
-        if given is None:
-            self._runs.reset(0, self.np_random)
-        else:
-            check_episode(given, self.worlds.config.radius)
-            self._runs.begin(0, given)
-        return self.observe(), {}
-
-    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out one action, see nav.agent."""
-        if self.task.memory.episodes[0] is None:
-            raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated = self._runs.step(_checked(action, (), self.action_space))
-        info: dict[str, Any] = {}
-        if terminated[0] or truncated[0]:
-            info["metrics"] = self._runs.metrics(0, bool(terminated[0]))
-            info["is_success"] = bool(info["metrics"].get("success", False))
-        flags = bool(terminated[0]), bool(truncated[0])
-        return self.observe(), float(rewards[0]), *flags, info
-
-    def close(self) -> None:
-        """Free what the simulator holds; safe to call twice."""
-        self.worlds.close()
-
-    def observe(self) -> Observation:
-        """The observation of the present state."""
-        return {key: value[0] for key, value in self._runs.observe().items()}
+        picture = NavPicture(self.worlds, self.episode)
+        return lambda: picture.draw(self.observe())
 
 
-class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
+class NavVectorEnv(TaskVectorEnv):
     """N agents stepped together in one process, restarted in the step in which their episodes end."""
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-        "render_modes": [],
-    }
+    SINGLE = NavEnv
 
     def __init__(
         self,
@@ -207,78 +206,6 @@ class NavVectorEnv(VectorEnv[Observation, np.ndarray, np.ndarray]):
         files: SceneEpisodes | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv."""
-        self.num_envs = num_envs
-        self._runs = _Runs(num_envs, task, config, split, homes, agent, files)
-        self.task = self._runs.task
-        self.worlds = self._runs.worlds
-        self.single_observation_space = self._runs.observation_space
-        self.single_action_space = self._runs.action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators = [np.random.default_rng(i) for i in range(num_envs)]
-
-    def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode for every agent; agent i is seeded as NavEnv with seed + i.
-
-        Raises:
-            UserError: An episode is given: here all are sampled.
-        """
-        if (options or {}).get("episode") is not None:
-            raise UserError('options["episode"]: agents side by side take none: take NavEnv')
-        if seed is not None:
-            if isinstance(seed, int | np.integer):
-                seed = [int(seed) + i for i in range(self.num_envs)]
-            self._generators = [seeding.np_random(s)[0] for s in seed]
-        for i in range(self.num_envs):
-            self._runs.reset(i, self._generators[i])
-        return self._runs.observe(), {}
-
-    def step(
-        self, actions: np.ndarray
-    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Carry out one action of each agent [N].
-
-        Where an episode ends, the observation is that of the next one; the last one is in
-        `infos["final_obs"]` and the sum of the episode in `infos["final_info"]["metrics"]`.
-        """
-        runs = self._runs
-        actions = _checked(actions, (self.num_envs,), self.single_action_space)
-        rewards, terminated, truncated = runs.step(actions)
-        observation = runs.observe()
-        over = terminated | truncated
-        ended = np.flatnonzero(over)
-        infos: dict[str, Any] = {}
-        if len(ended):
-            infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
-            metrics = np.full(self.num_envs, None, dtype=object)
-            for i in ended.tolist():
-                infos["final_obs"][i] = {key: value[i].copy() for key, value in observation.items()}
-                metrics[i] = runs.metrics(i, bool(terminated[i]))
-                runs.reset(i, self._generators[i])
-            infos["_final_obs"] = over
-            infos["final_info"] = {"metrics": metrics, "_metrics": over}
-            observation = runs.observe_again(observation, ended)
-        return observation, rewards, terminated, truncated, infos
-
-    def close_extras(self, **_: Any) -> None:
-        """Free what the simulator holds; gymnasium's `close` calls it."""
-        self.worlds.close()
-
-
-def _checked(actions: Any, shape: tuple[int, ...], space: Any) -> np.ndarray:
-    """Actions as a caller gave them, as an array [N].
-
-    Raises:
-        ValueError: They are not whole numbers of the space, or not of that shape.
-    """
-    values = np.asarray(actions)
-    first, last = int(space.start), int(space.start + space.n - 1)
-    whole = values.shape == shape and values.dtype.kind in "iu"
-    if not whole or (values < first).any() or (values > last).any():
-        raise ValueError(
-            f"expected actions of shape {shape}, whole numbers from {first} to {last}, found "
-            f"{' '.join(str(actions).split())}"
-        )
-    return values.reshape(-1).astype(np.int64)
+        runs = Runs(num_envs, task, config, split, homes, agent, files)
+        super().__init__(num_envs, runs)
+        self.task, self.worlds = runs.task, runs.worlds

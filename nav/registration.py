@@ -34,19 +34,16 @@ def make(
     Args:
         task: Name of the task.
         split: "train", "val" or "test": which homes.
-        render_mode: None: there are no pictures but the agent's own.
+        render_mode: As NavEnv takes it.
         settings: homes and seed, or any setting of the agent (camera_size, rgb) or of the task (max_steps).
 
     Raises:
         UserError: There is no such setting or mode, or a value is out of its range.
     """
     from nav.env import NavEnv
-    from rearrange.errors import UserError
 
-    if render_mode is not None:
-        raise UserError(f"render_mode must be None for {IDS[task]}, found '{render_mode}'")
     config, agent, own = _sorted(task, settings, ("homes", "seed"))
-    return NavEnv(task, config, split, agent=agent, **own)
+    return NavEnv(task, config, split, agent=agent, render_mode=render_mode, **own)
 
 
 def make_vector(num_envs: int, task: str, split: str = "train", **settings: Any) -> NavVectorEnv:

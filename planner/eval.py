@@ -42,10 +42,16 @@ from planner.report import (
 )
 from planner.search import OWN_ENGINE, PlanningError, engine_names
 from rearrange.caching import is_first_start
-from rearrange.command_line import INTERRUPTED, OneLineParser, output_file, output_folder
+from rearrange.command_line import (
+    INTERRUPTED,
+    OneLineParser,
+    check_counts,
+    output_file,
+    output_folder,
+    refuse,
+)
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import HOMES, LAYOUTS_OF_SPLIT
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.tasks import household_names
 from skills.command import (
@@ -57,7 +63,7 @@ from skills.command import (
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.library import skill_sources
 from skills.modes import MONOLITHIC, SKILLS_HELP, parse_modes
-from skills.provenance import RELEASE, check_release, made, write_result
+from skills.provenance import add_homes, check_homes_asked, made, write_result
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -66,9 +72,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("task", help=f"one of: {', '.join(household_names())}")
     parser.add_argument("--episodes", type=int, default=10, metavar="N")
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
-    parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
-    parser.add_argument("--homes", **HOMES)
-    parser.add_argument("--release", **RELEASE)
+    add_homes(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument(
         "--sim", default="mujoco", help="mujoco (default), or habitat (see docs/habitat.md)"
@@ -144,8 +148,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def _check_options(options: argparse.Namespace) -> None:
     """Raise a UserError where options make no sense, alone or together."""
     _check("task", options.task, household_names())
-    _check("split", options.split, tuple(LAYOUTS_OF_SPLIT))
-    check_release(options.split, options.release)
+    check_homes_asked(options)
     mode, _ = parse_modes(options.skills)
     if check_simulator_name(options.sim) != "mujoco":
         if options.video:
@@ -153,28 +156,17 @@ def _check_options(options: argparse.Namespace) -> None:
         make_simulator(options.sim, 1).close()
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     check_level(options.knowledge)
-    for name in ("replan", "seed"):
-        if getattr(options, name) < 0:
-            raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
+    check_counts(options, "replan", "seed", least=0)
+    reason = " follows no plan: leave out {option}"
     if options.plan_only:
-        _refuse(options, "--plan-only", ("ledger", "page", "video", "record_hand_offs", "replan"))
+        written = {"ledger": None, "page": None, "video": False, "record_hand_offs": None}
+        refuse(options, f"--plan-only{reason}", **written, replan=0)
     elif mode == MONOLITHIC:
-        names = ("no_nav", "record_hand_offs", "replan", "navigate_timeout")
-        _refuse(options, f"--skills {MONOLITHIC}", names)
+        of_plans = {"no_nav": False, "record_hand_offs": None, "replan": 0}
+        refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, navigate_timeout="end")
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
-    for name in ("episodes", "workers"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise UserError(f"--{name} must be at least 1, found {value}")
-
-
-def _refuse(options: argparse.Namespace, what: str, names: Sequence[str]) -> None:
-    """Raise a UserError if an option is set that only makes sense where a plan is followed."""
-    for name in names:
-        value = getattr(options, name)
-        if value and value != "end":  # the default of --navigate-timeout
-            raise UserError(f"{what} follows no plan: leave out --{name.replace('_', '-')}")
+    check_counts(options, "episodes", "workers")
 
 
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:

@@ -19,7 +19,7 @@ from planner.interactions import InteractionResult, SkillCall
 from planner.labels import label_of
 from planner.record import Execution, Moment
 from planner.search import PlanStep
-from rearrange.command_line import OneLineParser, output_folder
+from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
 from rearrange.errors import UserError
@@ -271,10 +271,8 @@ def main(arguments: Sequence[str]) -> int:
         if name not in names:
             raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
     parse_modes(options.skills)
-    if options.episodes < 1:
-        raise UserError("--episodes must be at least 1")
-    if options.seed < 0:
-        raise UserError(f"--seed must not be negative, found {options.seed}")
+    check_counts(options, "episodes")
+    check_counts(options, "seed", least=0)
     import torch
 
     torch.set_num_threads(1)  # more only wait for each other on so small a network

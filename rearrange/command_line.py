@@ -1,4 +1,4 @@
-"""Errors of command lines: one line, with exit code 2."""
+"""Errors of command lines, one line with exit code 2, and checks of their options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rearrange.errors import UserError
 
@@ -83,3 +83,30 @@ def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Excepti
             raise
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
+
+
+def check_counts(options: Any, *names: str, least: int = 1) -> None:
+    """Raise a UserError for the first option that is set and less than `least`, which is 1 or 0."""
+    limit = f"be at least {least}" if least else "not be negative"
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value < least:
+            raise UserError(f"{option(name)} must {limit}, found {value}")
+
+
+def refuse(options: Any, reason: str, **unset: Any) -> None:
+    """Raise a UserError for the first option that is set although it does not go with another.
+
+    Args:
+        options: The command line's.
+        reason: Says so; "{option}" in it becomes the option.
+        unset: Name of each such option -> what it is where it is not given.
+    """
+    for name, value in unset.items():
+        if getattr(options, name) != value:
+            raise UserError(reason.format(option=option(name)))
+
+
+def option(name: str) -> str:
+    """An option as it is typed: --max-steps for max_steps."""
+    return f"--{name.replace('_', '-')}"

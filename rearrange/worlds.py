@@ -1,26 +1,28 @@
-"""N worlds of one task: what the Gymnasium environments, single and vector, have in common."""
+"""N worlds of one task on a simulator, as the Gymnasium environments take them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from gymnasium import spaces
 
+from rearrange.action_pipeline import ActionPipeline, checked_action
 from rearrange.caching import cached_njit
-from rearrange.episodes import Episode, RecordedStarts
+from rearrange.episodes import Episode, RecordedStarts, check_episode
 from rearrange.errors import UserError
 from rearrange.late import LateObservations
 from rearrange.robot import find_robot
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
+from rearrange.shell import Observation, Step
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import make_task
-from rearrange.tasks.base import DEPTH_RANGE, Outcome, Task
+from rearrange.tasks.base import DEPTH_RANGE, Task
 from rearrange.tasks.fitness import draw
 from rearrange.tasks.sampling import at_home, source_of
 
@@ -28,52 +30,6 @@ from rearrange.tasks.sampling import at_home, source_of
 EPISODES_PER_HOME = 64
 START_ATTEMPTS = 200
 DEPTH_KEY = "head_depth"
-
-
-def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """What a caller gave as an action, as an array.
-
-    Raises:
-        ValueError: It is no array of real numbers of that shape.
-    """
-    values = np.asarray(action)
-    if values.dtype == np.float32 and values.shape == shape:  # what policies give
-        return values
-    if values.shape != shape or values.dtype.kind not in "fiub":
-        raise ValueError(
-            f"expected an action of shape {shape}, found {type(action).__name__} "
-            f"of shape {values.shape} and type {values.dtype}"
-        )
-    return values
-
-
-def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Actions in [-1, 1] [N, >= J + 3] in the simulator's units, rad, grip, m, rad [N, J + 3].
-
-    Args:
-        scale: `ActionConfig.scale()` of the task [J + 3].
-        action: What the policy wants; clipped to [-1, 1].
-        out: Where to write, or None for a new array.
-
-    Raises:
-        ValueError: An action is NaN or infinite.
-    """
-    physical = np.empty((len(action), len(scale))) if out is None else out
-    if not _scale_actions(scale, action, physical):
-        raise ValueError(f"actions must be finite, found {action}")
-    return physical
-
-
-@cached_njit(nogil=True)
-def _scale_actions(scale: np.ndarray, action: np.ndarray, physical: np.ndarray) -> bool:
-    """Kernel of `to_physical`; False where an action is not finite."""
-    for i in range(len(action)):
-        for k in range(action.shape[1]):
-            if not np.isfinite(action[i, k]):
-                return False
-        for k in range(len(scale)):
-            physical[i, k] = min(max(action[i, k], -1.0), 1.0) * scale[k]
-    return True
 
 
 @cached_njit(nogil=True)
@@ -118,7 +74,18 @@ class EpisodeSource(Protocol):
 
 
 class Worlds:
-    """N worlds of one task: resets, steps, rewards and what is told about an episode."""
+    """N worlds of one task: resets, steps, rewards and what is told about an episode.
+
+    Attributes:
+        task: What is done in them.
+        simulator: What they are simulated by.
+        state: Of the simulator.
+        episodes: Those that run [N]; None where none has begun.
+        steps: Of 1/30 s since the episodes began [N].
+        pipeline: Makes the simulator's actions of a policy's.
+        before_step: Called before each step with what is asked for, in the simulator's units [N, A], and whole
+            [N, A + 1].
+    """
 
     def __init__(
         self,
@@ -142,10 +109,9 @@ class Worlds:
         self.task = make_task(task, config, world_count, robot, scene)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split, homes, robot.name)
-        self.action_scale = self.task.action.scale(robot.actions)
-        self.repeat = int(self.task.action.repeat)
-        if self.repeat < 1:
-            raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
+        self.pipeline = ActionPipeline(self.task, world_count)
+        self.before_step: Callable[[np.ndarray, np.ndarray], None] | None = None
+        self.repeat = self.pipeline.repeat
         self.late = LateObservations(self.task.action.delay, self._look)
         if not isinstance(simulator, Simulator):
             simulator = MujocoSimulator(world_count, simulator, scene)
@@ -160,8 +126,6 @@ class Worlds:
         self.state: SimState = simulator.state
         self.episodes: list[Episode | None] = [None] * world_count
         self.steps = np.zeros(world_count, np.int64)
-        self.full_action = np.zeros((world_count, robot.actions.full_size))
-        self.physical_action = np.empty((world_count, robot.actions.physical_size))
         self.success_once = np.zeros(world_count, bool)
         self.reward_sums = np.zeros((world_count, len(self.task.REWARDS)))
         size = self.task.action_size
@@ -194,12 +158,12 @@ class Worlds:
         recorded = self.starts.draw(self.task.name, self.split, rng, home_seed)
         if recorded is not None:
             self.simulator.reset([i], [recorded])
-            return self.begin(i, recorded)
+            return self._begin(i, recorded)
         apartments = at_home(self.apartments, home_seed) if home_seed else self.apartments
         sample = partial(self._sample, apartments, rng)
         episode = draw(sample, self.simulator, i, START_ATTEMPTS, rejected := Counter())
         if episode is not None:
-            return self.begin(i, episode)
+            return self._begin(i, episode)
         reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
         told = f"{self.task.name}: none of {START_ATTEMPTS} start states was fit: {reasons}"
         raise RuntimeError(told) if self.source is None else UserError(told)
@@ -210,7 +174,17 @@ class Worlds:
             return self.task.sample_episode(apartments, rng)
         return self.source.sample(self.task, rng)
 
-    def begin(self, i: int, episode: Episode) -> None:
+    def put(self, i: int, episode: Episode) -> None:
+        """Put world i into an episode that a caller made.
+
+        Raises:
+            UserError: It is no episode of this task.
+        """
+        check_episode(episode, getattr(self.task, "target_count", None), self.task.robot)
+        self.simulator.reset([i], [episode])
+        self._begin(i, episode)
+
+    def _begin(self, i: int, episode: Episode) -> None:
         """Start counting in world i, which the simulator has just reset."""
         self.episodes[i] = episode
         self.task.start([i], [episode], self.state)
@@ -219,32 +193,53 @@ class Worlds:
         self.reward_sums[i] = 0.0
         self.late.begin(i)
 
-    def step(
-        self, physical: np.ndarray, full_action: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, Outcome]:
-        """Advance all worlds; returns rewards and truncated [N], and what else the step meant."""
+    def take(self, action: Any, shape: tuple[int, ...]) -> None:
+        """Take the policy's next action, in [-1, 1]; ValueError where it is no action of that shape."""
+        self.pipeline.take(checked_action(action, shape))
+
+    def step(self) -> Step:
+        """Advance all worlds 1/30 s by the action that was taken."""
+        step = self._advance(self.pipeline.physical(), self.pipeline.full)
+        self.pipeline.repeated()
+        return step
+
+    def step_physical(self, action: np.ndarray, stop: bool) -> Step:
+        """Advance the only world 1/30 s by an action in the simulator's units; ValueError where it is none."""
+        full = self.pipeline.whole(action, stop)
+        return self._advance(full[:, :-1].copy(), full)
+
+    def _advance(self, physical: np.ndarray, full: np.ndarray) -> Step:
+        """Advance all worlds; the task may mask `physical` [N, A], and is told `full` [N, A + 1]."""
+        if self.before_step is not None:
+            self.before_step(physical, full)
         self.late.before_step()
         self.simulator.step(self.task.mask(self.state, physical))
-        outcome = self.task.evaluate(self.state, full_action)
+        outcome = self.task.evaluate(self.state, full)
         self.late.after_step()
         rewards, truncated = np.empty(len(self.steps)), np.empty(len(self.steps), bool)
         _tally(
             outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
             self.reward_sums, self.steps, self.success_once, rewards, truncated,
         )  # fmt: skip
-        return rewards, truncated, outcome
+        return rewards, outcome.terminated.copy(), truncated
 
-    def observe(self) -> dict[str, np.ndarray]:
+    def observe(self) -> Observation:
         """What policies see now, late if the task says so [N, ...]; fresh arrays."""
         return self.late.observe()
 
-    def _look(self) -> dict[str, np.ndarray]:
+    def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
+        """Observations after some worlds have begun anew: all are drawn at once."""
+        del observation, ids
+        return self.observe()
+
+    def _look(self) -> Observation:
         """Observations of the present state [N, ...]; fresh arrays."""
         observation = {DEPTH_KEY: seen_depth(self.simulator)}
         return observation | self.task.observe(self.state)
 
-    def metrics(self, i: int, outcome: Outcome) -> dict[str, float]:
+    def metrics(self, i: int) -> dict[str, float]:
         """What is told about an episode when it ends, all numbers."""
+        outcome = self.task.outcome
         sums, success = self.reward_sums[i], bool(outcome.success[i])
         told = {
             "success": float(success),
@@ -256,3 +251,7 @@ class Worlds:
         reasons = {name: bool(flags[i]) for name, flags in outcome.failures.items()}
         reasons["timeout"] = not success and not any(reasons.values())
         return told | {f"failure/{name}": float(x) for name, x in reasons.items()}
+
+    def close(self) -> None:
+        """Free the simulator."""
+        self.simulator.close()

@@ -18,21 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from nav.episode_files import SCENES
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file, refuse
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
+from rearrange.errors import UserError
 from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.habitat.process import check_installed
 from rearrange.rules import OURS
-from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.learned import check_metadata
 from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
-from skills.provenance import RELEASE, check_release
+from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
-from skills.settings import CHECKPOINTS, check_dataset, check_skill, settings_type
-from ver import UserError, load_policy, merge_config
+from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
+from ver import load_policy, merge_config
 
 UNTRAINED = "untrained"
 ORACLE, RANDOM, LEARNED = "oracle", "random", "learned"
@@ -92,15 +93,13 @@ def parse(arguments: Sequence[str]) -> Any:
             if options.sim != HABITAT:
                 raise UserError(f"{options.dataset} is of habitat-lab: say --sim habitat, too")
             options.lab_dataset = options.dataset
-    check_split(options.split)
+    check_homes_asked(options)
     options.homes = _homes(options)
-    check_release(options.split, options.release)
-    if options.episodes < 1 or options.workers < 1 or options.seed < 0:
-        raise UserError("--episodes and --workers must be at least 1, --seed at least 0")
-    if options.sanity and (options.policy != LEARNED or options.images != OWN):
-        raise UserError("--sanity compares a policy with others: leave --policy and --images out")
-    if options.sanity_episodes < 1:
-        raise UserError("--sanity-episodes must be at least 1")
+    check_counts(options, "episodes", "workers", "sanity_episodes")
+    check_counts(options, "seed", least=0)
+    if options.sanity:
+        reason = "--sanity compares a policy with others: leave {option} out"
+        refuse(options, reason, policy=LEARNED, images=OWN)
     return options
 
 
@@ -129,10 +128,8 @@ def _parser() -> OneLineParser:
         "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
     )
     parser.add_argument("--episodes", type=int, default=200)
-    parser.add_argument("--split", default="val", help="train, val, or for releases test")
-    parser.add_argument("--homes", **HOMES)
+    add_homes(parser)
     parser.set_defaults(homes=None)
-    parser.add_argument("--release", **RELEASE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--dataset",
@@ -170,10 +167,8 @@ def check_player(options: Any) -> None:
     skill, policy = options.skill, options.policy
     if policy == LEARNED:
         return
-    if options.checkpoint:
-        raise UserError(f"--policy {policy} takes no --checkpoint: leave one of them out")
-    if options.images != OWN:
-        raise UserError(f"--policy {policy} takes no --images: leave one of them out")
+    reason = f"--policy {policy} takes no {{option}}: leave one of them out"
+    refuse(options, reason, checkpoint="", images=OWN)
     if policy == ORACLE and skill in household_names():
         raise UserError(
             f"{skill} has no oracle of its own: python -m planner.eval {skill} "
@@ -214,7 +209,7 @@ def checkpoint_of(options: Any) -> Path:
     given = options.checkpoint not in ("", UNTRAINED)
     path = Path(options.checkpoint) if given else shipped_policy(options.skill, CHECKPOINTS)
     if not given and not path.is_file():
-        script = "train_nav.sh" if options.skill in NAVIGATION_NAMES else "train_skill.sh"
+        script = kind_of(options.skill).SCRIPT
         raise UserError(
             f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
             "give it as --checkpoint"

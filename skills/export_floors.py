@@ -15,8 +15,7 @@ from nav.buildings import load_building
 from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.export import export
-from rearrange.command_line import OneLineParser, output_folder
-from rearrange.errors import UserError
+from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.scenes.apartment import HOMES, check_split
 from skills.command import run_command
 from skills.eval import SEED_STRIDE
@@ -34,8 +33,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     check_split(options.split)
-    if options.episodes < 1 or options.seed < 0:
-        raise UserError("--episodes must be at least 1, --seed at least 0")
+    check_counts(options, "episodes")
+    check_counts(options, "seed", least=0)
     env = NavEnv("pointnav", None, options.split, options.homes)
     episodes: list[NavEpisode] = []
     for index in track(range(options.episodes), "episodes"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,9 +20,9 @@ import numpy as np
 from gymnasium import spaces
 
 from rearrange.errors import UserError
+from skills.environments import Environments
 from skills.recipe import Staged
 from ver import TrainerConfig
-from ver.public import without_private_folders
 
 PREFIX = "habitat-lab:"
 INSTALL_LAB = "pip install --no-deps habitat-lab==0.3.320260507"
@@ -39,11 +39,6 @@ class HabitatLabSettings(Staged):
     # Settings of habitat-lab, e.g. [habitat.simulator.habitat_sim_v0.gpu_device_id=-1]
     overrides: list[str] = field(default_factory=list)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
-
-
-def is_habitat_lab(skill: str) -> bool:
-    """Return whether a training is of a task of habitat-lab."""
-    return skill.startswith(PREFIX)
 
 
 def run_name(skill: str) -> str:
@@ -95,7 +90,7 @@ def _benchmarks(folder: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class HabitatLabEnvironments:
+class HabitatLabEnvironments(Environments):
     """Makes the environments of a task of habitat-lab; picklable.
 
     Attributes:
@@ -104,19 +99,35 @@ class HabitatLabEnvironments:
         split: Its episodes.
     """
 
-    skill: str
     overrides: tuple[str, ...]
     split: str
 
     @classmethod
-    def from_settings(cls, settings: Any, split: str | None = None) -> HabitatLabEnvironments:
-        """The environments that these settings ask for; UserError where they make no sense."""
-        config_of(settings.skill)
-        return cls(settings.skill, tuple(settings.overrides), split or settings.split)
+    def settings_type(cls, skill: str) -> type[HabitatLabSettings]:
+        """See Environments."""
+        del skill
+        return HabitatLabSettings
 
-    def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint, without private folders."""
-        return without_private_folders(asdict(self))
+    @classmethod
+    def config_names(cls, skill: str) -> tuple[str, ...]:
+        """See Environments; all tasks share one."""
+        del skill
+        return ("habitat_lab",)
+
+    @classmethod
+    def from_settings(cls, settings: Any, split: str | None = None) -> HabitatLabEnvironments:
+        """See Environments."""
+        config_of(settings.skill)
+        return cls._of(settings, split=split or settings.split)
+
+    @classmethod
+    def from_metadata(cls, metadata: dict[str, Any], split: str) -> HabitatLabEnvironments:
+        """Raise a UserError: policies of habitat-lab's tasks are not judged by us."""
+        del split
+        raise UserError(
+            f"the policy was trained on {metadata['skill']}: judge it by the success in its log, "
+            "evaluations are of our own tasks"
+        )
 
     def __call__(self, environment_index: int, seed: int) -> HabitatLabEnv:
         """One environment; its episodes are shuffled by its own seed."""

@@ -5,13 +5,12 @@ Imports no torch: environment workers unpickle `NavEnvironments` from here.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, make_dataclass, replace
+from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from omegaconf import OmegaConf
 
 from nav.agent import AgentConfig
 from nav.buildings import building_names, split_of
@@ -23,6 +22,7 @@ from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.habitat.process import check_installed
 from rearrange.scenes.apartment import DEFAULT_HOMES
+from skills.environments import Environments, with_values
 from skills.recipe import Staged
 from ver import TrainerConfig
 
@@ -48,23 +48,8 @@ class NavigationSettings(Staged):
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
 
-@lru_cache
-def navigation_settings_type(name: str) -> type[NavigationSettings]:
-    """NavigationSettings with the task's own config in the field `task`, and its own agent."""
-    task_type = type(default_config(name))
-    agent = TASKS[check_task(name)].agent_config
-    return make_dataclass(
-        "NavigationSettings",
-        [
-            ("task", task_type, field(default_factory=task_type)),
-            ("agent", AgentConfig, field(default_factory=agent)),
-        ],
-        bases=(NavigationSettings,),
-    )
-
-
 @dataclass(frozen=True)
-class NavEnvironments:
+class NavEnvironments(Environments):
     """Makes the environments of a navigation task; picklable.
 
     Attributes:
@@ -77,7 +62,7 @@ class NavEnvironments:
         scenes: Folder of the scenes.
     """
 
-    skill: str
+    SCRIPT: ClassVar[str] = "train_nav.sh"
     task: dict[str, Any]
     split: str
     agent: dict[str, Any]
@@ -86,20 +71,38 @@ class NavEnvironments:
     scenes: str = SCENES
 
     @classmethod
+    @lru_cache
+    def settings_type(cls, skill: str) -> type[NavigationSettings]:
+        """NavigationSettings with the task's own config in the field `task`, and its own agent."""
+        task_type = type(default_config(skill))
+        agent = TASKS[check_task(skill)].agent_config
+        return make_dataclass(
+            "NavigationSettings",
+            [
+                ("task", task_type, field(default_factory=task_type)),
+                ("agent", AgentConfig, field(default_factory=agent)),
+            ],
+            bases=(NavigationSettings,),
+        )
+
+    @classmethod
+    def config_names(cls, skill: str) -> tuple[str, ...]:
+        """See Environments."""
+        return "navigation", skill
+
+    @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> NavEnvironments:
-        """The environments that these settings ask for; UserError where they make no sense."""
+        """See Environments."""
         settings.agent.check()
         settings.task.check()
         chosen: str = split or settings.split
         building_names(settings.homes, chosen)
-        task, agent = asdict(settings.task), asdict(settings.agent)
-        made = cls(settings.skill, task, chosen, agent, settings.homes)
         if settings.sim == GRID:
             if settings.dataset:
                 raise UserError(
                     f"dataset={settings.dataset} is played on habitat-sim: say sim=habitat"
                 )
-            return made
+            return cls._of(settings, split=chosen, dataset="", scenes=SCENES)
         if settings.sim != HABITAT:
             raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")
         check_installed()
@@ -108,7 +111,7 @@ class NavEnvironments:
                 "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
                 "habitat-test-scenes/v1/{split}/{split}.json.gz"
             )
-        made = replace(made, dataset=settings.dataset, scenes=settings.scenes)
+        made = cls._of(settings, split=chosen)
         made.files()
         return made
 
@@ -132,13 +135,12 @@ class NavEnvironments:
         return SceneEpisodes(self.skill, path, self.scenes)
 
     def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint; `from_metadata` reads them."""
+        """Plain values for a checkpoint, with the whole paths of Habitat's episodes: it is judged on them."""
         return asdict(self)
 
     def task_config(self) -> Any:
         """The task's config as its dataclass."""
-        schema = OmegaConf.structured(default_config(self.skill))
-        return OmegaConf.to_object(OmegaConf.merge(schema, self.task))
+        return with_values(default_config(self.skill), self.task)
 
     def __call__(self, environment_index: int, seed: int) -> NavEnv:
         """One environment."""

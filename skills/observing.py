@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rearrange.action_pipeline import ActionPipeline
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, spec_of
 from rearrange.late import LateObservations
-from rearrange.worlds import to_physical
 from skills.base import SkillArgument, as_episode
 from skills.endings import Ending
 from skills.knowledge import Body, PolicySenses
@@ -60,8 +60,7 @@ class ObservingSkill:
         self.ending = ending(task.config, task.robot)
         self._camera_size = camera_size
         self.senses = PolicySenses(task, camera_size)
-        self.scale = task.action.scale(task.robot.actions)
-        self.full = np.zeros((1, task.robot.actions.full_size))
+        self.pipeline = ActionPipeline(task)
         self.steps = 0  # since the skill began
 
     def reset(self, world: RearrangeEnv, argument: SkillArgument) -> None:
@@ -80,7 +79,7 @@ class ObservingSkill:
         self.senses.begin(world, episode)
         self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
         self.late.begin(0)
-        self.full[:] = 0.0
+        self.pipeline.clear()
         self.steps = 0
         self.runner.restart()
         self.ending.begin(Body(world), argument)
@@ -89,19 +88,19 @@ class ObservingSkill:
         """Next action in the simulator's units [J + 3], masked and repeated as in training."""
         if self.steps:
             self.late.after_step()
-        if self.steps % int(self.task.action.repeat) == 0:
+        if self.steps % self.pipeline.repeat == 0:
             observation = {key: value[0] for key, value in self.late.observe().items()}
-            self.full[0, self.task.action_slice] = self.runner.act(observation)
+            self.pipeline.take(self.runner.act(observation))
         else:
-            self.full[0, -1] = -1.0  # stop is called once, where the policy has seen the world
+            self.pipeline.repeated()
         self.steps += 1
-        action = self.senses.mask(world, to_physical(self.scale, self.full))
+        action = self.senses.mask(world, self.pipeline.physical())
         self.ending.watch(action)
         return action
 
     def done(self, world: RearrangeEnv) -> bool:
         """Return whether the skill is over, from what the robot can tell."""
-        return self.ending.is_over(Body(world), bool(self.full[0, -1] > 0.0))
+        return self.ending.is_over(Body(world), self.pipeline.stops)
 
 
 def ending_of(name: str) -> type[Ending]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -124,14 +124,6 @@ def _changed(task: Mapping[str, Any], changes: Mapping[str, Any] | None) -> Any:
     return OmegaConf.to_container(OmegaConf.merge(dict(task), dict(changes or {})))
 
 
-def _unseen(
-    skill: str, split: str, rules: str, changes: Mapping[str, Any] | None, homes: str
-) -> SkillEnvironments:
-    """Environments of a skill or a scenario in which nobody looks."""
-    environments = SkillEnvironments.of_rules(skill, split, rules, UNSEEN)
-    return replace(environments, task=_changed(environments.task, changes), homes=homes)
-
-
 def _mean_images(environment: Any, keys: Sequence[str]) -> dict[str, np.ndarray]:
     """The mean of the first images of other episodes: what a policy may expect without looking."""
     first: list[dict[str, np.ndarray]] = []
@@ -168,10 +160,12 @@ class _OtherWorld:
         return {key: seen[key] for key in self.runner.policy.images.keys}
 
 
-class OraclePlayer:
-    """Plays a skill's task with its oracle, which calls stop when it has finished or given up.
+class TaskPlayer:
+    """Plays the task of a skill or a scenario with somebody who has learned nothing.
 
-    No mask ignores its stops: it closes a fridge with the arm at rest, which no mask could tell.
+    Attributes:
+        skill: Whose task.
+        environment: The world, where nobody looks.
     """
 
     def __init__(
@@ -184,10 +178,14 @@ class OraclePlayer:
     ) -> None:
         """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
         self.skill = skill
-        environments = _unseen(skill, split, rules, changes, homes)
-        config = without_stop_masks(environments.task_config())
-        simulator = environments.simulator_config()
-        self.environment = RearrangeEnv(skill, config, split, simulator, homes=homes)
+        environments = SkillEnvironments.of_rules(skill, split, rules, UNSEEN)
+        task = _changed(environments.task, changes)
+        environments = self._adapted(replace(environments, task=task, homes=homes))
+        self.environment: RearrangeEnv = environments(0, 0)
+
+    def _adapted(self, environments: SkillEnvironments) -> SkillEnvironments:
+        """The environments as the player needs them."""
+        return environments
 
     def play(
         self,
@@ -199,48 +197,48 @@ class OraclePlayer:
         world = self.environment
         world.reset(seed=seed, options=options)
         world.after_step = observe
-        detour = needs_detour(world)
-        oracle = begin_oracle(self.skill, world, argument_of(self.skill, world.episode))
-        ended, info = False, {}
-        while not ended:
-            action = oracle.act(world.state, 0)
-            stop = oracle.done(world.state, 0)
-            _, terminated, truncated, info = world.step_physical(action, stop)
-            ended = terminated or truncated
-        return info["metrics"] | {"detour": float(detour)}
-
-
-class RandomPlayer:
-    """Plays a skill's or a scenario's task with actions that are uniform in the action space."""
-
-    def __init__(
-        self,
-        skill: str,
-        split: str,
-        rules: str = OURS,
-        changes: Mapping[str, Any] | None = None,
-        homes: str = DEFAULT_HOMES,
-    ) -> None:
-        """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
-        self.environment = _unseen(skill, split, rules, changes, homes)(0, 0)
-
-    def play(
-        self,
-        seed: int,
-        options: dict[str, Any] | None,
-        observe: Callable[[RearrangeEnv], None] | None = None,
-    ) -> dict[str, float]:
-        """Play one episode; the arguments are those of `PolicyPlayer.play`. Returns its metrics."""
-        world = self.environment
-        world.reset(seed=seed, options=options)
-        world.after_step = observe
-        world.action_space.seed(seed)
         detour = float(needs_detour(world))
+        step = self._begin(seed)
         ended, info = False, {}
         while not ended:
-            _, _, terminated, truncated, info = world.step(world.action_space.sample())
+            *_, terminated, truncated, info = step()
             ended = terminated or truncated
         return info["metrics"] | {"detour": detour}
+
+    def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
+        """Begin to act; returns what takes a step of the world."""
+        raise NotImplementedError
+
+
+class OraclePlayer(TaskPlayer):
+    """Plays a skill's task with its oracle, which calls stop when it has finished or given up.
+
+    No mask ignores its stops: it closes a fridge with the arm at rest, which no mask could tell.
+    """
+
+    def _adapted(self, environments: SkillEnvironments) -> SkillEnvironments:
+        task = asdict(without_stop_masks(environments.task_config()))
+        return replace(environments, task=task)
+
+    def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
+        del seed
+        world = self.environment
+        oracle = begin_oracle(self.skill, world, argument_of(self.skill, world.episode))
+
+        def step() -> tuple[Any, ...]:
+            action = oracle.act(world.state, 0)
+            return world.step_physical(action, oracle.done(world.state, 0))
+
+        return step
+
+
+class RandomPlayer(TaskPlayer):
+    """Plays a skill's or a scenario's task with actions that are uniform in the action space."""
+
+    def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
+        world = self.environment
+        world.action_space.seed(seed)
+        return lambda: world.step(world.action_space.sample())
 
 
 def player_of(

@@ -6,6 +6,7 @@ import hashlib
 import platform
 import shlex
 import subprocess
+from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import HOMES, check_split
 from skills.command import machine, write_json
 from ver.public import ROOT, without_private_folders
 
@@ -29,11 +31,6 @@ DISTRIBUTIONS = {
 }
 TEST = "test"  # the split that only release evaluations see
 UNKNOWN = "unknown"
-RELEASE: dict[str, Any] = {
-    "default": "",
-    "metavar": "NAME",
-    "help": "which one --split test judges",
-}
 
 
 def made(
@@ -86,8 +83,18 @@ def command_line(module: str, arguments: Sequence[str]) -> str:
     return f"python -m {module} {shlex.join(without_private_folders(list(arguments)))}".rstrip()
 
 
-def check_release(split: str, release: str) -> None:
-    """Raise a UserError where an evaluation looks at the test split without the name of a release."""
+def add_homes(parser: ArgumentParser) -> None:
+    """Options of every evaluation that say in which homes: --split, --homes, --release."""
+    parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
+    parser.add_argument("--homes", **HOMES)
+    parser.add_argument(
+        "--release", default="", metavar="NAME", help=f"which one --split {TEST} judges"
+    )
+
+
+def check_homes_asked(options: Any) -> None:
+    """Raise a UserError for an unknown split, or for the test split without the name of a release."""
+    split, release = check_split(options.split), options.release
     if split == TEST and not release:
         raise UserError(
             "--split test judges a release, once: choose with --split val, or say --release NAME"

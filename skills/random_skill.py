@@ -6,8 +6,8 @@ import zlib
 
 import numpy as np
 
+from rearrange.action_pipeline import to_physical
 from rearrange.env import RearrangeEnv
-from rearrange.worlds import to_physical
 from skills.base import SkillArgument
 from skills.registry import find
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from functools import lru_cache
-from typing import Any
-
-from omegaconf import OmegaConf
+from typing import Any, ClassVar
 
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
@@ -34,18 +32,13 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
 from rearrange.worlds import EpisodeSource
-from skills.habitat_lab import (
-    PREFIX,
-    HabitatLabEnvironments,
-    HabitatLabSettings,
-    is_habitat_lab,
-)
-from skills.navigation import NAVIGATION_NAMES, NavEnvironments, navigation_settings_type
+from skills.environments import Environments, with_values
+from skills.habitat_lab import PREFIX, HabitatLabEnvironments
+from skills.navigation import NAVIGATION_NAMES, NavEnvironments
 from skills.recipe import Staged
 from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
 from ver.config import CloningConfig
-from ver.public import without_private_folders
 
 CONFIGS = SHIPPED / "configs"
 CHECKPOINTS = SHIPPED / "data" / "checkpoints"
@@ -89,7 +82,7 @@ class TrainingSettings(Staged):
 def check_skill(skill: str) -> str:
     """Return the name of what can be trained or raise a UserError that lists what there is."""
     names = (*skill_names(), *household_names(), *NAVIGATION_NAMES)
-    if skill not in names and not is_habitat_lab(skill):
+    if skill not in names and not skill.startswith(PREFIX):
         hint = ""
         ours = next((name for name, s in all_specs().items() if s.habitat_name == skill), None)
         if ours is not None:
@@ -108,22 +101,16 @@ def check_task(name: str) -> str:
     return name if name in TASKS else find(name).name
 
 
-@lru_cache
-def settings_type(skill: str) -> type[Any]:
-    """TrainingSettings, or NavigationSettings, with the task's own config in the field `task`.
+def kind_of(skill: str) -> type[Environments]:
+    """Find the kind of environments of something that can be trained."""
+    if skill.startswith(PREFIX):
+        return HabitatLabEnvironments
+    return NavEnvironments if skill in NAVIGATION_NAMES else SkillEnvironments
 
-    Tasks of habitat-lab have HabitatLabSettings: their configs are habitat-lab's.
-    """
-    if is_habitat_lab(skill):
-        return HabitatLabSettings
-    if skill in NAVIGATION_NAMES:
-        return navigation_settings_type(skill)
-    task_type = type(default_config(check_skill(skill)))
-    return make_dataclass(
-        "TrainingSettings",
-        [("task", task_type, field(default_factory=task_type))],
-        bases=(TrainingSettings,),
-    )
+
+def settings_type(skill: str) -> type[Any]:
+    """Settings of its training, with the task's own config in the field `task` where the task is ours."""
+    return kind_of(skill).settings_type(skill)
 
 
 def hab_settings(skill: str) -> Any:
@@ -139,8 +126,8 @@ def hab_settings(skill: str) -> Any:
 
 
 @dataclass(frozen=True)
-class SkillEnvironments:
-    """Makes the environments of a skill; picklable.
+class SkillEnvironments(Environments):
+    """Makes the environments of a skill or a scenario; picklable.
 
     Attributes:
         skill: Task to make.
@@ -158,7 +145,7 @@ class SkillEnvironments:
         robot: Name of the robot.
     """
 
-    skill: str
+    SCRIPT: ClassVar[str] = "train_skill.sh"
     task: dict[str, Any]
     split: str
     camera_size: int
@@ -173,37 +160,40 @@ class SkillEnvironments:
     robot: str = DEFAULT_ROBOT
 
     @classmethod
+    @lru_cache
+    def settings_type(cls, skill: str) -> type[Any]:
+        """TrainingSettings with the task's own config in the field `task`."""
+        task_type = type(default_config(check_skill(skill)))
+        return make_dataclass(
+            "TrainingSettings",
+            [("task", task_type, field(default_factory=task_type))],
+            bases=(TrainingSettings,),
+        )
+
+    @classmethod
+    def config_names(cls, skill: str) -> tuple[str, ...]:
+        """See Environments; scenarios share one."""
+        return "skill", "household" if skill in household_names() else skill
+
+    @classmethod
     def from_settings(cls, settings: Any, split: str | None = None) -> SkillEnvironments:
-        """The environments that these settings ask for; UserError where they make no sense."""
+        """See Environments."""
+        chosen: str = split or settings.split
         settings.randomise.check()
         check_teacher(settings)
         check_rules(settings.rules)
-        layouts_of(split or settings.split, settings.homes)
+        layouts_of(chosen, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
-        starts.check(settings.skill, split or settings.split, settings.homes, settings.robot)
+        starts.check(settings.skill, chosen, settings.homes, settings.robot)
         check_ranges(settings.task, "task")
         simulator = SimulatorConfig(robot=settings.robot, camera_size=settings.camera_size)
         if check_simulator_name(settings.sim) != "mujoco":
             asked = replace(simulator, randomise=settings.randomise)
             make_simulator(settings.sim, 1, asked).close()
-        return cls(
-            settings.skill,
-            asdict(settings.task),
-            split or settings.split,
-            settings.camera_size,
-            settings.slide,
-            asdict(settings.randomise),
-            asdict(starts),
-            settings.sim,
-            settings.stall,
-            settings.dataset,
-            settings.rules,
-            settings.homes,
-            settings.robot,
-        )
+        return cls._of(settings, split=chosen, starts=asdict(starts))
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
@@ -235,14 +225,9 @@ class SkillEnvironments:
             rules=rules,
         )  # fmt: skip
 
-    def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint, without private folders; `from_metadata` reads them."""
-        return without_private_folders(asdict(self))
-
     def task_config(self) -> Any:
         """The task's config as its dataclass."""
-        schema = OmegaConf.structured(default_config(check_task(self.skill)))
-        return OmegaConf.to_object(OmegaConf.merge(schema, self.task))
+        return with_values(default_config(check_task(self.skill)), self.task)
 
     def simulator_config(self) -> SimulatorConfig:
         """Settings of the simulator."""
@@ -309,15 +294,9 @@ def check_dataset(dataset: str, sim: str, skill: str) -> None:
     DatasetEpisodes(dataset)
 
 
-Environments = SkillEnvironments | NavEnvironments | HabitatLabEnvironments
-
-
-def make_environments(settings: Any) -> Environments:
+def make_environments(settings: Any) -> Any:
     """The environments that settings ask for; UserError where they make no sense."""
-    if is_habitat_lab(settings.skill):
-        return HabitatLabEnvironments.from_settings(settings)
-    kind = NavEnvironments if settings.skill in NAVIGATION_NAMES else SkillEnvironments
-    return kind.from_settings(settings)
+    return kind_of(settings.skill).from_settings(settings)
 
 
 def environments_of(metadata: dict[str, Any], split: str) -> SkillEnvironments | NavEnvironments:
@@ -326,10 +305,4 @@ def environments_of(metadata: dict[str, Any], split: str) -> SkillEnvironments |
     Raises:
         UserError: It was trained on a task of habitat-lab.
     """
-    if is_habitat_lab(metadata["skill"]):
-        raise UserError(
-            f"the policy was trained on {metadata['skill']}: judge it by the success in its log, "
-            "evaluations are of our own tasks"
-        )
-    kind = NavEnvironments if metadata["skill"] in NAVIGATION_NAMES else SkillEnvironments
-    return kind.from_metadata(metadata, split)
+    return kind_of(metadata["skill"]).from_metadata(metadata, split)

@@ -32,11 +32,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
-from rearrange.scenes.apartment import DEFAULT_HOMES, HOMES, check_split
+from rearrange.scenes.apartment import DEFAULT_HOMES
 from rearrange.tasks import Pick
 from rearrange.tasks.sampling import source_of
 from skills.command import counted, run_command
@@ -46,7 +46,7 @@ from skills.learned import check_metadata
 from skills.places import count_places, plans_of, told_places
 from skills.players import PolicyPlayer
 from skills.plot import load_pyplot
-from skills.provenance import RELEASE, check_release, made, write_result
+from skills.provenance import add_homes, check_homes_asked, made, write_result
 from skills.settings import CHECKPOINTS
 from skills.statistics import Proportion, proportion
 from skills.workers import play_in_workers
@@ -301,21 +301,15 @@ def parse(arguments: Sequence[str]) -> Any:
     choose = partial(parser.add_argument, help="default: %(default)s")
     choose("--actions", choices=("mean", "sampled"), default="mean")
     choose("--heading", choices=("random", "object"), default="random")
-    parser.add_argument("--split", default="val", help="train, val (default), or for releases test")
-    parser.add_argument("--homes", **HOMES)
-    parser.add_argument("--release", **RELEASE)
+    add_homes(parser)
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     parser.add_argument("--output", type=output_file, help="PNG to write")
     options = parser.parse_args(arguments)
     if options.study not in STUDIES:
         raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")
-    check_split(options.split)
-    check_release(options.split, options.release)
-    for name in ("episodes", "workers", "max_steps"):
-        if getattr(options, name) < 1:
-            raise UserError(f"--{name.replace('_', '-')} must be at least 1")
-    if options.seed < 0:
-        raise UserError("--seed must not be negative")
+    check_homes_asked(options)
+    check_counts(options, "episodes", "workers", "max_steps")
+    check_counts(options, "seed", least=0)
     if not all(0 <= distance < math.inf for distance in options.distances):
         raise UserError("--distances must be finite and not negative")
     return options

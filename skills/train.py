@@ -27,7 +27,8 @@ from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.demonstrations import imitate
-from skills.habitat_lab import is_habitat_lab, run_name
+from skills.environments import Environments
+from skills.habitat_lab import HabitatLabEnvironments, run_name
 from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
 from skills.peek import Watched, page_of
@@ -36,9 +37,9 @@ from skills.recipe import check_stages, recipe_of, trained_stages
 from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
-    Environments,
     check_skill,
     hab_settings,
+    kind_of,
     make_environments,
     settings_type,
 )
@@ -89,11 +90,7 @@ def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
 
 def _merged(skill: str, overrides: Sequence[str]) -> Any:
     schema = settings_type(check_skill(skill))
-    common = ("navigation",) if skill in NAVIGATION_NAMES else ("skill",)
-    names = (*common, "household" if skill in household_names() else skill)
-    if is_habitat_lab(skill):
-        names = ("habitat_lab",)
-    files = [config_of(name) for name in names]
+    files = [config_of(name) for name in kind_of(skill).config_names(skill)]
     settings = merge_config(schema(), files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
     if preset != "cpu" or check_rules(rules) != OURS:
@@ -103,7 +100,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         if preset in WHOLE_PRESETS:
             start = replace(start, trainer=TrainerConfig())
         settings = merge_config(start, [] if preset == "cpu" else [_preset_file(preset)], overrides)
-    if not is_habitat_lab(skill) and settings.split == TEST:
+    if kind_of(skill) is not HabitatLabEnvironments and settings.split == TEST:
         raise UserError(
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
         )

@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT
@@ -53,11 +53,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     check.add_argument("path", type=Path)
     options = parser.parse_args(arguments)
     if options.command == "generate":
-        for name in ("episodes", "workers"):
-            if getattr(options, name) < 1:
-                raise UserError(f"--{name} must be at least 1, found {getattr(options, name)}")
-        if options.seed < 0:
-            raise UserError(f"--seed must not be negative, found {options.seed}")
+        check_counts(options, "episodes", "workers")
+        check_counts(options, "seed", least=0)
     return options
 
 

@@ -79,11 +79,6 @@ class OccupancyGrid:
         )
         return grid
 
-    @classmethod
-    def from_apartment(cls, apartment: Building, cell: float = CELL_SIZE) -> OccupancyGrid:
-        """The grid of an apartment; the same as calling the class."""
-        return cls(apartment, cell)
-
     def with_obstacles(self, footprints: np.ndarray) -> OccupancyGrid:
         """The same floor with more on it: footprints [M, 6] as of `footprints_of`, an open door's e.g."""
         grid = copy.copy(self)

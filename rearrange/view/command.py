@@ -21,7 +21,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.episodes.dataset import SAMPLED, shown
@@ -121,9 +121,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         raise UserError(f"--output must end in .png, found {options.output}")
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
-    for name in ("episode", "steps", "seed"):
-        if getattr(options, name) < 0:
-            raise UserError(f"--{name} must not be negative, found {getattr(options, name)}")
+    check_counts(options, "episode", "steps", "seed", least=0)
     return options
 
 

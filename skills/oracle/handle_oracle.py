@@ -11,6 +11,7 @@ import numpy as np
 from rearrange.robot import RobotSpec
 from rearrange.robot.kinematics import solve_ik
 from rearrange.sim.base import SimState
+from skills.oracle.arm import SETTLE_STEPS
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.fixtures import Fixture
 from skills.oracle.handle_planner import Grasp, HandlePlanner
@@ -57,7 +58,7 @@ class HandleOracle(Oracle):
     def handle_planner(self) -> HandlePlanner:
         """Planner for the world as it is now."""
         return HandlePlanner(
-            self.robot,
+            self.spec,
             self.grid,
             self.fixture,
             self.obstacles(self.held),
@@ -71,7 +72,7 @@ class HandleOracle(Oracle):
     ) -> np.ndarray | None:
         """Base actions [K, 2] from a base pose [3] that close the door with the arm in a posture."""
         return plan_sweep(
-            self.robot,
+            self.spec,
             self.grid,
             self.fixture,
             self.obstacles(self.held),
@@ -87,28 +88,28 @@ class HandleOracle(Oracle):
         base = self.base_pose
         local = self.obstacles(self.held).near(base[0], base[1], 1.4)
         world = base, self.spheres(), local.boxes, local.cylinders
-        return plan_arm(self.robot, self.joints, posture, *world, ARM_MARGIN)
+        return plan_arm(self.spec, self.joints, posture, *world, ARM_MARGIN)
 
     def _unfold_at(self, planner: HandlePlanner, grasp: Grasp) -> Actions:
         """Drive to the stage and unfold, on the way if there is room; True if it got there."""
         actions = planner.base.plan(self.base_pose, grasp.stage)
         posture = grasp.unfold[-1]
         if actions is not None and len(actions):
-            yield from self._find_targets()
+            yield from self.find_targets()
             first = self._first_unfolding(planner, actions, posture)
             if first is not None and (yield from self._drive_unfolding(actions, first, posture)):
                 unfold = np.vstack([self.joints, posture])
-                return (yield from self._follow(unfold))
+                return (yield from self.follow(unfold))
         if not (yield from self._go_to(planner.base, grasp.stage)):
             return False
-        return (yield from self._follow(grasp.unfold))
+        return (yield from self.follow(grasp.unfold))
 
-    def _settle(self, goal: np.ndarray, still: bool = False) -> Actions:
+    def settle(self, goal: np.ndarray, still: bool = False) -> Actions:
         """Wait for the arm to come near enough: the way to a handle and rest leave room for that."""
-        for _ in range(self.config.settle_steps):
+        for _ in range(SETTLE_STEPS):
             if np.abs(goal - self.joints).max() < SETTLED:
                 return True
-            yield self._command(goal - self._targets)
+            yield self.command(goal - self._targets)
         return bool(np.abs(goal - self.joints).max() < 2.0 * SETTLED)
 
     def _first_unfolding(
@@ -142,7 +143,7 @@ class HandleOracle(Oracle):
         for k, (forward, turn) in enumerate(actions):
             share = min(max(k - first + 1, 0) * ARM_PACE / length, 1.0)
             arm = start + (posture - start) * share - self._targets
-            yield self._command(arm, float(forward), float(turn))
+            yield self.command(arm, float(forward), float(turn))
             heading = expected[2] + 0.5 * turn
             expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
             gap = self.base_pose - expected
@@ -198,7 +199,7 @@ class HandleOracle(Oracle):
         heading = self.base_pose[2] + 0.5 * turn
         forward = float(gap[0] * math.cos(heading) + gap[1] * math.sin(heading))
         forward = float(np.clip(forward, -self.config.forward_step, self.config.forward_step))
-        return self._command(posture - self._targets, forward, turn, grip)
+        return self.command(posture - self._targets, forward, turn, grip)
 
     def _progress(self, grasp: Grasp) -> float:
         """The opening to which the present base pose belongs [m or rad]."""

@@ -58,7 +58,7 @@ class NavigateToHandle(HandleOracle):
         for pose in sorted(poses, key=lambda pose: drive_cost(self.base_pose, pose)):
             if planner.base.is_free(pose) and any(
                 self.sweep_plan(pose, posture, farthest) is not None
-                for posture, farthest in sweeps(self.robot, self.fixture.door.pushed)
+                for posture, farthest in sweeps(self.spec, self.fixture.door.pushed)
             ):
                 return pose
         return None

@@ -77,7 +77,7 @@ class OpenOracle(HandleOracle):
         )
         for _ in range(2):
             if touched and not self.holds_handle:
-                yield self._command(grasp.unfold[-1] - self._targets, grip=HOLD)
+                yield self.command(grasp.unfold[-1] - self._targets, grip=HOLD)
         if not self.holds_handle:
             self.failure = "open: no contact"
         return self.holds_handle
@@ -94,7 +94,7 @@ class OpenOracle(HandleOracle):
         still = 0
         for _ in range(WAIT):
             before = self.fixture.handle(self.opening)
-            yield self._command(grasp.unfold[-1] - self._targets, grip=HOLD)
+            yield self.command(grasp.unfold[-1] - self._targets, grip=HOLD)
             moved = np.abs(self.fixture.handle(self.opening) - before).max()
             still = still + 1 if moved < STILL else 0
             if still == 3:
@@ -105,7 +105,7 @@ class OpenOracle(HandleOracle):
 
     def _leave(self, grasp: Grasp) -> Actions:
         """Let go and take the hand off the handle."""
-        yield self._command(grip=LET_GO)
+        yield self.command(grip=LET_GO)
         away = max(self.opening, self._progress(grasp)) + RETREAT[self.fixture.is_door]
         yield from self._ride(grasp, away, LET_GO)
         return True
@@ -168,16 +168,16 @@ class CloseOracle(HandleOracle):
 
     def _sweep(self) -> Actions:
         """Push the door shut with the arm in one posture; False if that cannot be planned."""
-        for posture, farthest in sweeps(self.robot, self.fixture.door.pushed):
+        for posture, farthest in sweeps(self.spec, self.fixture.door.pushed):
             actions = self.sweep_plan(self.base_pose, posture, farthest)
             if actions is None:
                 continue
             path = self._way_to(posture)
             if path is None:
                 continue
-            yield from self._find_targets()
-            if len(path) > 2 or np.abs(posture - self.robot.resting_arm).max() > 0.0:
-                yield from self._follow(path)
+            yield from self.find_targets()
+            if len(path) > 2 or np.abs(posture - self.spec.resting_arm).max() > 0.0:
+                yield from self.follow(path)
             yield from self._drive_with(actions, posture)
             return True
         return False
@@ -187,9 +187,9 @@ class CloseOracle(HandleOracle):
         for forward, turn in actions:
             if self._is_closed:
                 break
-            yield self._command(posture - self._targets, float(forward), float(turn))
+            yield self.command(posture - self._targets, float(forward), float(turn))
         for _ in range(COAST):
             if self._is_closed:
                 break
-            yield self._command(posture - self._targets)
+            yield self.command(posture - self._targets)
         return (yield from self._straight(-BACK))

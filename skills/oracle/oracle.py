@@ -7,27 +7,21 @@ state machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from rearrange.navigation import OccupancyGrid
 from rearrange.robot import RobotSpec
-from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
+from skills.oracle.arm import Actions, Arm
 from skills.oracle.arm_planner import plan_arm
 from skills.oracle.base_planner import BasePlanner
 from skills.oracle.collision import load_spheres, planning_of
-from skills.oracle.descents import RISE_STEP
 from skills.oracle.obstacles import Obstacles, matrix_of, obstacles_of
 from skills.oracle.reach import ARM_MARGIN
-
-STILL = 0.08  # [rad/s], joint speed that counts as standing still
-Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
 
 
 @dataclass(frozen=True)
@@ -35,31 +29,21 @@ class OracleConfig:
     """Speeds and tolerances.
 
     Attributes:
-        arm_step: Largest change of an arm joint target per step [rad].
         forward_step: Largest base motion per step [m].
         turn_step: Largest base turn per step [rad].
         slow_step: Base motion per step with the arm stretched out [m].
-        descent_step: Vertical speed of the hand near things [m per step].
-        target_lead: The simulator's limit on how far targets run ahead of joints [rad].
-        settle_steps: Longest wait for the arm to arrive.
-        settle_error: Joint error that counts as arrived [rad].
         drift: Deviation from a drive's plan that ends it [m, rad].
         attempts: Plans that are tried before the oracle gives up.
     """
 
-    arm_step: float = 0.0375
     forward_step: float = 0.0833
     turn_step: float = 0.0833
     slow_step: float = 0.06
-    descent_step: float = 0.012
-    target_lead: float = 0.15
-    settle_steps: int = 20
-    settle_error: float = 0.015
     drift: float = 0.02
     attempts: int = 5
 
 
-class Oracle:
+class Oracle(Arm):
     """Base of the three oracles; acts in one world at a time."""
 
     def __init__(self, grid: OccupancyGrid, config: OracleConfig | None = None) -> None:
@@ -92,7 +76,7 @@ class Oracle:
                 return next(self._steps)
             except StopIteration:
                 self._finished = True
-        return self._command()
+        return self.command()
 
     def done(self, state: SimState, i: int) -> bool:
         """True once nothing is left to do, be it by success or by giving up (see `failure`)."""
@@ -113,7 +97,7 @@ class Oracle:
         return self._state
 
     @property
-    def robot(self) -> RobotSpec:
+    def spec(self) -> RobotSpec:
         """Who acts."""
         return self.state.robot
 
@@ -126,6 +110,16 @@ class Oracle:
     def joints(self) -> np.ndarray:
         """Measured arm joints [J], a copy."""
         return np.array(self.state.arm_joints[self._world], dtype=float)
+
+    @property
+    def holding(self) -> bool:
+        """Return whether an object is in the gripper."""
+        return self.held != NOTHING
+
+    @property
+    def speed(self) -> float:
+        """Speed of the fastest arm joint [rad/s]."""
+        return float(np.abs(self.state.arm_velocities[self._world]).max())
 
     @property
     def held(self) -> int:
@@ -160,89 +154,19 @@ class Oracle:
 
     def spheres(self) -> np.ndarray:
         """Arm and what it holds [S, 5]."""
-        arm = planning_of(self.robot).spheres
+        arm = planning_of(self.spec).spheres
         if self.held == NOTHING:
             return arm
-        load = load_spheres(self.robot, self.kind_of(self.held), *self.load_in_hand(self.held))
+        load = load_spheres(self.spec, self.kind_of(self.held), *self.load_in_hand(self.held))
         return np.vstack([arm, load])
 
     # --- acting ---------------------------------------------------------------------------------
-
-    def _command(
-        self,
-        arm: np.ndarray | None = None,
-        forward: float = 0.0,
-        turn: float = 0.0,
-        grip: float | None = None,
-    ) -> np.ndarray:
-        """One action; remembers the joint targets exactly as the simulator does."""
-        if arm is not None:
-            arm = np.clip(arm, -self.config.arm_step, self.config.arm_step)
-        if grip is None:
-            grip = HOLD if self.held != NOTHING else LET_GO
-        layout = self.robot.actions
-        action = layout.physical(arm, grip, forward, turn)
-        lead, measured = self.config.target_lead, self.joints
-        targets = np.clip(self._targets + action[layout.arm], measured - lead, measured + lead)
-        self._targets = np.clip(targets, *self.robot.limits)
-        return action
-
-    def _follow(self, path: np.ndarray, speed: float = 1.0, settle: bool = True) -> Actions:
-        """Move the arm along way points [K, J] that are joined by straight lines."""
-        yield from self._find_targets()
-        step = self.config.arm_step * speed
-        for first, second in pairwise(path):
-            count = max(1, math.ceil(float(np.abs(second - first).max()) / step))
-            for k in range(1, count + 1):
-                reference = first + (second - first) * (k / count)
-                yield self._command(reference - self._targets)
-                for _ in range(3):  # the arm lags: let it catch up
-                    if np.abs(reference - self._targets).max() < 0.02:
-                        break
-                    yield self._command(reference - self._targets)
-        if settle:
-            return (yield from self._settle(path[-1]))
-        return True
-
-    def _find_targets(self) -> Actions:
-        """Once per run: learn the joint targets that were left behind, by letting the arm come to rest."""
-        if not self._targets_known:
-            for _ in range(self.config.settle_steps):
-                if self._speed() < STILL:
-                    break
-                yield self._command()
-            self._targets, self._targets_known = self.joints, True
-        return True
-
-    def _slowly(self, heights: np.ndarray) -> Iterator[np.ndarray]:
-        """References [J] along postures RISE_STEP apart [K, J], at the speed of descents."""
-        least = math.ceil(RISE_STEP / self.config.descent_step)
-        for first, second in pairwise(heights):
-            swing = float(np.abs(second - first).max())
-            count = max(least, math.ceil(swing / (0.7 * self.config.arm_step)))
-            for k in range(1, count + 1):
-                yield first + (second - first) * (k / count)
-
-    def _settle(self, goal: np.ndarray, still: bool = False) -> Actions:
-        """Wait for the arm to arrive (and to stand still), and push if it does not; True if it did."""
-        patience = self.config.settle_steps
-        for k in range(patience):
-            error = goal - self.joints
-            near = np.abs(error).max() < self.config.settle_error
-            if near and (not still or self._speed() < STILL):
-                return True
-            yield self._command(goal - self._targets if k <= patience // 2 else 0.3 * error)
-        return bool(np.abs(goal - self.joints).max() < 3 * self.config.settle_error)
-
-    def _speed(self) -> float:
-        """Speed of the fastest arm joint [rad/s]."""
-        return float(np.abs(self.state.arm_velocities[self._world]).max())
 
     def _drive(self, actions: np.ndarray) -> Actions:
         """Carry out base actions [K, 2]; False as soon as the base is not where it should be."""
         expected = self.base_pose
         for forward, turn in actions:
-            yield self._command(forward=float(forward), turn=float(turn))
+            yield self.command(forward=float(forward), turn=float(turn))
             heading = expected[2] + 0.5 * turn
             expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
             gap = self.base_pose - expected
@@ -279,9 +203,9 @@ class Oracle:
             local = self.obstacles(without).near(base[0], base[1], 1.4)
             margin = ARM_MARGIN if attempt < 2 else 0.0
             path = plan_arm(
-                self.robot,
+                self.spec,
                 self.joints,
-                np.array(self.robot.resting_arm),
+                np.array(self.spec.resting_arm),
                 base,
                 self.spheres(),
                 local.boxes,
@@ -289,6 +213,6 @@ class Oracle:
                 margin,
             )
             if path is not None:
-                return (yield from self._follow(path))
+                return (yield from self.follow(path))
             yield from self._straight(-0.2)
         return False

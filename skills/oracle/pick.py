@@ -59,7 +59,7 @@ class PickOracle(Oracle):
                 if reach is None:
                     continue
                 taken = yield from self._take(reach)
-                yield from self._follow(reach.heights, settle=False)
+                yield from self.follow(reach.heights, settle=False)
                 yield from self._straight(-reach.retreat)
                 if not taken:
                     yield from self._fold(NOTHING)
@@ -79,16 +79,16 @@ class PickOracle(Oracle):
         if not (yield from self._go_to(planner.base, reach.stage)):
             self.failure = "pick: no way"
             return None
-        yield from self._follow(reach.unfold)
+        yield from self.follow(reach.unfold)
         yield from self._straight(reach.retreat)
         return reach
 
     def _take(self, reach: Reach) -> Actions:
         """Come down until the cup touches the object, and hold it; True if it is held."""
-        yield from self._settle(reach.heights[-1])
+        yield from self.settle(reach.heights[-1])
         down = reach.heights[::-1]
         below = down[-1] + (down[-1] - down[-2]) * (OVERSHOOT / RISE_STEP)
-        for reference in self._slowly(np.vstack([down, below])):
+        for reference in self.slowly(np.vstack([down, below])):
             if (yield from self._grasp_if_touching(reference)):
                 return True
         for _ in range(PATIENCE):
@@ -102,9 +102,9 @@ class PickOracle(Oracle):
         if self.held == self.slot:
             return True
         if int(self.state.touched_object[self._world]) == self.slot:
-            yield self._command(grip=HOLD)
+            yield self.command(grip=HOLD)
         else:
-            yield self._command(reference - self._targets, grip=LET_GO)
+            yield self.toward(reference, LET_GO)
         return self.held == self.slot
 
 
@@ -112,11 +112,11 @@ def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     """Planner for taking an object from above, and the point to touch, world frame [3], m."""
     kind = oracle.kind_of(slot)
     position, rotation = oracle.object_pose(slot)
-    upright = load_spheres(oracle.robot, kind, np.zeros(3), rotation)
+    upright = load_spheres(oracle.spec, kind, np.zeros(3), rotation)
     top = float((upright[:, 3] + upright[:, 4]).max())
-    load = load_spheres(oracle.robot, kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
+    load = load_spheres(oracle.spec, kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
     around = oracle.obstacles(slot)
     planner = ReachPlanner(
-        oracle.robot, oracle.grid, around, oracle.joints, PICK_WAYS, load, loaded=False
+        oracle.spec, oracle.grid, around, oracle.joints, PICK_WAYS, load, loaded=False
     )
     return planner, position + np.array([0.0, 0.0, top])

@@ -54,10 +54,10 @@ class PlaceOracle(Oracle):
             if not (yield from self._go_to(planner.base, reach.stage)):
                 self.failure = "place: no way"
                 continue
-            yield from self._follow(reach.unfold)
+            yield from self.follow(reach.unfold)
             yield from self._straight(reach.retreat)
             yield from self._lower(reach)
-            yield from self._follow(self._departure(reach), settle=False)
+            yield from self.follow(self._departure(reach), settle=False)
             yield from self._straight(-reach.retreat)
             if (yield from self._fold(NOTHING)):
                 self.failure = ""
@@ -68,16 +68,16 @@ class PlaceOracle(Oracle):
 
     def _lower(self, reach: Reach) -> Actions:
         """Lower the object to just over the goal, or until it touches down, and let go."""
-        yield from self._settle(reach.heights[-1])
+        yield from self.settle(reach.heights[-1])
         down = reach.heights[::-1]
-        for reference in self._slowly(down):
+        for reference in self.slowly(down):
             near = np.abs(self.joints - down[-1]).max() < 0.1
             if near and self.state.contact_force[self._world] > TOUCHDOWN:
                 break
-            yield self._command(reference - self._targets)
-        yield from self._settle(down[-1], still=True)  # what stands must not be toppled
+            yield self.toward(reference)
+        yield from self.settle(down[-1], still=True)  # what stands must not be toppled
         for _ in range(4):
-            yield self._command(grip=LET_GO)
+            yield self.command(grip=LET_GO)
         return True
 
     def _departure(self, reach: Reach) -> np.ndarray:
@@ -95,11 +95,11 @@ class PlaceOracle(Oracle):
         base = self.base_pose
         away = to_base(np.array([0.0, 0.0, base[2]]), side / np.linalg.norm(side))
         local = self.obstacles(self.slot).near(base[0], base[1], 1.3)
-        arm = planning_of(self.robot).spheres
+        arm = planning_of(self.spec).spheres
         for length in ASIDE:
-            heights = _shifted(self.robot, rise, away * length)
+            heights = _shifted(self.spec, rise, away * length)
             if heights is not None and all(
-                arm_clearance(self.robot, joints, base, arm, local.boxes, local.cylinders) > 0.0
+                arm_clearance(self.spec, joints, base, arm, local.boxes, local.cylinders) > 0.0
                 for joints in heights
             ):
                 return np.vstack([rise[:1], heights])
@@ -144,12 +144,12 @@ def place_planner(oracle: Oracle, slot: int, goal: np.ndarray) -> tuple[ReachPla
     kind = oracle.kind_of(slot)
     position, rotation = oracle.load_in_hand(slot)
     planner = ReachPlanner(
-        oracle.robot,
+        oracle.spec,
         oracle.grid,
         oracle.obstacles(slot),
         oracle.joints,
         set_down_ways(kind, position, rotation),
-        load_spheres(oracle.robot, kind, position, rotation),
+        load_spheres(oracle.spec, kind, position, rotation),
         loaded=True,
     )
     return planner, np.asarray(goal, float)

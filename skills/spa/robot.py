@@ -7,36 +7,28 @@ succeeded. All coordinates are in the start frame.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
-from itertools import pairwise
+from collections.abc import Callable
 
 import numpy as np
 
-from rearrange.robot.actions import HOLD, LET_GO
+from skills.oracle.arm import Actions, Arm
 from skills.oracle.arm_planner import plan_arm
-from skills.oracle.descents import RISE_STEP
 from skills.oracle.reach import ARM_MARGIN
 from skills.spa.floor import SeenBasePlanner
 from skills.spa.senses import NO_CYLINDERS, Senses
 
-Actions = Generator[np.ndarray, None, bool]
 Plan = Callable[
     ["Robot", np.ndarray], Actions
 ]  # (robot, position it is told [3]) -> a skill's actions
 CHECK_EVERY = 6  # steps from one look at the way ahead to the next
-ARM_STEP = 0.0375  # [rad] per step
-DESCENT_STEP = 0.012  # [m] per step of the hand near things
 SLOW_STEP = 0.06  # [m] per step of the base with the arm stretched out
-TARGET_LEAD = 0.15  # [rad], as in the simulator's controller
-SETTLE_STEPS, SETTLE_ERROR = 20, 0.015  # [rad]
-STILL = 0.08  # [rad/s]
 ARRIVED = 0.03  # [m, rad], gap to a drive's goal
 LARGEST_DRIFT = 0.06  # [m, rad], from a drive's plan before it is made anew
 REPLANS = 12
 RECOVERY_RADIUS = 1.0  # [m]
 
 
-class Robot(Senses):
+class Robot(Senses, Arm):
     """Senses with a body."""
 
     def command(
@@ -47,73 +39,8 @@ class Robot(Senses):
         grip: float | None = None,
     ) -> np.ndarray:
         """One action [J + 3]; remembers joint targets and where the base should get to."""
-        if arm is not None:
-            arm = np.clip(arm, -ARM_STEP, ARM_STEP)
-        if grip is None:
-            grip = HOLD if self.holding else LET_GO
-        layout = self.spec.actions
-        action = layout.physical(arm, grip, forward, turn)
-        measured = self.joints
-        targets = np.clip(
-            self._targets + action[layout.arm], measured - TARGET_LEAD, measured + TARGET_LEAD
-        )
-        self._targets = np.clip(targets, *self.spec.limits)
         self._wanted = advanced(self.base_pose, forward, turn)
-        return action
-
-    def toward(
-        self,
-        posture: np.ndarray,
-        grip: float | None = None,
-        forward: float = 0.0,
-        turn: float = 0.0,
-    ) -> np.ndarray:
-        """One action of the arm towards a posture [J]."""
-        return self.command(posture - self._targets, forward, turn, grip)
-
-    def find_targets(self) -> Actions:
-        """Once per skill: learn the joint targets that were left behind, at rest."""
-        if not self._targets_known:
-            for _ in range(SETTLE_STEPS):
-                if self._speed < STILL:
-                    break
-                yield self.command()
-            self._targets, self._targets_known = self.joints, True
-        return True
-
-    def follow(self, path: np.ndarray, settle: bool = True) -> Actions:
-        """Move the arm along way points [K, J] that are joined by straight lines."""
-        yield from self.find_targets()
-        for first, second in pairwise(path):
-            count = max(1, math.ceil(float(np.abs(second - first).max()) / ARM_STEP))
-            for k in range(1, count + 1):
-                reference = first + (second - first) * (k / count)
-                yield self.toward(reference)
-                for _ in range(3):  # the arm lags: let it catch up
-                    if np.abs(reference - self._targets).max() < 0.02:
-                        break
-                    yield self.toward(reference)
-        return (yield from self.settle(path[-1])) if settle else True
-
-    def settle(self, goal: np.ndarray, still: bool = False) -> Actions:
-        """Wait for the arm to arrive (and to stand still), and push if it does not."""
-        for k in range(SETTLE_STEPS):
-            error = goal - self.joints
-            near = np.abs(error).max() < SETTLE_ERROR
-            if near and (not still or self._speed < STILL):
-                return True
-            yield self.toward(goal) if k <= SETTLE_STEPS // 2 else self.command(0.3 * error)
-        return bool(np.abs(goal - self.joints).max() < 3 * SETTLE_ERROR)
-
-    def slowly(self, heights: np.ndarray) -> list[np.ndarray]:
-        """References [J] along postures RISE_STEP apart [K, J], at the speed of descents."""
-        references = []
-        for first, second in pairwise(heights):
-            swing = float(np.abs(second - first).max())
-            least = math.ceil(RISE_STEP / DESCENT_STEP)
-            count = max(least, math.ceil(swing / (0.7 * ARM_STEP)))
-            references += [first + (second - first) * (k / count) for k in range(1, count + 1)]
-        return references
+        return super().command(arm, forward, turn, grip)
 
     def straight(self, length: float) -> Actions:
         """Drive straight by so many metres, slowly; False if the base did not follow."""

@@ -99,7 +99,7 @@ class Senses:
         self._focus = focus
         self.failure = ""
         self._targets, self._targets_known = self.joints, False
-        self._previous, self._speed = self.joints, 0.0
+        self._previous, self.speed = self.joints, 0.0
         self._since = SENSE_EVERY
         self._wanted: np.ndarray | None = None  # where the last action should bring the base
         return focus
@@ -138,7 +138,7 @@ class Senses:
     def sense(self) -> None:
         """Take notice of the last step; look every SENSE_EVERY steps."""
         joints, pose = self.joints, self.base_pose
-        self._speed = STEPS_PER_SECOND * float(np.abs(joints - self._previous).max())
+        self.speed = STEPS_PER_SECOND * float(np.abs(joints - self._previous).max())
         self._previous, self._steps = joints, self.observed.steps
         if self._wanted is not None:
             lost = self._wanted[:2] - pose[:2]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skills.oracle import OracleConfig
+from skills.oracle.arm import ARM_STEP
 from skills.oracle.reach import to_base
 
 
@@ -19,7 +20,7 @@ def run(env, oracle, *arguments, limit=400):
         if oracle.done(state, 0):
             return step, force
         assert action.shape == (10,)
-        assert np.abs(action[:7]).max() <= config.arm_step + 1e-9
+        assert np.abs(action[:7]).max() <= ARM_STEP + 1e-9
         assert abs(action[8]) <= config.forward_step + 1e-9
         assert abs(action[9]) <= config.turn_step + 1e-9
         _, terminated, _, _ = env.step_physical(action)

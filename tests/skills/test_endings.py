@@ -36,19 +36,19 @@ def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of(name, env.episode))
-    skill.full[0, -1] = -1.0
+    skill.pipeline.full[0, -1] = -1.0
     assert not skill.done(env)
     if name == "navigate":  # far from the goal stop is ignored, as in training
-        skill.full[0, -1] = 1.0
+        skill.pipeline.full[0, -1] = 1.0
         env.state.base_pose[0, :2] = skill.task.memory["goal"][0, :2] - (2.1, 0.0)
         assert not skill.done(env)
         env.state.base_pose[0, :2] = skill.task.memory["goal"][0, :2] - (1.9, 0.0)
     else:  # away from rest, then back
         env.state.end_effector_in_base[0, 2] += 0.4
-        skill.full[0, -1] = 1.0
+        skill.pipeline.full[0, -1] = 1.0
         assert not skill.done(env)
         env.state.end_effector_in_base[0, 2] -= 0.4
-    skill.full[0, -1] = 1.0
+    skill.pipeline.full[0, -1] = 1.0
     assert skill.done(env)
 
 
@@ -59,7 +59,7 @@ def opener(make_checkpoint):
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of("open_fridge", env.episode))
-    skill.full[0, -1] = 1.0
+    skill.pipeline.full[0, -1] = 1.0
     return skill, env
 
 

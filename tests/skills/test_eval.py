@@ -11,7 +11,6 @@ from rearrange.scenes.apartment import GENERATED, layouts_of
 from skills import eval as evaluation
 from skills import eval_options
 from skills.provenance import checksum
-from ver import UserError
 
 
 def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_path):
@@ -207,7 +206,9 @@ def test_rows_that_make_no_sense_are_left_out_with_the_reason():
     assert "no oracle of its own" in left_out["oracle"]
     assert rows["random"].policy == "random"
     assert rows["blind"].episodes == 200
-    with pytest.raises(UserError, match="leave --policy and --images out"):
+    with pytest.raises(
+        rearrange.UserError, match="compares a policy with others: leave --policy out"
+    ):
         evaluation.parse(["pick", "--sanity", "--policy", "random"])
 
 

@@ -6,12 +6,12 @@ import rearrange
 from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED
 from skills import eval as evaluation
 from skills import study
-from ver import UserError
+from skills.command import USER_ERRORS
 
 
 @pytest.mark.parametrize("arguments", [["--episodes", "0"], ["--workers", "0"]])
 def test_counts_must_be_positive(arguments):
-    with pytest.raises(UserError, match="at least 1"):
+    with pytest.raises(USER_ERRORS, match="at least 1"):
         evaluation.parse(["pick", *arguments])
 
 
@@ -24,7 +24,7 @@ def test_counts_must_be_positive(arguments):
     ],
 )
 def test_changes_that_make_no_sense_are_refused(arguments, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(USER_ERRORS, match=message):
         evaluation.parse(["pick", *arguments])
 
 
@@ -36,29 +36,31 @@ def test_homes_are_chosen_where_there_are_some():
 def test_a_task_of_habitat_labs_has_no_numbers_of_ours():
     name = "habitat-lab:RearrangePickTask-v0"
     assert evaluation.parse([name]).changes == {}
-    with pytest.raises(UserError, match="unknown key 'task'"):
+    with pytest.raises(USER_ERRORS, match="unknown key 'task'"):
         evaluation.parse([name, "task.max_steps=3"])
 
 
 def test_oracles_take_no_checkpoint_and_no_unknown_skill():
-    with pytest.raises(UserError, match="takes no --checkpoint"):
+    with pytest.raises(USER_ERRORS, match="takes no --checkpoint"):
         evaluation.parse(["pick", "--policy", "oracle", "--checkpoint", "x"])
-    with pytest.raises(UserError, match="takes no --images"):
+    with pytest.raises(USER_ERRORS, match="takes no --images"):
         evaluation.parse(["pick", "--policy", "oracle", "--images", "swapped"])
     with pytest.raises(rearrange.UserError, match="unknown skill 'dance'"):
         evaluation.parse(["dance", "--policy", "oracle"])
 
 
 def test_scenarios_have_no_oracle_of_their_own():
-    with pytest.raises(UserError, match=r"no oracle of its own: python -m planner.eval set_table"):
+    with pytest.raises(
+        USER_ERRORS, match=r"no oracle of its own: python -m planner.eval set_table"
+    ):
         evaluation.parse(["set_table", "--policy", "oracle"])
 
 
 def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr("skills.eval_options.CHECKPOINTS", tmp_path)
-    with pytest.raises(UserError, match=r"no policy of pick is shipped: .*train_skill.sh pick"):
+    with pytest.raises(USER_ERRORS, match=r"no policy of pick is shipped: .*train_skill.sh pick"):
         evaluation.main(["pick"])
-    with pytest.raises(UserError, match=r"no policy of flee is shipped: .*train_nav.sh flee"):
+    with pytest.raises(USER_ERRORS, match=r"no policy of flee is shipped: .*train_nav.sh flee"):
         evaluation.main(["flee"])
 
 

@@ -58,7 +58,7 @@ def test_a_plain_function_is_named_and_cut_to_the_range(world):
     assert (skill.name, skill.source) == ("pick", "lift")
     skill.reset(world, told(world))
     action = skill.act(world)
-    np.testing.assert_allclose(action[:7], skill.scale[:7])
+    np.testing.assert_allclose(action[:7], skill.task.action.scale(skill.task.robot.actions)[:7])
 
 
 @pytest.mark.parametrize("answer", [np.zeros(3), [np.nan] * 10, None])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from rearrange.action_pipeline import to_physical
 from rearrange.env import RearrangeEnv
 from rearrange.sim.mujoco import SimulatorConfig
-from rearrange.worlds import to_physical
 from skills import skill_names
 from skills.base import SkillArgument
 from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner, load_policy
@@ -67,7 +67,7 @@ def test_a_scenarios_policy_sees_and_does_what_it_did_in_training(make_checkpoin
         for repetition in range(3):
             torch.manual_seed(step)
             world.step_physical(policy.act(world))
-            assert policy.done(world) == (repetition == 0 and policy.full[0, -1] > 0)
+            assert policy.done(world) == (repetition == 0 and policy.pipeline.stops)
         observation = env.step(action)[0]
         np.testing.assert_allclose(world.state.base_pose, env.state.base_pose, atol=1e-9)
         np.testing.assert_allclose(world.state.arm_joints, env.state.arm_joints, atol=1e-6)
@@ -77,7 +77,7 @@ def test_a_scenarios_policy_is_done_when_it_calls_stop(make_checkpoint):
     policy = LearnedScenario("set_table", make_checkpoint("set_table"))
     world = policy.environments(0, seed=0)
     assert not policy.done(world)
-    policy.full[0, -1] = 1.0
+    policy.pipeline.full[0, -1] = 1.0
     assert policy.done(world)
     assert policy.timeout == 3000
 

@@ -3,13 +3,15 @@
 import hashlib
 import json
 import subprocess
+from argparse import ArgumentParser
 
 import pytest
 
 from rearrange.errors import UserError
 from skills.provenance import (
     ROOT,
-    check_release,
+    add_homes,
+    check_homes_asked,
     command_line,
     commit_of,
     made,
@@ -88,9 +90,16 @@ def test_written_results_hold_no_absolute_paths(tmp_path):
 
 
 def test_only_releases_see_the_test_split():
-    check_release("val", "")
-    check_release("test", "1.0")
+    def check(*arguments):
+        parser = ArgumentParser()
+        add_homes(parser)
+        check_homes_asked(parser.parse_args(arguments))
+
+    check()
+    check("--split", "test", "--release", "1.0")
     with pytest.raises(UserError, match="say --release NAME"):
-        check_release("test", "")
+        check("--split", "test")
     with pytest.raises(UserError, match="leave it out"):
-        check_release("val", "1.0")
+        check("--release", "1.0")
+    with pytest.raises(UserError, match="unknown split 'moon'"):
+        check("--split", "moon")

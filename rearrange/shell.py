@@ -1,0 +1,305 @@
+"""The shell of the Gymnasium environments, single and vector: seeds, episodes, infos and pictures.
+
+`TaskWorlds` is its other side: robots on a simulator, or agents of `nav`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from rearrange.errors import UserError
+
+Observation = dict[str, np.ndarray]
+Step = tuple[np.ndarray, np.ndarray, np.ndarray]  # rewards, terminated, truncated [N], fresh arrays
+
+
+class TaskWorlds(Protocol):
+    """N worlds of one task.
+
+    Attributes:
+        observation_space: Of one world.
+        action_space: Likewise.
+        repeat: Steps that an action lasts.
+    """
+
+    observation_space: spaces.Dict
+    action_space: Any
+    repeat: int
+
+    @property
+    def episodes(self) -> Sequence[Any]:
+        """Running episodes [N]; None where none has begun."""
+        ...
+
+    def reset(
+        self, i: int, rng: np.random.Generator, seed: int | None = None, number: int | None = None
+    ) -> None:
+        """Put world i into an episode that is sampled.
+
+        Args:
+            i: World.
+            rng: What is random in the episode.
+            seed: Of the world, where it is known.
+            number: Of the episode among those of the world, where it is known.
+        """
+        ...
+
+    def put(self, i: int, episode: Any) -> None:
+        """Put world i into an episode that a caller made; UserError where it cannot be begun."""
+        ...
+
+    def take(self, action: Any, shape: tuple[int, ...]) -> None:
+        """Take the next action; ValueError where a caller gave no action of that shape."""
+        ...
+
+    def step(self) -> Step:
+        """Advance all worlds by what was taken."""
+        ...
+
+    def observe(self) -> Observation:
+        """Observations [N, ...]; fresh arrays."""
+        ...
+
+    def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
+        """The observations, which may be written into, where some worlds have begun anew."""
+        ...
+
+    def metrics(self, i: int) -> dict[str, float]:
+        """Metrics of an episode that has ended, all numbers."""
+        ...
+
+    def close(self) -> None:
+        """Free what is held; safe to call twice."""
+        ...
+
+
+class TaskEnv(gymnasium.Env[Observation, Any]):
+    """One world.
+
+    `info["metrics"]` of the last step sums up the episode, `info["is_success"]` tells whether it was a success.
+
+    Attributes:
+        after_step: Called after every step of the world, also within a repeated action.
+        reward: Of the last step of the world.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
+
+    def __init__(self, worlds: TaskWorlds, seed: int | None, render_mode: str | None) -> None:
+        """Take a world.
+
+        Args:
+            worlds: One.
+            seed: Seeds episodes until `reset(seed=...)` does.
+            render_mode: "rgb_array", or None if `render` is not called.
+
+        Raises:
+            UserError: Unknown render mode.
+        """
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise UserError(f"render_mode must be rgb_array or None, found '{render_mode}'")
+        self.render_mode = render_mode
+        self._painter: Callable[[], np.ndarray] | None = None  # of the running episode
+        self._worlds = worlds
+        # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
+        self.observation_space = worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
+        self.action_space = worlds.action_space
+        self.after_step: Callable[[Any], None] | None = None
+        self.reward = 0.0
+        self._seed = seed
+        if seed is not None:
+            self._np_random, self._np_random_seed = seeding.np_random(seed)
+
+    @property
+    def episode(self) -> Any:
+        """The running episode."""
+        return self._running("using the environment")
+
+    def _running(self, purpose: str) -> Any:
+        """The running episode; RuntimeError where there is none."""
+        episode = self._worlds.episodes[0]
+        if episode is None:
+            raise RuntimeError(f"call reset() before {purpose}")
+        return episode
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode: `options={"episode": ...}` takes that one, else one is sampled.
+
+        With `options={"episode_number": n}`, as a trainer's workers tell it, an environment that was made with
+        a seed stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
+
+        Raises:
+            UserError: The given episode cannot be begun, then the one before goes on; or an unknown option.
+        """
+        super().reset(seed=seed)
+        options = options or {}
+        for name in options:
+            if name not in ("episode", "episode_number"):
+                raise UserError(
+                    f"unknown option '{name}' of reset: choose episode or episode_number"
+                )
+        if options.get("episode") is not None:
+            self._worlds.put(0, options["episode"])
+        else:
+            self._worlds.reset(0, self.np_random, self._seed, options.get("episode_number"))
+        self._painter = None
+        return self.observe(), {}
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Carry out an action, as long as it lasts or until the episode ends.
+
+        Args:
+            action: Of the action space.
+
+        Returns:
+            What Gymnasium asks for; the reward is the sum over the steps of the world.
+        """
+        assert self.action_space.shape is not None
+        self._worlds.take(action, self.action_space.shape)
+        total, terminated, truncated, info = 0.0, False, False, {}
+        for _ in range(self._worlds.repeat):
+            reward, terminated, truncated, info = self._advance(self._worlds.step)
+            total += reward
+            if terminated or truncated:
+                break
+        return self.observe(), total, terminated, truncated, info
+
+    def _advance(self, step: Callable[[], Step]) -> tuple[float, bool, bool, dict[str, Any]]:
+        """Take one step of the world."""
+        self._running("step()")
+        rewards, terminations, truncations = step()
+        self.reward = float(rewards[0])
+        terminated, truncated = bool(terminations[0]), bool(truncations[0])
+        info: dict[str, Any] = {}
+        if terminated or truncated:
+            info["metrics"] = self._worlds.metrics(0)
+            info["is_success"] = is_success(info["metrics"])
+        if self.after_step is not None:
+            self.after_step(self)
+        return self.reward, terminated, truncated, info
+
+    def observe(self) -> Observation:
+        """Observation of the present state."""
+        return {key: value[0] for key, value in self._worlds.observe().items()}
+
+    def render(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Draw the world [H, W, 3] uint8; None without `render_mode`."""
+        if self.render_mode is None:
+            return None
+        self._running("render()")
+        if self._painter is None:
+            self._painter = self._make_painter()
+        return self._painter()
+
+    def _make_painter(self) -> Callable[[], np.ndarray]:
+        """Make the function that draws the running episode, picture after picture."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free what the world holds; safe to call twice."""
+        self._worlds.close()
+
+
+class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
+    """N worlds stepped together in one process, restarted in the step in which they end.
+
+    Attributes:
+        SINGLE: The environment of one world.
+    """
+
+    SINGLE: ClassVar[type[TaskEnv]]
+    metadata: ClassVar[dict[str, Any]] = {
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": [],
+        "render_fps": 30,
+    }
+
+    def __init__(self, num_envs: int, worlds: TaskWorlds) -> None:
+        """Take N worlds."""
+        self.num_envs = num_envs
+        self._worlds = worlds
+        self.single_observation_space = worlds.observation_space
+        self.single_action_space = worlds.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._generators = [np.random.default_rng(i) for i in range(num_envs)]
+        self._seeds: list[int] = list(range(num_envs))
+        self._begun = [0] * num_envs  # episodes of each world since it was seeded
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode in every world; world i is seeded as one alone with seed + i.
+
+        A world stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
+
+        Raises:
+            UserError: An episode is given: here all are sampled.
+        """
+        if (options or {}).get("episode") is not None:
+            single = self.SINGLE.__name__
+            raise UserError(f'options["episode"]: worlds side by side take none: take {single}')
+        if seed is not None:
+            if isinstance(seed, int | np.integer):
+                seed = [int(seed) + i for i in range(self.num_envs)]
+            self._generators = [seeding.np_random(s)[0] for s in seed]
+            self._seeds, self._begun = [int(s) for s in seed], [0] * self.num_envs
+        for i in range(self.num_envs):
+            self._begin(i)
+        return self._worlds.observe(), {}
+
+    def _begin(self, i: int) -> None:
+        self._worlds.reset(i, self._generators[i], self._seeds[i], self._begun[i])
+        self._begun[i] += 1
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Advance all worlds by an action each [N, ...].
+
+        Where an episode ends, the observation is that of the next one; the last one is in
+        `infos["final_obs"]`, the sum of the episode in `infos["final_info"]["metrics"]` and whether it was
+        a success in `infos["final_info"]["is_success"]`.
+        """
+        worlds = self._worlds
+        assert self.action_space.shape is not None
+        worlds.take(actions, self.action_space.shape)
+        if worlds.episodes[0] is None:
+            raise RuntimeError("call reset() before step()")
+        rewards, terminated, truncated = worlds.step()
+        observation = worlds.observe()
+        over = terminated | truncated
+        infos: dict[str, Any] = {}
+        if over.any():
+            ended = np.flatnonzero(over)
+            final, metrics = (np.full(self.num_envs, None, dtype=object) for _ in range(2))
+            success = np.zeros(self.num_envs, bool)
+            for i in ended.tolist():
+                final[i] = {key: value[i].copy() for key, value in observation.items()}
+                summary = metrics[i] = worlds.metrics(i)
+                success[i] = is_success(summary)
+                self._begin(i)
+            told = {"metrics": metrics, "_metrics": over, "is_success": success}
+            infos = {"final_obs": final, "_final_obs": over}
+            infos["final_info"] = told | {"_is_success": over}
+            observation = worlds.observe_again(observation, ended)
+        return observation, rewards, terminated, truncated, infos
+
+    def close_extras(self, **_: Any) -> None:
+        """Free what the worlds hold; Gymnasium's `close` calls it."""
+        self._worlds.close()
+
+
+def is_success(metrics: dict[str, float]) -> bool:
+    """Return whether an episode was a success; False for tasks that know none."""
+    return bool(metrics.get("success", False))

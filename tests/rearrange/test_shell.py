@@ -1,0 +1,153 @@
+"""The shell over worlds that only count: what it adds is seen without a simulator."""
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rearrange.errors import UserError
+from rearrange.shell import TaskEnv, TaskVectorEnv
+
+
+class Counters:
+    """Worlds that count up to a length, which their seed decides; the action is what each step is worth."""
+
+    observation_space = spaces.Dict({"count": spaces.Box(0, 99, (1,), np.float32)})
+    action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def __init__(self, count, repeat=1):
+        self.repeat, self.episodes = repeat, [None] * count
+        self.counts, self.asked = np.zeros(count), []
+        self.closed = 0
+
+    def reset(self, i, rng, seed=None, number=None):
+        self.asked.append((i, seed, number))
+        self.put(i, 2 + int(rng.integers(4)))
+
+    def put(self, i, episode):
+        if episode < 1:
+            raise UserError("too short")
+        self.episodes[i], self.counts[i] = episode, 0.0
+
+    def take(self, action, shape):
+        assert np.shape(action) == shape
+        self.taken = np.reshape(action, -1)
+
+    def step(self):
+        self.counts += 1.0
+        over = self.counts >= np.array(self.episodes, float)
+        return self.taken.astype(float), over & (self.taken > 0), over & (self.taken <= 0)
+
+    def observe(self):
+        return {"count": self.counts[:, None].astype(np.float32)}
+
+    def observe_again(self, observation, ids):
+        observation["count"][ids] = self.counts[ids, None]
+        return observation
+
+    def metrics(self, i):
+        return {"success": float(self.taken[i] > 0), "length": float(self.counts[i])}
+
+    def close(self):
+        self.closed += 1
+
+
+class Single(TaskEnv):
+    def _make_painter(self):
+        drawn = []
+        return lambda: np.array([drawn.append(0) or len(drawn)])
+
+
+class Many(TaskVectorEnv):
+    SINGLE = Single
+
+
+ACTION = np.ones(1, np.float32)
+
+
+def test_a_repeated_action_ends_with_the_episode_and_every_step_is_told():
+    env, told = Single(Counters(1, repeat=3), None, None), []
+    env.after_step = lambda env: told.append(float(env.observe()["count"][0]))
+    env.reset(options={"episode": 4})
+    assert env.episode == 4
+    assert env.step(ACTION)[1:] == (3.0, False, False, {})
+    observation, reward, *over, info = env.step(ACTION)
+    assert (reward, over) == (1.0, [True, False])
+    assert info == {"metrics": {"success": 1.0, "length": 4.0}, "is_success": True}
+    assert observation["count"] == [4.0]
+    assert told == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_seed_given_at_the_beginning_is_told_to_the_worlds():
+    worlds = Counters(1)
+    env = Single(worlds, 7, None)
+    env.reset(options={"episode_number": 5})
+    assert worlds.asked == [(0, 7, 5)]
+    first = env.episode
+    again = Single(Counters(1), None, None)
+    again.reset(seed=7)
+    assert again.episode == first
+
+
+def test_a_refused_episode_leaves_the_one_before():
+    env = Single(Counters(1), None, None)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before using"):
+        _ = env.episode
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before step"):
+        env.step(ACTION)
+    env.reset(options={"episode": 4})
+    with pytest.raises(UserError, match="too short"):
+        env.reset(options={"episode": -1})
+    assert env.episode == 4
+
+
+def test_every_episode_is_drawn_anew():
+    assert Single(Counters(1), None, None).render() is None
+    with pytest.raises(UserError, match="render_mode must be rgb_array or None, found 'human'"):
+        Single(Counters(1), None, "human")
+    env = Single(Counters(1), None, "rgb_array")
+    with pytest.raises(RuntimeError, match="before render"):
+        env.render()
+    pictures = []
+    for _ in range(2):
+        env.reset(seed=0)
+        pictures += [env.render()[0], env.render()[0]]
+    assert pictures == [1, 2, 1, 2]
+
+
+def test_worlds_side_by_side_begin_anew_where_they_end():
+    worlds = Counters(3)
+    env = Many(3, worlds)
+    env.reset(seed=[5, 6, 7])
+    worlds.episodes[:] = [1, 9, 1]
+    actions = np.array([[1.0], [1.0], [-1.0]], np.float32)
+    seen, rewards, terminated, truncated, infos = env.step(actions)
+    assert rewards.tolist() == [1.0, 1.0, -1.0]
+    assert terminated.tolist() == [True, False, False]
+    assert truncated.tolist() == [False, False, True]
+    assert seen["count"][:, 0].tolist() == [0.0, 1.0, 0.0]
+    over = [True, False, True]
+    assert [None if each is None else float(each["count"][0]) for each in infos["final_obs"]] == [
+        1.0, None, 1.0,
+    ]  # fmt: skip
+    final = infos["final_info"]
+    for mask in (infos["_final_obs"], final["_metrics"], final["_is_success"]):
+        assert mask.tolist() == over
+    assert final["is_success"].tolist() == [True, False, False]
+    assert [None if each is None else each["length"] for each in final["metrics"]] == [1, None, 1]
+    assert worlds.asked[3:] == [(0, 5, 1), (2, 7, 1)]
+
+
+def test_worlds_side_by_side_are_seeded_like_one_alone():
+    worlds = Counters(2)
+    env = Many(2, worlds)
+    with pytest.raises(UserError, match="take Single"):
+        env.reset(options={"episode": 4})
+    with pytest.raises(RuntimeError, match=r"call reset\(\)"):
+        env.step(np.ones((2, 1), np.float32))
+    env.reset(seed=40)
+    assert worlds.asked == [(0, 40, 0), (1, 41, 0)]
+    alone = Single(Counters(1), None, None)
+    alone.reset(seed=41)
+    assert worlds.episodes[1] == alone.episode
+    env.close()
+    assert worlds.closed == 1

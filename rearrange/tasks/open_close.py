@@ -365,7 +365,7 @@ class OpenClose(Task):
 
 
 class OpenCab(OpenClose):
-    """Open a drawer: of our apartments the cabinet's."""
+    """Open a drawer, in our apartments one of the cabinet."""
 
     name = "open_cab"
     config_type = OpenCabConfig
@@ -373,7 +373,7 @@ class OpenCab(OpenClose):
 
 
 class CloseCab(OpenClose):
-    """Close a drawer: of our apartments the cabinet's."""
+    """Close a drawer, in our apartments one of the cabinet."""
 
     name = "close_cab"
     config_type = CloseCabConfig
@@ -381,7 +381,7 @@ class CloseCab(OpenClose):
 
 
 class OpenFridge(OpenClose):
-    """Open a door: of our apartments the fridge's."""
+    """Open a door, in our apartments the fridge's."""
 
     name = "open_fridge"
     config_type = OpenFridgeConfig
@@ -389,7 +389,7 @@ class OpenFridge(OpenClose):
 
 
 class CloseFridge(OpenClose):
-    """Close a door: of our apartments the fridge's."""
+    """Close a door, in our apartments the fridge's."""
 
     name = "close_fridge"
     config_type = CloseFridgeConfig

@@ -213,7 +213,7 @@ def _train(
         )
         policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
-        if trainer.steps:
+        if trainer.steps and not trainer.interrupted:
             _say(f"judge it: rearrange eval {settings.skill} --checkpoint {run / POLICY}")
     return group, trainer.interrupted
 

@@ -60,7 +60,7 @@ def test_what_is_printed_says_what_it_is(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "120")
     run_json(tmp_path, "--episodes", "1", "--page", str(tmp_path / "out" / "x.html"))
     told = capsys.readouterr().out
-    assert "tidy_house: 1 val episode in 1 process; " in told
+    assert "tidy_house: 1 val episode in 1 process\n" in told
     assert "val split, 1 episode, 1 plan, 1 apartment: " in told
     assert "planning took: median " in told
     assert "page: out/x.html\n" in told

@@ -48,7 +48,7 @@ def flat(environments):
         for name, value in values.items():
             if isinstance(value, dict):
                 yield from walk(value, f"{prefix}{name}.")
-            else:
+            elif name != "robot":  # which one acts is no rule
                 yield f"{prefix}{name}", value
 
     configs = (environments.task_config(), environments.simulator_config())

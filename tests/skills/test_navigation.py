@@ -75,7 +75,7 @@ def test_another_simulator_is_refused_in_one_line(monkeypatch):
     options = evaluation.parse(["pointnav", "--sim", "habitat"])
     with pytest.raises(UserError, match=r"--sim habitat needs episodes .* as --dataset"):
         evaluation.find_file(options)
-    with pytest.raises(VerUserError, match="--policy frontier plays elsewhere"):
+    with pytest.raises(UserError, match="--policy frontier plays elsewhere"):
         evaluation.parse(["objectnav", "--sim", "habitat", "--policy", "frontier"])
 
 
@@ -118,7 +118,7 @@ def test_a_policy_is_judged_in_the_homes_of_its_training_or_in_others():
 
 
 def test_homes_are_not_chosen_where_a_file_has_chosen():
-    with pytest.raises(VerUserError, match="--homes chooses our apartments"):
+    with pytest.raises(UserError, match="--homes chooses our apartments"):
         evaluation.parse(["pointnav", "--homes", "classic", "--dataset", "a.json.gz"])
 
 
@@ -242,9 +242,9 @@ def test_the_oracle_plays_a_file_of_objectnav(tmp_path, one_floor):
 
 
 def test_baselines_are_refused_where_they_make_no_sense():
-    with pytest.raises(VerUserError, match="--policy frontier is for navigation tasks, not pick"):
+    with pytest.raises(UserError, match="--policy frontier is for navigation tasks, not pick"):
         evaluation.parse(["pick", "--policy", "frontier"])
-    with pytest.raises(VerUserError, match="--policy frontier takes no --checkpoint"):
+    with pytest.raises(UserError, match="--policy frontier takes no --checkpoint"):
         evaluation.parse(["objectnav", "--policy", "frontier", "--checkpoint", "x"])
     with pytest.raises(UserError, match="no frontier baseline for explore"):  # of both workers
         evaluation.main(["explore", "--policy", "frontier", "--workers", "2"])
@@ -273,7 +273,7 @@ def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
 
 
 def test_explore_has_no_oracle():
-    with pytest.raises(VerUserError, match="no oracle for explore"):
+    with pytest.raises(UserError, match="no oracle for explore"):
         evaluation.main(["explore", "--policy", "oracle", "--workers", "1"])
 
 

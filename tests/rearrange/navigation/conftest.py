@@ -17,8 +17,10 @@ def make_apartment(solids: tuple[Solid, ...] = ()) -> Apartment:
         rooms={"hall": (0.0, 0.0, 10.0, 8.0)},
         solids=solids,
         receptacles={},
-        fridge=ArticulatedPose((0.5, 7.5, 0.0), 0.0),
-        cabinet=ArticulatedPose((9.5, 7.5, 0.0), 0.0),
+        frames={
+            "fridge": ArticulatedPose((0.5, 7.5, 0.0), 0.0),
+            "cabinet": ArticulatedPose((9.5, 7.5, 0.0), 0.0),
+        },
     )
 
 

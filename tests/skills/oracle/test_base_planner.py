@@ -17,8 +17,10 @@ ROOM = Apartment(
     rooms={"hall": (0.0, 0.0, 8.0, 6.0)},
     solids=(),
     receptacles={},
-    fridge=ArticulatedPose((0.5, 5.5, 0.0), 0.0),
-    cabinet=ArticulatedPose((7.5, 5.5, 0.0), 0.0),
+    frames={
+        "fridge": ArticulatedPose((0.5, 5.5, 0.0), 0.0),
+        "cabinet": ArticulatedPose((7.5, 5.5, 0.0), 0.0),
+    },
 )
 
 

@@ -9,6 +9,7 @@ class FakeRobot:
         from skills.spa.robot import Robot, advanced
 
         class Fake(Robot):
+            spec = FETCH
             pose = np.zeros(3)
             joints = np.array(FETCH.resting_arm)
             holding = False

@@ -17,6 +17,7 @@ from rearrange.shell import TaskEnv, TaskVectorEnv
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
+from rearrange.tasks.true_state import DEPTH
 from rearrange.worlds import EpisodeSource, Worlds
 
 
@@ -46,6 +47,7 @@ class RearrangeEnv(TaskEnv):
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
         render_mode: str | None = None,
+        sensors: str = DEPTH,
     ) -> None:
         """Build the environment.
 
@@ -59,11 +61,12 @@ class RearrangeEnv(TaskEnv):
             source: Where episodes come from, if not from our apartments.
             homes: "classic", eleven plans drawn by hand, or "generated", plans without end.
             render_mode: "rgb_array", the robot from behind [540, 680, 3]; or None if `render` is not called.
+            sensors: "depth", the robot's own; "state", what no robot is told, and no image; or "both".
 
         Raises:
             UserError: Unknown task, split, homes or render mode, or recorded starts that cannot be read.
         """
-        worlds = Worlds(task, config, split, simulator, 1, starts, source, homes)
+        worlds = Worlds(task, config, split, simulator, 1, starts, source, homes, sensors)
         super().__init__(worlds, seed, render_mode)
         self.task, self.simulator, self.state = worlds.task, worlds.simulator, worlds.state
         self.before_step: Callable[[RearrangeEnv, np.ndarray], None] | None = None
@@ -136,9 +139,10 @@ class RearrangeVectorEnv(TaskVectorEnv):
         starts: RecordedStarts | None = None,
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
+        sensors: str = DEPTH,
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv."""
-        worlds = Worlds(task, config, split, simulator, num_envs, starts, source, homes)
+        worlds = Worlds(task, config, split, simulator, num_envs, starts, source, homes, sensors)
         if worlds.repeat > 1:
             raise UserError(
                 "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "

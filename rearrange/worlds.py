@@ -14,6 +14,7 @@ from rearrange.action_pipeline import ActionPipeline, checked_action
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode
 from rearrange.errors import UserError
+from rearrange.gym_ids import LARGEST
 from rearrange.late import LateObservations
 from rearrange.robot import find_robot
 from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
@@ -25,6 +26,7 @@ from rearrange.tasks import make_task
 from rearrange.tasks.base import DEPTH_RANGE, Task
 from rearrange.tasks.fitness import draw
 from rearrange.tasks.sampling import at_home, source_of
+from rearrange.tasks.true_state import DEPTH, SENSORS, STATE, TRUE_STATE, TrueState
 
 # Of a world that is trained in: making a generated apartment takes as long as a trained policy's episode
 EPISODES_PER_HOME = 64
@@ -97,7 +99,10 @@ class Worlds:
         starts: RecordedStarts | None,
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
+        sensors: str = DEPTH,
     ) -> None:
+        if sensors not in SENSORS:
+            raise UserError(f"sensors must be one of {', '.join(SENSORS)}, found '{sensors}'")
         self.split, self.apartments = split, source_of(split, homes)
         self.endless = homes != CLASSIC  # apartments are too many to keep them all
         self.source = source
@@ -130,13 +135,18 @@ class Worlds:
         self.reward_sums = np.zeros((world_count, len(self.task.REWARDS)))
         size = self.task.action_size
         self.action_space = spaces.Box(-1.0, 1.0, (size,), np.float32)
-        depth_shape = (*simulator.render_depth().shape[1:], 1)
-        self.observation_space = spaces.Dict(
-            {
-                DEPTH_KEY: spaces.Box(0.0, 1.0, depth_shape, np.float32),
-                **self.task.observation_spaces(),
-            }
-        )
+        self.sees = sensors != STATE
+        self.true_state = None if sensors == DEPTH else TrueState(self.task, self.state)
+        self.observation_space = spaces.Dict(self._spaces())
+
+    def _spaces(self) -> dict[str, spaces.Box]:
+        found = self.task.observation_spaces()
+        if self.sees:
+            shape = (*self.simulator.render_depth().shape[1:], 1)
+            found = {DEPTH_KEY: spaces.Box(0.0, 1.0, shape, np.float32)} | found
+        if self.true_state is not None:
+            found[TRUE_STATE] = spaces.Box(-LARGEST, LARGEST, (self.true_state.size,), np.float32)
+        return found
 
     def reset(
         self, i: int, rng: np.random.Generator, seed: int | None = None, number: int | None = None
@@ -191,6 +201,8 @@ class Worlds:
         self.steps[i] = 0
         self.success_once[i] = False
         self.reward_sums[i] = 0.0
+        if self.true_state is not None:
+            self.true_state.begin(i, episode)
         self.late.begin(i)
 
     def take(self, action: Any, shape: tuple[int, ...]) -> None:
@@ -234,8 +246,11 @@ class Worlds:
 
     def _look(self) -> Observation:
         """Observations of the present state [N, ...]; fresh arrays."""
-        observation = {DEPTH_KEY: seen_depth(self.simulator)}
-        return observation | self.task.observe(self.state)
+        observation = {DEPTH_KEY: seen_depth(self.simulator)} if self.sees else {}
+        observation |= self.task.observe(self.state)
+        if self.true_state is not None:
+            observation[TRUE_STATE] = self.true_state.observe()
+        return observation
 
     def metrics(self, i: int) -> dict[str, float]:
         """What is told about an episode when it ends, all numbers."""

@@ -11,6 +11,7 @@ import torch
 from rearrange.env import RearrangeEnv
 from rearrange.robot import find_robot
 from rearrange.tasks import make_task
+from rearrange.tasks.true_state import STATE
 from skills.base import SkillArgument
 from skills.endings import Ending, Stops
 from skills.modes import POLICY_SUFFIX
@@ -78,18 +79,16 @@ class PolicyRunner:
         Raises:
             UserError: The observation has another shape than in training.
         """
-        for key, space in self.policy.observation_space.spaces.items():
-            if np.shape(observation[key]) != space.shape:
+        for key in self.policy.seen_keys:
+            shape = self.policy.observation_space[key].shape
+            if np.shape(observation[key]) != shape:
                 raise UserError(
-                    f"{key} has the shape {np.shape(observation[key])}, the policy knows {space.shape}: "
+                    f"{key} has the shape {np.shape(observation[key])}, the policy knows {shape}: "
                     "make the environment with policy.make_env()"
                 )
-        tensors = {
-            key: torch.as_tensor(observation[key])[None]
-            for key in self.policy.observation_space.spaces
-        }
+        tensors = {key: torch.as_tensor(observation[key])[None] for key in self.policy.seen_keys}
         with torch.inference_mode():
-            output = self.policy.act(
+            output = self.policy.choose(
                 tensors, self.hidden, self.previous, self.mask, deterministic=self.deterministic
             )
         self.hidden, self.previous = output.state, output.actions
@@ -128,6 +127,10 @@ class LearnedSkill(ObservingSkill):
         metadata = runner.policy.metadata
         check_metadata(path, metadata, name)
         environments = SkillEnvironments.from_metadata(metadata, "val")
+        if environments.sensors == STATE:
+            raise UserError(
+                f"{path} sees the true state, which no robot is told: take a policy of depth"
+            )
         task = make_task(name, environments.task_config(), robot=find_robot(environments.robot))
         super().__init__(name, str(path), runner, task, environments.camera_size, ending)
         self.environments = environments

@@ -31,6 +31,7 @@ from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
+from rearrange.tasks.true_state import DEPTH, STATE
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
@@ -69,6 +70,9 @@ class TrainingSettings(Staged):
     # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts, which
     # are there (sim=habitat; the seven skills; see docs/habitat.md)
     dataset: str = ""
+    # What is observed: depth, the robot's own sensors; state, in the place of the image what no robot is told,
+    # for studies; both: trainer.network.critic_only=[true_state] shows that to the critic alone
+    sensors: str = DEPTH
     slide: bool = True  # [False] the base slides along obstacles instead of stopping
     stall: bool = False  # [False] the base stops before what its wheels cannot push (mujoco)
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
@@ -143,6 +147,7 @@ class SkillEnvironments(Environments):
         rules: Set of rules, see rearrange.rules.
         homes: Collection of floor plans, see rearrange.scenes.apartment.
         robot: Name of the robot.
+        sensors: What is observed, see rearrange.tasks.true_state.
     """
 
     SCRIPT: ClassVar[str] = "train_skill.sh"
@@ -158,6 +163,7 @@ class SkillEnvironments(Environments):
     rules: str = OURS
     homes: str = DEFAULT_HOMES
     robot: str = DEFAULT_ROBOT
+    sensors: str = DEPTH
 
     @classmethod
     @lru_cache
@@ -207,6 +213,7 @@ class SkillEnvironments(Environments):
         kept["sim"] = metadata.get("sim", "mujoco")
         kept["stall"] = metadata.get("stall", False)
         kept["robot"] = metadata.get("robot", DEFAULT_ROBOT)
+        kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
         task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
         if rules == HAB:
@@ -250,6 +257,7 @@ class SkillEnvironments(Environments):
         return RearrangeEnv(
             self.skill, self.task_config(), self.split, self.make_simulator(1), seed=seed,
             starts=RecordedStarts(**self.starts), source=self.make_source(), homes=self.homes,
+            sensors=self.sensors,
         )  # fmt: skip
 
     def make_source(self) -> EpisodeSource | None:
@@ -263,7 +271,7 @@ class SkillEnvironments(Environments):
         del seed
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts), self.make_source(), self.homes,
+            RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors,
         )  # fmt: skip
 
 

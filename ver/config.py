@@ -55,6 +55,9 @@ class NetworkConfig:
     # deviation is metres
     distances: dict[str, list[Any]] = field(default_factory=dict)
     distance_scale: float = 0.1  # [m] below which that is nearly linear
+    # 1-D observations that only the critic sees, through an MLP: what a simulator knows and no
+    # sensor tells. The policy acts without them
+    critic_only: list[str] = field(default_factory=list)
     vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning

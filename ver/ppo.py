@@ -68,7 +68,7 @@ class PPO:
         self.policy = policy
         self.config = config
         self.batch_size = batch_size
-        device = policy.critic.weight.device
+        device = policy.device
         self.entropy = EntropyCoefficient(config.entropy).to(device)
         self.cpca = _make_cpca(policy, config)
         self._policy_parameters = list(policy.parameters())
@@ -305,17 +305,14 @@ class PPO:
         self.entropy.clamp()
 
     def _update_normaliser(self, buffer: RolloutBuffer, experience: Experience) -> None:
-        if self.policy.normaliser is None:
-            return
         # Stale steps were counted when they were fresh.
         fresh = experience.slots[~experience.stale]
         slots = torch.as_tensor(fresh, device=buffer.device)
-        vectors = {
-            key: buffer.observations[key].index_select(0, slots) for key in self.policy.vectors.keys
-        }
-        moments = vector_moments(self.policy.vectors.join(vectors))
-        everyone = self.group.gather(moments.tolist())
-        self.policy.normaliser.merge(torch.tensor(everyone, dtype=torch.float64))
+        for vectors, normaliser in self.policy.normalised():
+            rows = {key: buffer.observations[key].index_select(0, slots) for key in vectors.keys}
+            moments = vector_moments(vectors.join(rows))
+            everyone = self.group.gather(moments.tolist())
+            normaliser.merge(torch.tensor(everyone, dtype=torch.float64))
 
 
 def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:
@@ -327,7 +324,7 @@ def _make_cpca(policy: ActorCritic, config: PPOConfig) -> CPCA | None:
             "set ppo.cpca.enabled=false."
         )
     cpca = CPCA(config.cpca, policy.network_config, policy.action_space)
-    return cpca.to(policy.critic.weight.device)
+    return cpca.to(policy.device)
 
 
 def _clip(parameters: list[torch.nn.Parameter], limit: float) -> float:

@@ -247,6 +247,10 @@ class Task:
         """Write what the episode asks for into a world's record."""
         raise NotImplementedError
 
+    def subject(self, state: SimState, i: int) -> np.ndarray:
+        """The place [3] of what the task is about in world i: an object, a goal, a handle; world frame, m."""
+        raise NotImplementedError
+
     def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """The simulator's action [N, J + 3] that the task makes of the policy's, which is changed."""
         self.compiled.mask(state.worlds, self.memory, self.settings, physical)

@@ -53,17 +53,21 @@ class FloorTask(Task):
         if not self.asks_for_way():
             return
         for i, episode in zip(world_ids, episodes, strict=True):
-            target, carries = episode.targets[0], episode.held_slot is not None
-            name = target.goal_receptacle if carries else target.start_receptacle
-            x, y, _ = target.goal if carries else target.start
-            apartment = None
-            if episode.scene is None:
-                apartment = load_layout(episode.layout, episode.variation)[0]
-            self._floors[i] = way_to_stand(
-                self.robot, apartment, floor_of(episode), name, (x, y), episode.articulated
-            )
+            self._floors[i] = self.way(episode)
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
+
+    def way(self, episode: Episode) -> DistanceField | None:
+        """The way left from everywhere in an episode [m]; None where there is none."""
+        target, carries = episode.targets[0], episode.held_slot is not None
+        name = target.goal_receptacle if carries else target.start_receptacle
+        x, y, _ = target.goal if carries else target.start
+        apartment = None
+        if episode.scene is None:
+            apartment = load_layout(episode.layout, episode.variation)[0]
+        return way_to_stand(
+            self.robot, apartment, floor_of(episode), name, (x, y), episode.articulated
+        )
 
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
         """See Task."""

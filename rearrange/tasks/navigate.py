@@ -31,7 +31,7 @@ from rearrange.robot.actions import HOLD, LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
-from rearrange.sim.base import NOTHING
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
@@ -287,6 +287,11 @@ class Navigate(FloorTask):
         pose = sample_pose(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
+
+    def subject(self, state: SimState, i: int) -> np.ndarray:
+        """The goal; see Task."""
+        del state
+        return self.memory["goal"][i]
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The place to go to, and what is to be kept in the hand."""

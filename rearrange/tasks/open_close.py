@@ -33,7 +33,7 @@ from rearrange.robot.actions import LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
-from rearrange.sim.base import NOTHING
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
@@ -343,6 +343,10 @@ class OpenClose(Task):
             return None
         arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
         return scene.episode((targets[0],), pose, arm, rng, target_joint=joint)
+
+    def subject(self, state: SimState, i: int) -> np.ndarray:
+        """The handle; see Task."""
+        return state.handle_position[i, self.memory["index"][i]]
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The joint to open or close."""

@@ -25,6 +25,7 @@ from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, grip_of
 from rearrange.settings import group, setting
+from rearrange.sim.base import SimState
 from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
@@ -236,6 +237,10 @@ class Pick(FloorTask):
         scene = cluttered_scene(split, rng)
         places = [(slot, scene.position(slot), scene.receptacle_of[slot]) for slot in scene.objects]
         return scene, [Target(slot, start, start, place, place) for slot, start, place in places]
+
+    def subject(self, state: SimState, i: int) -> np.ndarray:
+        """The object to pick; see Task."""
+        return state.object_position[i, self.memory["slot"][i]]
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The object to pick, and where it stood at the start."""

@@ -28,6 +28,7 @@ from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.robot.actions import HOLD, LET_GO, grip_of
 from rearrange.settings import group, setting
+from rearrange.sim.base import SimState
 from rearrange.tasks.base import (
     ActionConfig,
     Compiled,
@@ -310,6 +311,11 @@ class Place(FloorTask):
         pose = sample_pose(scene, target, config.start_distance, config.start_yaw_noise, rng)
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
+
+    def subject(self, state: SimState, i: int) -> np.ndarray:
+        """The goal; see Task."""
+        del state
+        return self.memory["goal"][i]
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The object to place and where its centre shall be."""

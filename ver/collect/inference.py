@@ -296,19 +296,20 @@ class InferenceEngine:
         buffer, large = self.buffer, self.buffer.large
         rows = _as_slice(slots)
         with self._inference():
+            seen = {key: self._to_tensor(large[f"observation/{key}"][rows]) for key in self._keys}
             choice = self.policy.choose(
-                {key: self._to_tensor(large[f"observation/{key}"][rows]) for key in self._keys},
+                seen,
                 self._to_tensor(large["state"][rows]),
                 self._to_tensor(large["previous_action"][rows]),
                 self._to_tensor(~first),
             )
             actions = choice.actions.cpu().numpy()  # waits for a GPU to be done
-            output = None if self.limits.wake_first else self.policy.rate(choice)
+            output = None if self.limits.wake_first else self.policy.rate(choice, seen)
         if output is None:
             self._send(environments[send], actions[send])
             self.mailboxes.wake_workers(environments[send])
             with self._inference():
-                output = self.policy.rate(choice)
+                output = self.policy.rate(choice, seen)
         # All that the next request of these environments may read or rewrite, in whatever
         # process, comes before the send.
         if self.policy.state_size:

@@ -17,6 +17,7 @@ from ver.action_space import action_dtype, action_width
 from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
+from ver.networks.critic import Critic, InformedCritic
 from ver.networks.encoders import make_encoder
 from ver.networks.heads import Distribution, make_head
 from ver.networks.images import ImageStack
@@ -91,6 +92,7 @@ class ActorCritic(nn.Module):
         images: Stacks the images.
         vectors: Joins the 1-D observations.
         state_size: Width of the flat recurrent state, 0 without memory.
+        seen_keys: Observations that acting needs; the critic's own are not among them.
         config: The trainer's whole configuration, set by `load_policy`.
         metadata: What the trainer's caller stored, set by `load_policy`.
     """
@@ -113,6 +115,13 @@ class ActorCritic(nn.Module):
         self.config: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
         image_keys, vector_keys = split_observation_keys(observation_space)
+        unknown = sorted(set(config.critic_only) - set(vector_keys))
+        if unknown:
+            raise UserError(
+                f"network.critic_only: there is no 1-D observation '{unknown[0]}', only "
+                f"{', '.join(vector_keys)}."
+            )
+        vector_keys = [key for key in vector_keys if key not in config.critic_only]
         self.images = ImageStack(observation_space, image_keys)
         self.vectors = VectorInputs(observation_space, vector_keys, config)
         width = self._build_image_inputs(config) + self._build_vector_inputs(config)
@@ -122,9 +131,12 @@ class ActorCritic(nn.Module):
         self.core = make_core(config.memory, width, config.hidden_size, config.layers)
         self.state_size = self.core.state_size
         self.head = make_head(config.hidden_size, action_space, config)
-        self.critic = nn.Linear(config.hidden_size, 1)
-        nn.init.orthogonal_(self.critic.weight)
-        nn.init.zeros_(self.critic.bias)
+        self.seen_keys = (*image_keys, *vector_keys)
+        self.critic = (
+            InformedCritic(observation_space, config)
+            if config.critic_only
+            else Critic(config.hidden_size)
+        )
 
     def _build_image_inputs(self, config: NetworkConfig) -> int:
         self.encoder: nn.Module | None = None
@@ -155,18 +167,29 @@ class ActorCritic(nn.Module):
         return features
 
     @property
+    def device(self) -> torch.device:
+        """Device of the weights."""
+        return next(self.critic.parameters()).device
+
+    def normalised(self) -> list[tuple[VectorInputs, RunningNormaliser]]:
+        """Returns the sets of 1-D observations, and the normaliser of each."""
+        found = [] if self.normaliser is None else [(self.vectors, self.normaliser)]
+        if isinstance(self.critic, InformedCritic):
+            found.append((self.critic.vectors, self.critic.normaliser))
+        return found
+
+    @property
     def action_dtype(self) -> torch.dtype:
         """int64 for Discrete and MultiDiscrete spaces, float32 otherwise."""
         return torch.int64 if action_dtype(self.action_space) == "int64" else torch.float32
 
     def initial_state(self, n: int) -> Tensor:
         """Returns the state [n, state_size] before an episode's first step."""
-        return torch.zeros(n, self.state_size, device=self.critic.weight.device)
+        return torch.zeros(n, self.state_size, device=self.device)
 
     def initial_actions(self, n: int) -> Tensor:
         """Returns the previous actions [n, D] to use before an episode's first step."""
-        device = self.critic.weight.device
-        return torch.zeros(n, self.action_size, dtype=self.action_dtype, device=device)
+        return torch.zeros(n, self.action_size, dtype=self.action_dtype, device=self.device)
 
     def act(
         self,
@@ -177,7 +200,8 @@ class ActorCritic(nn.Module):
         deterministic: bool = False,
     ) -> PolicyOutput:
         """Chooses actions for one step and rates them; arguments as for `choose`."""
-        return self.rate(self.choose(observations, state, previous_actions, masks, deterministic))
+        choice = self.choose(observations, state, previous_actions, masks, deterministic)
+        return self.rate(choice, observations)
 
     def choose(
         self,
@@ -209,10 +233,10 @@ class ActorCritic(nn.Module):
         actions = distribution.mode() if deterministic else distribution.sample()
         return Choice(actions, next_state, outputs, distribution)
 
-    def rate(self, choice: Choice) -> PolicyOutput:
+    def rate(self, choice: Choice, observations: dict[str, Tensor]) -> PolicyOutput:
         """Adds what only learning needs: the log-probabilities of chosen actions, and values."""
         log_probs = choice.distribution.log_prob(choice.actions)
-        values = self.critic(choice.outputs)[:, 0]
+        values = self.critic.rate(choice.outputs, observations)
         return PolicyOutput(choice.actions, log_probs, values, choice.state)
 
     def value(
@@ -226,7 +250,7 @@ class ActorCritic(nn.Module):
         masks = masks.reshape(-1).float()
         features = self.features(observations, previous_actions, masks)
         output, _ = self.core.step(features, state * masks[:, None])
-        return self.critic(output)[:, 0]
+        return self.critic.rate(output, observations)
 
     def evaluate(
         self,
@@ -258,7 +282,7 @@ class ActorCritic(nn.Module):
         return Evaluation(
             distribution.log_prob(actions),
             distribution.entropy(),
-            self.critic(output)[:, 0],
+            self.critic.rate(output, observations),
             output,
             images,
         )

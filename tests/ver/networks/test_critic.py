@@ -1,0 +1,63 @@
+"""Tests of ver.networks.critic."""
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from ver.config import NetworkConfig
+from ver.errors import UserError
+from ver.networks.critic import InformedCritic
+from ver.networks.policy import ActorCritic
+
+SPACE = spaces.Dict(
+    {"seen": spaces.Box(-1, 1, (2,), np.float32), "told": spaces.Box(-1, 1, (3,), np.float32)}
+)
+BOX = spaces.Box(-1, 1, (2,), np.float32)
+
+
+def test_only_values_depend_on_what_the_critic_is_told() -> None:
+    torch.manual_seed(0)
+    policy = ActorCritic(SPACE, BOX, NetworkConfig(memory="none", critic_only=["told"]))
+    assert isinstance(policy.critic, InformedCritic)
+    assert policy.seen_keys == ("seen",)
+    seen = torch.rand(1, 2)
+    answers = [
+        policy.act(
+            {"seen": seen, "told": torch.full((1, 3), told)},
+            policy.initial_state(1),
+            policy.initial_actions(1),
+            torch.zeros(1),
+            deterministic=True,
+        )
+        for told in (0.0, 1.0)
+    ]
+    torch.testing.assert_close(answers[0].actions, answers[1].actions)
+    assert not torch.allclose(answers[0].values, answers[1].values)
+
+
+def test_acting_needs_nothing_that_is_the_critics_own() -> None:
+    policy = ActorCritic(SPACE, BOX, NetworkConfig(memory="none", critic_only=["told"]))
+    choice = policy.choose(
+        {"seen": torch.rand(4, 2)},
+        policy.initial_state(4),
+        policy.initial_actions(4),
+        torch.zeros(4),
+    )
+    assert choice.actions.shape == (4, 2)
+
+
+def test_acting_and_learning_give_the_same_values() -> None:
+    torch.manual_seed(0)
+    policy = ActorCritic(SPACE, BOX, NetworkConfig(memory="none", critic_only=["told"]))
+    seen = {"seen": torch.rand(4, 2), "told": torch.rand(4, 3)}
+    state, previous, masks = policy.initial_state(4), policy.initial_actions(4), torch.zeros(4)
+    acted = policy.act(seen, state, previous, masks)
+    learned = policy.evaluate(seen, state, previous, masks, acted.actions, torch.tensor([4]))
+    torch.testing.assert_close(acted.values, learned.values)
+    torch.testing.assert_close(acted.values, policy.value(seen, state, previous, masks))
+
+
+def test_unknown_observations_are_refused() -> None:
+    with pytest.raises(UserError, match="there is no 1-D observation 'heard', only seen, told"):
+        ActorCritic(SPACE, BOX, NetworkConfig(critic_only=["heard"]))

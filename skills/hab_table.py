@@ -29,7 +29,7 @@ SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 # Of a training: no rules
 APART = {
     "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
-    "stages", "since", "until", "teacher", "cloning", "robot", "live",
+    "stages", "since", "until", "teacher", "cloning", "robot", "live", "sensors",
 }  # fmt: skip
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}

@@ -139,8 +139,9 @@ class Worlds:
         self.true_state = None if sensors == DEPTH else TrueState(self.task, self.state)
         self.observation_space = spaces.Dict(self._spaces())
 
-    def _spaces(self) -> dict[str, spaces.Box]:
-        found = self.task.observation_spaces()
+    def _spaces(self) -> dict[str, spaces.Space[Any]]:
+        """Return the spaces of what is observed in one world, the image first."""
+        found: dict[str, spaces.Space[Any]] = {**self.task.observation_spaces()}
         if self.sees:
             shape = (*self.simulator.render_depth().shape[1:], 1)
             found = {DEPTH_KEY: spaces.Box(0.0, 1.0, shape, np.float32)} | found

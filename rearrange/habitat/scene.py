@@ -24,7 +24,7 @@ import numpy as np
 from atomic_files import write_whole
 from rearrange.habitat.urdf import Link, body_link, urdf
 from rearrange.robot.fetch import FETCH
-from rearrange.robot.spec import AXES, Joint
+from rearrange.robot.joint import AXES, Joint
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import (
     ARTICULATED_BIT,

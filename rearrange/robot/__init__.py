@@ -1,7 +1,8 @@
 """Robots: `spec` says what one is, `registry` finds them by name, `fetch` is the first."""
 
+from rearrange.robot.joint import Joint
 from rearrange.robot.registry import DEFAULT_ROBOT, find_robot, register_robot, unregister_robot
-from rearrange.robot.spec import Base, HeadCamera, Joint, Reach, RobotSpec
+from rearrange.robot.spec import Base, HeadCamera, Reach, RobotSpec
 
 __all__ = [
     "DEFAULT_ROBOT",

@@ -12,6 +12,7 @@ import math
 
 import mujoco
 
+from rearrange.robot.joint import Joint
 from rearrange.robot.parts import (
     Motor,
     add_base,
@@ -22,7 +23,7 @@ from rearrange.robot.parts import (
     suction_geom,
 )
 from rearrange.robot.planning import PlanningModel, link_spheres
-from rearrange.robot.spec import Base, HeadCamera, Joint, Reach, RobotSpec
+from rearrange.robot.spec import Base, HeadCamera, Reach, RobotSpec
 
 JOINTS = (
     Joint("shoulder_pan", (0.119525, 0.0, 0.34858), "z", -1.6056, 1.6056),

@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.robot.spec import AXES, Joint, RobotSpec
+from rearrange.robot.joint import AXES, Joint
+from rearrange.robot.spec import RobotSpec
 from rearrange.scenes.compile import ARTICULATED_BIT, ROBOT_BIT, ROBOT_COLLIDES_WITH
 
 BASE_BIT = 16  # base and what is rigid with it, on top of ROBOT_BIT: the suction cup asks for it

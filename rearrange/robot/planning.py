@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from rearrange.robot.spec import Joint, Vector
+from rearrange.robot.joint import Joint, Vector
 
 Disc = tuple[float, float, float]  # x and y in the base frame, radius [m]
 

@@ -7,7 +7,6 @@ frame has x forward, y left, z up and its origin on the floor under the robot; m
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,31 +16,11 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.robot.actions import ActionLayout
+from rearrange.robot.joint import AXES, Joint, Vector
 from rearrange.robot.planning import PlanningModel
 
-Vector = tuple[float, float, float]
-AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 AXIS, LOW, HIGH, CHAIN_COLUMNS = 3, 4, 5, 6  # columns of `RobotSpec.chain`
 WIDEST_BASE = 0.3  # [m], radius for which homes are furnished and floors mapped
-
-
-@dataclass(frozen=True)
-class Joint:
-    """A hinge of the arm.
-
-    Attributes:
-        name: Of the joint in the model, of its actuator, and of its number in an action.
-        offset: Of its frame in that of the link before [m].
-        axis: x, y or z of its own frame.
-        low: Limit [rad]; infinite, with `high`, where it turns without end.
-        high: Likewise.
-    """
-
-    name: str
-    offset: Vector
-    axis: str
-    low: float = -math.inf
-    high: float = math.inf
 
 
 @dataclass(frozen=True)

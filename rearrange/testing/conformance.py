@@ -17,6 +17,7 @@ import numpy as np
 
 from rearrange.episodes.episode import Episode
 from rearrange.navigation import load_layout
+from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.grasping import drop, graspable, lift_and_drop, take
 from rearrange.testing.tools import (
@@ -42,6 +43,7 @@ MakeSimulator = Callable[[int], Simulator]
 
 STILL = 0.002  # [m], what rests may move in a second
 FLOOR_TOLERANCE = 0.02  # [m], rugs lie on the floor
+TIP_TOLERANCE = 0.02  # [m], of where a resting arm has its tip
 
 
 def check_simulator(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> None:
@@ -231,6 +233,8 @@ def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> Non
     """Joint deltas move the joints they name, up to their limits; the hand is where they put it."""
     simulator = make_simulator(1)
     robot = simulator.state.robot
+    tip, _ = kinematics.forward(robot, np.array(robot.resting_arm))
+    assert_close(tip, robot.resting_tip, TIP_TOLERANCE, "tip of resting_arm against resting_tip")
     simulator.reset([0], [in_the_open(robot, episodes[0])])
     for joint in range(len(robot.joints)):
         before = snapshot(simulator.state)["arm_joints"][0]

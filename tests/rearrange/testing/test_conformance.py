@@ -159,6 +159,12 @@ class ClosesOnce(MujocoSimulator):
         del self.data
 
 
+class SaysItRestsElsewhere(MujocoSimulator):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.state.robot = dataclasses.replace(self.state.robot, resting_tip=(0.6, 0.0, 0.9))
+
+
 FAULTS = [
     (ResetsWorldZeroToo, conformance.check_reset_leaves_other_worlds, "another world"),
     (TurnsClockwise, conformance.check_base_motion, "turning left"),
@@ -171,6 +177,7 @@ FAULTS = [
     (ReplacesAnArray, conformance.check_state_layout, "write into arm_joints"),
     (HasScalarLastQuaternions, conformance.check_reset, "wxyz"),
     (HasAStiffWrist, conformance.check_arm, "wrist_roll"),
+    (SaysItRestsElsewhere, conformance.check_arm, "resting_tip"),
     (LiftsItsHand, conformance.check_arm, "end_effector_position"),
     (SeesMillimetres, conformance.check_depth, "below the floor"),
     (SeesDoubles, conformance.check_depth, "float32"),

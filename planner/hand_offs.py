@@ -17,8 +17,6 @@ from planner.labels import REARM
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet
-from rearrange.episodes.schema import record_of
-from rearrange.scenes import generate_apartment
 from rearrange.scenes.apartment import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
@@ -125,9 +123,7 @@ def save_starts(
         of_skill.setdefault(skill, []).append(episode)
     paths = []
     for skill, episodes in sorted(of_skill.items()):
-        places = {(episode.layout, episode.variation) for episode in episodes}
-        apartments = {place: record_of(generate_apartment(*place)) for place in sorted(places)}
-        found = EpisodeSet(skill, split, seed, generator, apartments, tuple(episodes))
+        found = EpisodeSet.of(skill, split, seed, generator, episodes)
         paths.append(directory / skill / f"{task}_{split}.json.gz")
         found.save(paths[-1])
     return paths

@@ -26,7 +26,7 @@ from rearrange.tasks import make_task
 from rearrange.tasks.base import DEPTH_RANGE, Task
 from rearrange.tasks.fitness import draw
 from rearrange.tasks.sampling import at_home, source_of
-from rearrange.tasks.true_state import DEPTH, SENSORS, STATE, TRUE_STATE, TrueState
+from rearrange.tasks.true_state import DEPTH, STATE, TRUE_STATE, TrueState, check_sensors
 
 # Of a world that is trained in: making a generated apartment takes as long as a trained policy's episode
 EPISODES_PER_HOME = 64
@@ -101,8 +101,7 @@ class Worlds:
         homes: str = DEFAULT_HOMES,
         sensors: str = DEPTH,
     ) -> None:
-        if sensors not in SENSORS:
-            raise UserError(f"sensors must be one of {', '.join(SENSORS)}, found '{sensors}'")
+        check_sensors(sensors)
         self.split, self.apartments = split, source_of(split, homes)
         self.endless = homes != CLASSIC  # apartments are too many to keep them all
         self.source = source

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.episodes import Episode, EpisodeSet
-from rearrange.episodes.schema import record_of
 from rearrange.errors import UserError
-from rearrange.scenes import generate_apartment
+from rearrange.robot import DEFAULT_ROBOT
 from skills.command import run_command
 from skills.learned import PolicyRunner, check_metadata
 from skills.registry import skill_names
@@ -77,28 +76,20 @@ def environments(metadata: dict[str, Any]) -> SkillEnvironments:
     return replace(SkillEnvironments(**kept), starts={}, split=SPLIT)
 
 
-def save(skill: str, episodes: Sequence[Episode], seed: int, generator: str, folder: Path) -> Path:
-    """Write episodes of a skill to a folder of starts; returns the file."""
-    places = sorted({(episode.layout, episode.variation) for episode in episodes})
-    apartments = {place: record_of(generate_apartment(*place)) for place in places}
-    path = folder / skill / f"{NAME}_{SPLIT}.json.gz"
-    EpisodeSet(skill, SPLIT, seed, generator, apartments, tuple(episodes)).save(path)
-    return path
-
-
 def parse(arguments: Sequence[str]) -> Any:
     """Read the command line; raises UserError where it makes no sense."""
     parser = OneLineParser(prog="skills.failures", description=__doc__)
     parser.add_argument("skill", choices=skill_names())
     parser.add_argument("--checkpoint", type=Path, required=True, help="policy file")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of starts")
+    parser.add_argument(
+        "--out", type=output_folder, required=True, metavar="DIR", help="folder of starts"
+    )
     parser.add_argument("--episodes", type=int, default=2000, metavar="N", help="to play (2000)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--workers", type=int, default=cores(), metavar="N", help="processes")
     options = parser.parse_args(arguments)
-    for name, least in (("episodes", 1), ("seed", 0), ("workers", 1)):
-        if getattr(options, name) < least:
-            raise UserError(f"--{name} must be at least {least}, found {getattr(options, name)}")
+    check_counts(options, "episodes", "workers")
+    check_counts(options, "seed", least=0)
     check_metadata(options.checkpoint, load_policy(options.checkpoint).metadata, options.skill)
     return options
 
@@ -119,7 +110,9 @@ def main(arguments: Sequence[str]) -> int:
     if not failed:
         raise UserError(f"{options.checkpoint} failed none of {len(played)} episodes: play more")
     command = f"python -m skills.failures {' '.join(arguments)}"
-    path = save(options.skill, failed, options.seed, command, options.out)
+    path = options.out / options.skill / f"{NAME}_{SPLIT}.json.gz"
+    robot = load_policy(options.checkpoint).metadata.get("robot", DEFAULT_ROBOT)
+    EpisodeSet.of(options.skill, SPLIT, options.seed, command, failed, robot).save(path)
     print(f"{len(failed)} of {len(played)} episodes failed; written to {path}")
     return 0
 

@@ -31,7 +31,7 @@ from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
-from rearrange.tasks.true_state import DEPTH, STATE
+from rearrange.tasks.true_state import BOTH, DEPTH, STATE, TRUE_STATE, check_sensors
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
@@ -190,6 +190,12 @@ class SkillEnvironments(Environments):
         check_rules(settings.rules)
         layouts_of(chosen, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
+        critic_only = settings.trainer.network.critic_only
+        if check_sensors(settings.sensors) == BOTH and TRUE_STATE not in critic_only:
+            raise UserError(
+                "sensors=both shows the policy what no robot is told: set "
+                "trainer.network.critic_only=[true_state], too"
+            )
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])

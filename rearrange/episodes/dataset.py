@@ -11,7 +11,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -40,6 +40,7 @@ from rearrange.scenes.apartment import (
     VARIATION_COUNT,
     collection_of,
 )
+from rearrange.scenes.generator import generate_apartment
 from rearrange.shipped import SHIPPED
 
 VERSION = 1
@@ -124,6 +125,16 @@ class EpisodeSet:
             if asked is not None and asked != there:
                 raise UserError(f"{found}: {name}: expected '{asked}', found '{there}'")
         return loaded
+
+    @classmethod
+    def of(
+        cls, task: str, split: str, seed: int, generator: str, episodes: Sequence[Episode],
+        robot: str = DEFAULT_ROBOT,
+    ) -> EpisodeSet:  # fmt: skip
+        """Make a file's content of episodes in our homes; arguments as the attributes."""
+        places = sorted({(episode.layout, episode.variation) for episode in episodes})
+        apartments = {place: record_of(generate_apartment(*place)) for place in places}
+        return cls(task, split, seed, generator, apartments, tuple(episodes), robot=robot)
 
     @cached_property
     def homes(self) -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, floor_of
+from rearrange.errors import UserError
 from rearrange.navigation.geodesic import sample_distance
 from rearrange.navigation.occupancy import ROBOT_RADIUS
 from rearrange.sim.base import SimState
@@ -26,6 +27,13 @@ TRUE_STATE = "true_state"  # key of the observation
 NEIGHBOURS = 4  # objects nearest to the hand, but for the one in it
 DIRECTIONS, RINGS = 16, (0.25, 0.6)  # of places around the base, and their distances [m]
 BLOCKED = 2.0  # in the place of a change of the way left, where the base does not fit
+
+
+def check_sensors(name: str) -> str:
+    """Return the name of sensors of an environment or raise a UserError that lists what there is."""
+    if name not in SENSORS:
+        raise UserError(f"sensors must be one of {', '.join(SENSORS)}, found '{name}'")
+    return name
 
 
 def true_size(state: SimState) -> int:
@@ -129,10 +137,15 @@ class TrueState:
     Args:
         task: Tells what it is about.
         state: Of the worlds.
+
+    Raises:
+        UserError: The task tells of no such thing: a household scenario.
     """
 
     def __init__(self, task: Task, state: SimState) -> None:
         """Of worlds that no episode began in."""
+        if type(task).subject is Task.subject:
+            raise UserError(f"{task.name} is about no single thing: leave sensors= out")
         self._task, self._state, self.size = task, state, true_size(state)
         self._floors: list[tuple[np.ndarray, float, float, float]] = [
             (np.full((2, 2), math.inf), 0.0, 0.0, 1.0)

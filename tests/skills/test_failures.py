@@ -19,8 +19,8 @@ def test_what_fails_is_written_and_can_be_played_again(tmp_path: Path) -> None:
     played = player.play(number)
     again = failures.Trainee(str(PICK), seed=3).play(number)
     assert again == played
-    path = failures.save("pick", [played.episode], 3, "test", tmp_path)
-    assert path == tmp_path / "pick" / "failures_train.json.gz"
+    path = tmp_path / "failures_train.json.gz"
+    EpisodeSet.of("pick", "train", 3, "test", [played.episode]).save(path)
     loaded = EpisodeSet.load(path, "pick", "train")
     assert loaded.episode(0).base_pose == pytest.approx(played.episode.base_pose, abs=1e-4)
     assert loaded.episode(0).targets[0].slot == played.episode.targets[0].slot

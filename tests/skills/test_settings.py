@@ -182,3 +182,22 @@ def test_recorded_starts_are_left_out_of_a_dataset(monkeypatch):
     assert settings.starts.paths
     starts = SkillEnvironments.from_settings(settings).starts
     assert (starts["paths"], starts["share"]) == ([], 0.3)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["sensors=sonar"], "sensors must be one of depth, state, both, found 'sonar'"),
+        (["sensors=both"], r"sensors=both shows the policy .*critic_only=\[true_state\], too"),
+    ],
+)
+def test_sensors_that_make_no_sense_are_refused_before_anything_starts(overrides, message):
+    with pytest.raises(UserError, match=message):
+        SkillEnvironments.from_settings(load_settings("pick", overrides))
+
+
+def test_a_policy_whose_critic_was_told_more_is_judged_by_its_own_sensors():
+    overrides = ["sensors=both", "trainer.network.critic_only=[true_state]"]
+    trained = SkillEnvironments.from_settings(load_settings("pick", overrides))
+    assert trained.sensors == "both"
+    assert SkillEnvironments.from_metadata(trained.metadata(), "val").sensors == "depth"

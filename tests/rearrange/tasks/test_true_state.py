@@ -63,3 +63,8 @@ def test_other_sensors_are_refused() -> None:
     with pytest.raises(UserError, match="sensors must be one of depth, state, both"):
         RearrangeEnv("pick", simulator=SMALL, sensors="sonar")
     assert DEPTH == "depth"
+
+
+def test_a_scenario_is_about_no_single_thing():
+    with pytest.raises(UserError, match="tidy_house is about no single thing: leave sensors= out"):
+        RearrangeEnv("tidy_house", simulator=SMALL, sensors=BOTH)

@@ -137,24 +137,28 @@ def _guesses(robot: RobotSpec, seed: np.ndarray, restarts: int) -> Iterator[np.n
 def frames_kernel(joints: np.ndarray, chain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`link_frames` for compiled callers: origins [J + 2, 3] and rotations [J + 2, 3, 3]."""
     count, driven = len(chain) - 1, len(chain) - 3
-    positions = np.empty((count, 3))
-    rotations = np.empty((count, 3, 3))
-    point = np.array([chain[0, 0], chain[0, 1], chain[0, 2]])
-    turn = np.eye(3)
-    for link in range(count):
-        for row in range(3):
-            for column in range(3):
-                point[row] += turn[row, column] * chain[link + 1, column]
-        if link < driven:
-            cosine, sine = math.cos(joints[link]), math.sin(joints[link])
-            axis = int(chain[link + 1, AXIS])
-            first, second = (axis + 1) % 3, (axis + 2) % 3
-            for row in range(3):
-                a, b = turn[row, first], turn[row, second]
-                turn[row, first] = cosine * a + sine * b
-                turn[row, second] = cosine * b - sine * a
-        positions[link] = point
-        rotations[link] = turn
+    positions, rotations = np.empty((count, 3)), np.empty((count, 3, 3))
+    turns = np.empty((driven, 2))
+    for joint in range(driven):
+        turns[joint, 0], turns[joint, 1] = math.cos(joints[joint]), math.sin(joints[joint])
+    for row in range(3):  # no row needs another, and so all of one stays in registers
+        point, x = chain[0, row], 1.0 if row == 0 else 0.0
+        y, z = 1.0 if row == 1 else 0.0, 1.0 if row == 2 else 0.0
+        for link in range(count):
+            point += x * chain[link + 1, 0]
+            point += y * chain[link + 1, 1]
+            point += z * chain[link + 1, 2]
+            if link < driven:
+                cosine, sine = turns[link, 0], turns[link, 1]
+                axis = chain[link + 1, AXIS]
+                if axis == 0.0:
+                    y, z = cosine * y + sine * z, cosine * z - sine * y
+                elif axis == 1.0:
+                    z, x = cosine * z + sine * x, cosine * x - sine * z
+                else:
+                    x, y = cosine * x + sine * y, cosine * y - sine * x
+            positions[link, row] = point
+            rotations[link, row, 0], rotations[link, row, 1], rotations[link, row, 2] = x, y, z
     return positions, rotations
 
 

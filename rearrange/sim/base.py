@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from rearrange.caching import one_dtype
 from rearrange.episodes.episode import Episode
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment_kind import APARTMENT
@@ -24,7 +25,7 @@ NOTHING = -1  # in index arrays: no object, no handle
 def world_state(robot: RobotSpec, scene: SceneSpec) -> np.dtype:
     """One world's part of a SimState, as compiled tasks and kernels read it; they are compiled for each."""
     joints, slots, parts = len(robot.joints), len(scene.objects), len(scene.parts)
-    return np.dtype(
+    return one_dtype(
         [
             ("base_pose", "f8", 3),
             ("base_blocked", "?"),
@@ -44,8 +45,7 @@ def world_state(robot: RobotSpec, scene: SceneSpec) -> np.dtype:
             ("touched_handle", "i8"),
             ("hold_violated", "?"),
             ("contact_force", "f8"),
-        ],
-        align=True,
+        ]
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.lib.recfunctions import structured_to_unstructured
 
-from rearrange.caching import cached_njit
+from rearrange.caching import cached_njit, one_dtype
 from rearrange.episodes.episode import Episode, Target
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
@@ -94,14 +94,13 @@ class Outcome:
 
     def __init__(self, count: int, rewards: Sequence[str], failures: Sequence[str]) -> None:
         """Of `count` worlds, with these names of reward terms and failures."""
-        kind = np.dtype(
+        kind = one_dtype(
             [
                 ("rewards", [(name, "f8") for name in rewards]),
                 ("terminated", "?"),
                 ("success", "?"),
                 ("failures", [(name, "?") for name in failures]),
-            ],
-            align=True,
+            ]
         )
         worlds = self.worlds = np.zeros(count, kind)
         self.terms = structured_to_unstructured(worlds["rewards"], copy=False)
@@ -184,11 +183,12 @@ class Task:
         self.settings = as_record(self.config)
         shared = [("base_start", "f8", 3), ("force", "f8"), ("accumulated_force", "f8")]
         of_parts = [(name, "f8", (len(scene.parts),)) for name in self.PART_MEMORY]
-        kind = np.dtype([*shared, *self.MEMORY, *of_parts], align=True)
+        kind = one_dtype([*shared, *self.MEMORY, *of_parts])
         self.memory = np.zeros(world_count, kind)
         self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
         sizes = self.observation_sizes(self.robot)
-        self._seen = np.dtype([(key, "f4", (size,)) for key, size in sizes.items()])
+        fields = [(key, "f4", (size,)) for key, size in sizes.items()]
+        self._seen = one_dtype(fields, align=False)
 
     @classmethod
     def action_names(cls, robot: RobotSpec) -> tuple[str, ...]:
@@ -295,7 +295,7 @@ def as_record(config: Any) -> np.ndarray:
     def values(part: Any) -> tuple[Any, ...]:
         return tuple(values(value) if is_group(value) else value for _, value in items(part))
 
-    return np.array([values(config)], np.dtype(kind(config), align=True))
+    return np.array([values(config)], one_dtype(kind(config)))
 
 
 @cached_njit

@@ -127,3 +127,12 @@ def test_what_a_step_does_not_write_is_not_what_the_step_before_wrote():
     assert task.evaluate(state, actions) is outcome
     assert [array.tolist() for array in arrays] == [[0.0, 2.0], *[[False, True]] * 3]
     assert outcome.terms.tolist() == [[0.0], [2.0]]
+
+
+def test_two_worlds_of_a_task_have_the_same_dtypes_and_not_equal_ones():
+    # Numba compares equal ones field by field in every call
+    first, second = make_task("pick"), make_task("pick", world_count=3)
+    arrays = ("memory", "settings")
+    assert all(getattr(first, name).dtype is getattr(second, name).dtype for name in arrays)
+    assert first.outcome.worlds.dtype is second.outcome.worlds.dtype
+    assert SimState(1, FETCH).worlds.dtype is SimState(2, FETCH).worlds.dtype

@@ -112,6 +112,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
         self.observation_space = worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = worlds.action_space
+        self._shape = tuple(worlds.action_space.shape or ())
         self.after_step: Callable[[Any], None] | None = None
         self.reward = 0.0
         self._seed = seed
@@ -164,11 +165,11 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         Returns:
             What Gymnasium asks for; the reward is the sum over the steps of the world.
         """
-        assert self.action_space.shape is not None
-        self._worlds.take(action, self.action_space.shape)
+        worlds = self._worlds
+        worlds.take(action, self._shape)
         total, terminated, truncated, info = 0.0, False, False, {}
-        for _ in range(self._worlds.repeat):
-            reward, terminated, truncated, info = self._advance(self._worlds.step)
+        for _ in range(worlds.repeat):
+            reward, terminated, truncated, info = self._advance(worlds.step)
             total += reward
             if terminated or truncated:
                 break
@@ -178,7 +179,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         """Take one step of the world."""
         self._running("step()")
         rewards, terminations, truncations = step()
-        self.reward = float(rewards[0])
+        reward = self.reward = float(rewards[0])
         terminated, truncated = bool(terminations[0]), bool(truncations[0])
         info: dict[str, Any] = {}
         if terminated or truncated:
@@ -186,7 +187,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
             info["is_success"] = is_success(info["metrics"])
         if self.after_step is not None:
             self.after_step(self)
-        return self.reward, terminated, truncated, info
+        return reward, terminated, truncated, info
 
     def observe(self) -> Observation:
         """Observation of the present state."""

@@ -9,13 +9,25 @@ from __future__ import annotations
 
 import ctypes
 import os
-import runpy
 import signal
 import sys
 import traceback
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing.connection import Connection
 from typing import Any
+
+
+def load(file: str) -> Callable[..., Any]:
+    """The class of a file, which may import modules beside it relatively: `rearrange` is not loaded for it."""
+    spec = spec_from_file_location(
+        "engine", file, submodule_search_locations=[os.path.dirname(file)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = sys.modules["engine"] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Engine
 
 
 def serve(connection: Connection, make: Callable[..., Any]) -> None:
@@ -51,5 +63,5 @@ if __name__ == "__main__":
     file, descriptor, parent = sys.argv[-3:]
     _die_with(int(parent))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the parent ends us
-    serve(Connection(int(descriptor)), runpy.run_path(file)["Engine"])
+    serve(Connection(int(descriptor)), load(file))
     os._exit(0)  # the engine's own way out may crash after all is done

@@ -16,7 +16,7 @@ from typing import Any
 
 from rearrange.errors import UserError
 
-ENGINE = Path(__file__).with_name("engine.py")
+ENGINE = Path(__file__).with_name("engine") / "__init__.py"
 SERVER = Path(__file__).with_name("engine_server.py")
 # Runs the server as a script: as a module of ours it would import MuJoCo and numba, too.
 _RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"

@@ -1,6 +1,6 @@
 """One-off queries of a scene of a Habitat dataset: navmesh floor and handle poses.
 
-As `engine.py` it imports nothing of ours and knows Habitat's frames only. Loaded by `engine_server.py`.
+As the engine it imports nothing of ours and knows Habitat's frames only. Loaded by `engine_server.py`.
 """
 
 from __future__ import annotations

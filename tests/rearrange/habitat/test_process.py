@@ -8,8 +8,10 @@ import textwrap
 
 import pytest
 
+from nav.mesh_worlds import ENGINE as MESH_ENGINE
 from rearrange.errors import UserError
-from rearrange.habitat.process import EngineError, EngineProcess
+from rearrange.habitat.dataset import SURVEY
+from rearrange.habitat.process import ENGINE, SERVER, EngineError, EngineProcess
 
 FAKE_ENGINE = """
     import os, sys, time
@@ -46,6 +48,32 @@ def engine(tmp_path):
 def test_an_engine_answers(engine):
     engine.ask("add", 1, 2)
     assert engine.answer() == ["add", 1, 2]
+
+
+def test_an_engine_may_have_modules_beside_it(tmp_path):
+    (tmp_path / "beside.py").write_text(
+        "class Engine:\n    def __init__(self, settings):\n"
+        "        pass\n\n    def told(self):\n        return 'told'\n"
+    )
+    script = tmp_path / "__init__.py"
+    script.write_text("from .beside import Engine\n")
+    process = EngineProcess({}, "world 3", script)
+    process.ask("told")
+    assert process.answer() == "told"
+    process.close()
+
+
+@pytest.mark.parametrize("file", [ENGINE, SURVEY, MESH_ENGINE], ids=lambda file: file.parent.name)
+def test_engines_load_nothing_of_ours(file):
+    code = f"""
+        import runpy, sys
+        engine = runpy.run_path({str(SERVER)!r})["load"]({str(file)!r})
+        print(engine.__name__, {{"rearrange", "nav", "mujoco", "numba"}} & {{*sys.modules}})
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "Engine set()\n"
 
 
 def test_a_dead_engine_is_one_line_with_its_last_words(engine):

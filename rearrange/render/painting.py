@@ -10,9 +10,6 @@ from straight lines. A round body adds one square root. The image keeps the larg
 Rays start on the near plane. As in `mujoco.mj_ray`, a ray that starts inside a body reports the
 surface where it leaves it, and planes are seen from their front only. Bodies that come close
 enough to the camera for this to matter take a slow exact path (`paint_exactly`).
-
-Loops run over slices (`row[0:n]`), so that LLVM can prove indices non-negative and vectorises.
-All that a kernel calls is in this file: numba's cache watches only the file of the outer function.
 """
 
 import math
@@ -41,6 +38,7 @@ from rearrange.render.projection import (
     distance,
 )
 from rearrange.render.rays import paint_exactly
+from rearrange.render.spans import span_face, span_faces, span_round, span_sphere
 
 LANES = 16  # spans are widened to this many pixels; image buffers are padded to it
 
@@ -87,43 +85,6 @@ def _sort_faces(work, axis, half, outs, ins):
 
 
 @numba.njit(**FAST)
-def _span_faces(row, ids, geom, first, lo, hi, faces):
-    """Paint the nearest of up to three faces on the columns [lo, hi] of one row."""
-    a0, a1, b0, b1, c0, c1 = faces
-    zero = np.float32(0.0)
-    for k in range(row.size):
-        column = np.float32(k)
-        q = a0 + a1 * column
-        other = b0 + b1 * column
-        q = other if other < q else q
-        other = c0 + c1 * column
-        q = other if other < q else q
-        x = column + first
-        q = q if (x >= lo) & (x <= hi) else zero
-        if ids is None:
-            row[k] = q if q > row[k] else row[k]
-        else:
-            ids[k] = geom if q > row[k] else ids[k]
-            row[k] = q if q > row[k] else row[k]
-
-
-@numba.njit(**FAST)
-def _span_face(row, ids, geom, first, lo, hi, a0, a1):
-    """Paint a single face on the columns [lo, hi] of one row."""
-    zero = np.float32(0.0)
-    for k in range(row.size):
-        column = np.float32(k)
-        q = a0 + a1 * column
-        x = column + first
-        q = q if (x >= lo) & (x <= hi) else zero
-        if ids is None:
-            row[k] = q if q > row[k] else row[k]
-        else:
-            ids[k] = geom if q > row[k] else ids[k]
-            row[k] = q if q > row[k] else row[k]
-
-
-@numba.njit(**FAST)
 def _at(work, slot, column, row):
     """Value of an affine function of the pixel."""
     return np.float32(work[slot, 0] + work[slot, 1] * column + work[slot, 2] * row)
@@ -158,57 +119,12 @@ def _paint_faces(buffer, ids, geom, bounds, work, rows, outs, lows, highs):
         first, lo32, hi32 = np.float32(start), np.float32(lo), np.float32(hi)
         a0, a1 = _at(work, OUT, start, i), np.float32(work[OUT, 1])
         if outs == 1:
-            _span_face(row, tags, geom, first, lo32, hi32, a0, a1)
+            span_face(row, tags, geom, first, lo32, hi32, a0, a1)
         else:
             b0, b1 = _at(work, OUT + second, start, i), np.float32(work[OUT + second, 1])
             c0, c1 = _at(work, OUT + third, start, i), np.float32(work[OUT + third, 1])
             faces = (a0, a1, b0, b1, c0, c1)
-            _span_faces(row, tags, geom, first, lo32, hi32, faces)
-
-
-@numba.njit(**FAST)
-def _span_round(row, ids, geom, first, quadric, caps):
-    """Paint a quadric that is cut off by up to three flat faces on one row."""
-    b0, b1, p0, p1, p2, enter, leave, always = quadric
-    o0, o1, i0, i1, j0, j1 = caps
-    zero = np.float32(0.0)
-    for k in range(row.size):
-        x = np.float32(k) + first
-        middle = b0 + b1 * x
-        square = p0 + x * (p1 + x * p2)
-        root = math.sqrt(square if square > zero else zero)
-        q = (root - middle) * enter + always
-        other = o0 + o1 * x
-        q = other if other < q else q
-        last = (-root - middle) * leave
-        other = i0 + i1 * x
-        last = other if other > last else last
-        other = j0 + j1 * x
-        last = other if other > last else last
-        q = q if (square >= zero) & (q >= last) else zero
-        if ids is None:
-            row[k] = q if q > row[k] else row[k]
-        else:
-            ids[k] = geom if q > row[k] else ids[k]
-            row[k] = q if q > row[k] else row[k]
-
-
-@numba.njit(**FAST)
-def _span_sphere(row, ids, geom, first, quadric):
-    """Paint a whole ellipsoid, seen from outside, on one row."""
-    b0, b1, p0, p1, p2, enter = quadric
-    zero = np.float32(0.0)
-    for k in range(row.size):
-        x = np.float32(k) + first
-        square = p0 + x * (p1 + x * p2)
-        root = math.sqrt(square if square > zero else zero)
-        q = (root - (b0 + b1 * x)) * enter
-        q = q if square >= zero else zero
-        if ids is None:
-            row[k] = q if q > row[k] else row[k]
-        else:
-            ids[k] = geom if q > row[k] else ids[k]
-            row[k] = q if q > row[k] else row[k]
+            span_faces(row, tags, geom, first, lo32, hi32, faces)
 
 
 @numba.njit(**FAST)
@@ -246,7 +162,7 @@ def _paint_sphere(buffer, ids, geom, bounds, work, constant):
             np.float32(b0), np.float32(b1),
             np.float32(p0), np.float32(p1), np.float32(p2), enter,
         )  # fmt: skip
-        _span_sphere(buffer[i, start:stop], tags, geom, first, quadric)
+        span_sphere(buffer[i, start:stop], tags, geom, first, quadric)
 
 
 @numba.njit(**FAST)
@@ -285,7 +201,7 @@ def _paint_cylinder(buffer, ids, geom, bounds, work, constant, outs, ins):
         )  # fmt: skip
         tags = None if ids is None else ids[i, start:stop]
         caps = (o0, o1, i0, i1, j0, j1)
-        _span_round(buffer[i, start:stop], tags, geom, first, quadric, caps)
+        span_round(buffer[i, start:stop], tags, geom, first, quadric, caps)
 
 
 @numba.njit(**FAST)

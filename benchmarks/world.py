@@ -31,9 +31,9 @@ from rearrange.episodes import Episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot import find_robot
-from rearrange.scenes.apartment import GENERATED, VARIATION_COUNT, check_split, layouts_of
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.homes import generated_plan
+from rearrange.scenes.registry import GENERATED, VARIATION_COUNT, check_split, layouts_of
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config

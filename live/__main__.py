@@ -16,7 +16,7 @@ from typing import Any
 
 from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import check_split
+from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES

@@ -21,7 +21,7 @@ from nav.flee import farthest_place
 from nav.follower import Follower
 from nav.pointnav import PointNav
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.learned import PolicyRunner, check_metadata
 from skills.players import FOLLOWED, STOP_SHARE
 from skills.settings import CHECKPOINTS, environments_of

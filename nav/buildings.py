@@ -1,6 +1,6 @@
 """The buildings that agents navigate in, by name: the homes of the rearrangement tasks, all doors closed.
 
-Splits and collections of homes are those of `rearrange.scenes.apartment`.
+Splits and collections of homes are those of `rearrange.scenes.registry`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from functools import lru_cache
 
 from rearrange.errors import UserError
 from rearrange.navigation.footprints import Building
-from rearrange.scenes.apartment import (
-    CLASSIC,
-    VARIATION_COUNT,
-    Apartment,
-    Solid,
-    layouts_of,
-    split_of_layout,
-)
+from rearrange.scenes.apartment import Apartment, Solid
 from rearrange.scenes.compile import DEFAULT_COLOR
 from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.registry import (
+    CLASSIC,
+    VARIATION_COUNT,
+    layouts_of,
+    spec_of_layout,
+    split_of_layout,
+)
 from rearrange.scenes.spec import Furniture
 
 PLANS = (
@@ -77,7 +77,7 @@ def load_building(name: str) -> Building:
     if match is None or not find_building(name):
         raise UserError(f"unknown building '{name}': layout1000_variation00 is one, for example")
     apartment = generate_apartment(int(match[1]), int(match[2]))
-    closed = (_closed(apartment, piece) for piece in apartment.spec.furniture)
+    closed = (_closed(apartment, piece) for piece in spec_of_layout(apartment.layout).furniture)
     return PlainBuilding(name, apartment.bounds, apartment.rooms, (*apartment.solids, *closed))
 
 

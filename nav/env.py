@@ -16,7 +16,7 @@ from nav.mesh_worlds import MeshWorlds
 from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.shell import Observation, Step, TaskEnv, TaskVectorEnv
 
 

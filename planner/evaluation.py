@@ -29,7 +29,7 @@ from planner.replanning import Replanner, ReplanSettings
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, spec_of
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.base import Skill
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
 from skills.modes import MONOLITHIC, parse_modes
@@ -60,7 +60,7 @@ class EvaluationSettings:
         replanning: How often the plan may be changed; not at all by default.
         knowledge: What the robot may know, one of `skills.knowledge.LEVELS`.
         sim: Simulator, see rearrange.sim.backends.
-        homes: Collection of homes, see rearrange.scenes.apartment.
+        homes: Collection of homes, see rearrange.scenes.registry.
     """
 
     task: str

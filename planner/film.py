@@ -23,7 +23,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import HOMES
+from rearrange.scenes.registry import HOMES
 from skills import SkillArgument
 from skills.command import USER_ERRORS, counted, run_command, short_path
 from skills.modes import SKILLS_HELP, parse_modes

@@ -17,7 +17,7 @@ from planner.labels import REARM
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet
-from rearrange.scenes.apartment import DEFAULT_HOMES, spec_of_homes
+from rearrange.scenes.registry import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator

@@ -22,7 +22,7 @@ from planner.video import doing
 from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import HOMES
+from rearrange.scenes.registry import HOMES
 from rearrange.tasks import household_names
 from rearrange.worlds import seen_depth
 from skills.command import counted, run_command, short_path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import DEFAULT_HOMES, spec_of_homes
+from rearrange.scenes.registry import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.backends import make_simulator
 from rearrange.tasks import TASKS, household_names
 from skills import Skill

@@ -16,7 +16,7 @@ from typing import Any
 from planner.report import FIGURES, read_result, replanning_line
 from planner.scenarios import title_of
 from rearrange.command_line import OneLineParser
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES
+from rearrange.scenes.registry import CLASSIC, DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.command import run_command
 from skills.figures import load_ledger

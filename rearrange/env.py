@@ -12,7 +12,8 @@ from rearrange.episodes import Episode, RecordedStarts
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import DEFAULT_HOMES, Apartment
+from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.shell import TaskEnv, TaskVectorEnv
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig

@@ -17,7 +17,7 @@ from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
 from rearrange.late import LateObservations
 from rearrange.robot import find_robot
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
+from rearrange.scenes.registry import CLASSIC, DEFAULT_HOMES, spec_of_homes
 from rearrange.shell import Observation, Step
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig

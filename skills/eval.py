@@ -23,7 +23,7 @@ from rich.table import Table
 from nav.episode_files import SceneEpisodes
 from rearrange.episodes import EpisodeSet, shown
 from rearrange.rules import OURS
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.command import counted, run_command, short_path
 from skills.eval_options import (
     LEARNED,

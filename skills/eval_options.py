@@ -25,7 +25,7 @@ from rearrange.errors import UserError
 from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.habitat.process import check_installed
 from rearrange.rules import OURS
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.learned import check_metadata
 from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file

@@ -16,7 +16,7 @@ from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.export import export
 from rearrange.command_line import OneLineParser, check_counts, output_folder
-from rearrange.scenes.apartment import HOMES, check_split
+from rearrange.scenes.registry import HOMES, check_split
 from skills.command import run_command
 from skills.eval import SEED_STRIDE
 

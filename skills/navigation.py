@@ -21,7 +21,7 @@ from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.habitat.process import check_installed
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.environments import Environments, with_values
 from skills.recipe import Staged
 from ver import TrainerConfig

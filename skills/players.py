@@ -26,7 +26,7 @@ from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
 from rearrange.rules import OURS, without_stop_masks
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner, check_metadata
 from skills.library import skill_sources

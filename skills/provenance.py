@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import HOMES, check_split
+from rearrange.scenes.registry import HOMES, check_split
 from skills.command import machine, write_json
 from ver.public import ROOT, without_private_folders
 

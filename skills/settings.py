@@ -23,7 +23,7 @@ from rearrange.rules import (
     simulator_config,
     task_config,
 )
-from rearrange.scenes.apartment import DEFAULT_HOMES, layouts_of, spec_of_homes
+from rearrange.scenes.registry import DEFAULT_HOMES, layouts_of, spec_of_homes
 from rearrange.settings import check_ranges
 from rearrange.shipped import SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
@@ -145,7 +145,7 @@ class SkillEnvironments(Environments):
         sim: Simulator, see rearrange.sim.backends.
         dataset: File of habitat-lab's rearrangement episodes that take place of our apartments, or none.
         rules: Set of rules, see rearrange.rules.
-        homes: Collection of floor plans, see rearrange.scenes.apartment.
+        homes: Collection of floor plans, see rearrange.scenes.registry.
         robot: Name of the robot.
         sensors: What is observed, see rearrange.tasks.true_state.
     """

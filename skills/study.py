@@ -36,7 +36,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import Pick
 from rearrange.tasks.sampling import source_of
 from skills.command import counted, run_command

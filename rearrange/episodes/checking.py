@@ -13,7 +13,7 @@ from rearrange.episodes.schema import EPISODE_FIELDS, OPTIONAL_FIELDS, TARGET_FI
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import VARIATION_COUNT, split_of_layout
+from rearrange.scenes.registry import VARIATION_COUNT, split_of_layout
 
 WHERE = 'options["episode"]'
 _OF_JSON = {int, float}

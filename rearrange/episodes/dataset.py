@@ -33,14 +33,14 @@ from rearrange.episodes.schema import (
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot import DEFAULT_ROBOT, find_robot
-from rearrange.scenes.apartment import (
+from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     LAYOUTS_OF,
     LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
     collection_of,
 )
-from rearrange.scenes.generator import generate_apartment
 from rearrange.shipped import SHIPPED
 
 VERSION = 1

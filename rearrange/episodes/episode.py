@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rearrange.navigation import OccupancyGrid, load_layout
-from rearrange.scenes.apartment import spec_of_layout
 from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import SceneSpec
 
 

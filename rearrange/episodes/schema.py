@@ -13,13 +13,8 @@ from rearrange.episodes.episode import Episode, Target
 from rearrange.episodes.fields import FieldChecker, Limits, Range
 from rearrange.errors import UserError
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import (
-    VARIATION_COUNT,
-    Apartment,
-    ranges_of,
-    spec_of_layout,
-    split_of_layout,
-)
+from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.registry import VARIATION_COUNT, ranges_of, spec_of_layout, split_of_layout
 from rearrange.scenes.spec import SceneSpec
 
 DIGITS = 5  # positions and angles are rounded to 0.01 mm: what stands 0.1 mm higher touches nothing
@@ -71,7 +66,8 @@ class ApartmentRecord:
 def record_of(apartment: Apartment) -> ApartmentRecord:
     """What an episode file remembers of an apartment."""
     shape = partial(_rounded, digits=FINGERPRINT_DIGITS)
-    parts: list[Any] = [shape(apartment.bounds), apartment.spec.slot_kinds]
+    kinds = spec_of_layout(apartment.layout).slot_kinds
+    parts: list[Any] = [shape(apartment.bounds), kinds]
     parts += [shape((*p.position, p.yaw)) for p in apartment.frames.values()]
     for name in sorted(apartment.receptacles):
         place = apartment.receptacles[name]

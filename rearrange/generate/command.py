@@ -23,7 +23,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT
-from rearrange.scenes.apartment import HOMES
+from rearrange.scenes.registry import HOMES
 
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
 

@@ -31,7 +31,7 @@ from rearrange.episodes.schema import (
 )
 from rearrange.navigation import load_layout
 from rearrange.robot import DEFAULT_ROBOT, RobotSpec, find_robot
-from rearrange.scenes.apartment import CLASSIC, DEFAULT_HOMES, spec_of_homes
+from rearrange.scenes.registry import CLASSIC, DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.fitness import draw

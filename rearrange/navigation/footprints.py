@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
+from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import Door
 
 LOWEST, HIGHEST = 0.05, 1.5  # [m], heights between which the robot can touch something
@@ -58,7 +59,8 @@ def footprints_of(building: Building) -> np.ndarray:
     """
     rows = _of_solids(building, top=LOWEST, bottom=HIGHEST)
     if isinstance(building, Apartment):
-        rows += [_of_articulated(building.frames[f.name], f.size) for f in building.spec.furniture]
+        furniture = spec_of_layout(building.layout).furniture
+        rows += [_of_articulated(building.frames[f.name], f.size) for f in furniture]
     return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
 

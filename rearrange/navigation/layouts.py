@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rearrange.navigation.occupancy import OccupancyGrid
-from rearrange.scenes.apartment import Apartment, kept_by_apartment
+from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.registry import kept_by_apartment
 
 
 @kept_by_apartment

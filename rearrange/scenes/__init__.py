@@ -3,16 +3,7 @@
 `generate_apartment` gives plain data, `build_spec` turns it into a MuJoCo spec of fixed topology.
 """
 
-from rearrange.scenes.apartment import (
-    LAYOUTS_OF_SPLIT,
-    VARIATION_COUNT,
-    Apartment,
-    ArticulatedPose,
-    Receptacle,
-    Solid,
-    Split,
-    register_homes,
-)
+from rearrange.scenes.apartment import Apartment, ArticulatedPose, Receptacle, Solid
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import (
     ARTICULATED_BIT,
@@ -32,6 +23,7 @@ from rearrange.scenes.objects import (
     footprint_radius,
     half_height,
 )
+from rearrange.scenes.registry import LAYOUTS_OF_SPLIT, VARIATION_COUNT, register_homes
 from rearrange.scenes.spec import Door, Drawer, Furniture, Part, SceneSpec
 
 __all__ = [
@@ -55,7 +47,6 @@ __all__ = [
     "Receptacle",
     "SceneSpec",
     "Solid",
-    "Split",
     "add_box",
     "add_part",
     "apartments_of_split",

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from rearrange.scenes.apartment import (
-    BOX_SLOT_COUNT,
-    CYLINDER_SLOT_COUNT,
-    LAYOUTS_OF,
-    OPEN_RECEPTACLES,
-    register_homes,
-)
+from rearrange.scenes.apartment import BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT, OPEN_RECEPTACLES
 from rearrange.scenes.furnishing import OPENING
 from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.registry import LAYOUTS_OF, register_homes
 from rearrange.scenes.spec import SceneSpec
 
 APARTMENT = SceneSpec(

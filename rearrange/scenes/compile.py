@@ -22,6 +22,7 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
+from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import Door, Part, SceneSpec
 
 STATIC_BIT = 1
@@ -56,7 +57,7 @@ def build_spec(apartment: Apartment) -> mujoco.MjSpec:
 
     Objects stand parked on the floor at x = -50 - slot, y = -50.
     """
-    scene, spec = apartment.spec, empty_spec()
+    scene, spec = spec_of_layout(apartment.layout), empty_spec()
     _add_slots(spec, scene)
     for piece in scene.furniture:
         piece.build(spec)
@@ -78,7 +79,7 @@ def write_apartment(spec: mujoco.MjSpec, apartment: Apartment) -> None:
     Raises:
         UserError: The apartment has more solids of a kind than there are slots.
     """
-    spec.modelname, scene = apartment.name, apartment.spec
+    spec.modelname, scene = apartment.name, spec_of_layout(apartment.layout)
     floor, *slots = spec.worldbody.geoms
     floor.rgba = apartment.colors.get("ground", (0.62, 0.63, 0.62, 1.0))
     boxes, cylinders = slots[: scene.box_count], slots[scene.box_count :]

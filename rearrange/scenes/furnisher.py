@@ -8,12 +8,7 @@ from math import cos, pi, sin
 import numpy as np
 
 from rearrange.scenes import decoration, furniture, pieces
-from rearrange.scenes.apartment import (
-    OPEN_RECEPTACLES,
-    Apartment,
-    ArticulatedPose,
-    Receptacle,
-)
+from rearrange.scenes.apartment import OPEN_RECEPTACLES, Apartment, ArticulatedPose, Receptacle
 from rearrange.scenes.building import YAW
 from rearrange.scenes.cabinet import (
     CABINET_SIZE,

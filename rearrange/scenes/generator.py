@@ -13,21 +13,21 @@ from collections import Counter
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import (
+from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.floor_plans import FLOOR_PLANS
+from rearrange.scenes.furnisher import Furnisher
+from rearrange.scenes.furnishing import RejectedError
+from rearrange.scenes.homes import HomeFurnisher
+from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
-    Apartment,
     kept_by_apartment,
     layouts_of,
     ranges_of,
     spec_of_layout,
     split_of_layout,
 )
-from rearrange.scenes.floor_plans import FLOOR_PLANS
-from rearrange.scenes.furnisher import Furnisher
-from rearrange.scenes.furnishing import RejectedError
-from rearrange.scenes.homes import HomeFurnisher
 
 ATTEMPTS = 400
 

@@ -15,15 +15,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import Apartment, ArticulatedPose
 from rearrange.scenes.objects import ObjectKind
-
-if TYPE_CHECKING:
-    from rearrange.scenes.apartment import Apartment
 
 Point = tuple[float, float]
 Layouts = Mapping[str, Mapping[str, Sequence[int]]]  # collection of homes -> split -> layouts
@@ -288,6 +286,10 @@ class SceneSpec:
     def furniture_of(self, joint: str) -> Furniture:
         """The piece of furniture of which a part is one."""
         return next(piece for piece in self.furniture if any(p.name == joint for p in piece.parts))
+
+    def frame_of(self, apartment: Apartment, joint: str) -> ArticulatedPose:
+        """Where in a home of the kind the furniture stands of which a part is one."""
+        return apartment.frames[self.furniture_of(joint).name]
 
     def slots_of(self, kind: str) -> list[int]:
         """Slots that hold this kind of object.

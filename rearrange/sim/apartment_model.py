@@ -13,8 +13,9 @@ from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.render import GeomTable
 from rearrange.robot import RobotSpec
 from rearrange.robot.parts import add_robot, handle_connect_name, object_weld_name
-from rearrange.scenes.apartment import Apartment, kept_by_apartment
+from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.compile import bare_home, build_spec, write_apartment
+from rearrange.scenes.registry import kept_by_apartment, spec_of_layout
 from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.clearance import Clearance
 from rearrange.sim.contacts import HANDLE, OTHER, ROBOT, SUCTION
@@ -66,7 +67,8 @@ def _apartments(robot: RobotSpec, hard: bool) -> kept_by_apartment[ApartmentMode
 
 def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> ApartmentModel:
     apartment, grid = load_layout(layout, variation)
-    spec, first, shared = _topology(robot, apartment.spec)
+    scene = spec_of_layout(layout)
+    spec, first, shared = _topology(robot, scene)
     write_apartment(spec, apartment)
     model = spec.compile()
     if hard:
@@ -74,7 +76,7 @@ def _compile(robot: RobotSpec, hard: bool, layout: int, variation: int) -> Apart
         model.geom_solref[of_robot] = HARDNESS
     return ApartmentModel(
         apartment=apartment,
-        scene=apartment.spec,
+        scene=scene,
         model=model,
         # Slabs lie on the infinite floor everywhere in the apartment: nobody inside sees it.
         geoms=GeomTable.from_model(model, hidden_geoms=[model.geom("floor").id]),

@@ -13,15 +13,15 @@ from rearrange.episodes.episode import Episode, Target
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import (
+from rearrange.scenes.apartment import Apartment, Receptacle
+from rearrange.scenes.compile import REST_DEPTH
+from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     VARIATION_COUNT,
-    Apartment,
-    Receptacle,
     check_split,
     layouts_of,
+    spec_of_layout,
 )
-from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.spec import SceneSpec
 
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
@@ -81,7 +81,7 @@ class Scene:
     @property
     def spec(self) -> SceneSpec:
         """The kind of home."""
-        return self.apartment.spec
+        return spec_of_layout(self.apartment.layout)
 
     @property
     def handle_ways(self) -> dict[str, HandleWay]:
@@ -167,7 +167,7 @@ class Scene:
         if not surface.joint:
             return 0.0, 0.0
         travel = self.joints.get(surface.joint, 0.0)
-        yaw = self.apartment.frame_of(surface.joint).yaw
+        yaw = self.spec.frame_of(self.apartment, surface.joint).yaw
         return travel * math.cos(yaw), travel * math.sin(yaw)
 
     def episode(

@@ -22,6 +22,7 @@ from rearrange.navigation.footprints import door_footprint
 from rearrange.navigation.reach import NO_DOORS
 from rearrange.robot import RobotSpec, kinematics
 from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import Door
 from rearrange.tasks.sampling import GOAL_GAP, Scene
 
@@ -202,11 +203,12 @@ def way_to_stand(
     doors = NO_DOORS if apartment is None else _open_doors(apartment, joints)
     if len(doors):  # closed doors are on the floor's map already
         grid = grid.with_obstacles(doors)
-    part = None if apartment is None else apartment.spec.part_of(receptacle)
+    part = None if apartment is None else spec_of_layout(apartment.layout).part_of(receptacle)
     if apartment is None or part is None:
         near = standing_region(grid, np.asarray(point), robot.reach.standing, doors)
         return region_field(grid, near)
-    frame, (u, v) = apartment.frame_of(part.name), part.before(joints.get(part.name, 0.0))
+    frame = spec_of_layout(apartment.layout).frame_of(apartment, part.name)
+    u, v = part.before(joints.get(part.name, 0.0))
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
     return region_field(grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS))
@@ -214,11 +216,11 @@ def way_to_stand(
 
 def _open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:
     """Footprints [D, 6] of the doors that stand open."""
-    rows = [NO_DOORS]
-    for part in apartment.spec.parts:
+    rows, spec = [NO_DOORS], spec_of_layout(apartment.layout)
+    for part in spec.parts:
         angle = joints.get(part.name, 0.0)
         if isinstance(part, Door) and angle > 0.0:
-            rows.append(door_footprint(part, apartment.frame_of(part.name), angle))
+            rows.append(door_footprint(part, spec.frame_of(apartment, part.name), angle))
     return np.concatenate(rows)
 
 
@@ -254,7 +256,8 @@ def standing_before(
         handle = frame.at(value)
         faced = (0.0, 0.0) if part.turns else handle
     else:
-        frame, door = scene.apartment.frame_of(joint), part if isinstance(part, Door) else None
+        frame = scene.spec.frame_of(scene.apartment, joint)
+        door = part if isinstance(part, Door) else None
         handle, faced = part.handle_at(value), part.faced(value)
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     for attempt in range(2 * STANDING_ATTEMPTS):

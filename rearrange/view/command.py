@@ -27,7 +27,10 @@ from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.episodes.dataset import SAMPLED, shown
 from rearrange.errors import UserError
 from rearrange.render.sheet import Picture, Sheet
-from rearrange.scenes.apartment import (
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.generator import draw_apartment
+from rearrange.scenes.homes import find_plan
+from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     GENERATED,
     HOMES,
@@ -35,9 +38,6 @@ from rearrange.scenes.apartment import (
     layouts_of,
     spec_of_homes,
 )
-from rearrange.scenes.apartment_kind import APARTMENT
-from rearrange.scenes.generator import draw_apartment
-from rearrange.scenes.homes import find_plan
 from rearrange.sim.base import CONTROL_STEP
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS

@@ -18,6 +18,7 @@ from rearrange.render.picture import RgbOptions, render_rgb
 from rearrange.render.sheet import Colour, Picture, Sheet, Tag, draw_tags
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.compile import build_spec
+from rearrange.scenes.registry import spec_of_layout
 
 TILE = Camera(height=400, width=480, horizontal_fov=64.0)
 COLUMNS = 6
@@ -70,12 +71,12 @@ def picture_from_above(home: Apartment, camera: Camera = TILE) -> Picture:
     light = RgbOptions(clip_above=CUT, sky_lamps=8, shadow_size=1024)
     image = render_rgb(table, data.geom_xpos, data.geom_xmat, camera, eye, rotation, light, depth)
     view = View(camera, eye, rotation, depth)
-    tags = []
+    tags, spec = [], spec_of_layout(home.layout)
     for name, rect in home.rooms.items():
         middle = ((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2, 0.0)
         tags.append(_tag(view, name.replace("_", " "), middle, ROOM_PLATE))
     for name, receptacle in home.receptacles.items():
-        part = home.spec.part_of(name)
+        part = spec.part_of(name)
         text = SHORT.get(name, name) if part is None else part.kind or part.label
         tags.append(_tag(view, text, receptacle.position, THING_PLATE))
     return draw_tags(image, tags, size=10)

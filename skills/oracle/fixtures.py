@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rearrange.scenes.apartment import Apartment, ArticulatedPose
+from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import Door, Part, SceneSpec
 from skills.oracle.obstacles import Obstacles, boxes_of_bodies
 
@@ -37,7 +38,8 @@ class Fixture:
         Raises:
             UserError: There is no such joint.
         """
-        return cls(apartment.spec.part(joint), apartment.frame_of(joint), apartment.spec)
+        scene = spec_of_layout(apartment.layout)
+        return cls(scene.part(joint), scene.frame_of(apartment, joint), scene)
 
     @property
     def joint(self) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from rearrange.scenes.apartment import Apartment, ArticulatedPose
 from rearrange.scenes.compile import bare_home, build_spec
 from rearrange.scenes.objects import ObjectKind
+from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import Door, Furniture, SceneSpec
 from rearrange.sim.base import SimState
 
@@ -79,7 +80,7 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
         i: World.
         without: Slot of the object to leave out (to be picked, or held), or NOTHING.
     """
-    boxes, cylinders = [], []
+    scene, boxes, cylinders = spec_of_layout(apartment.layout), [], []
     for solid in apartment.solids:
         if not solid.collides:
             continue
@@ -89,13 +90,13 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
         else:
             cylinders.append((*solid.position, solid.size[0], solid.size[1]))
     joints: dict[str, float] = dict(
-        zip(apartment.spec.joints, state.articulated_joints[i].tolist(), strict=True)
+        zip(scene.joints, state.articulated_joints[i].tolist(), strict=True)
     )
     furniture, opened = _articulated(apartment, joints)
     boxes += furniture
-    for slot in range(len(apartment.spec.objects)):
+    for slot in range(len(scene.objects)):
         if slot != without and _stands_in(apartment, state.object_position[i, slot]):
-            _add_object(apartment.spec.objects[slot], state, i, slot, boxes, cylinders)
+            _add_object(scene.objects[slot], state, i, slot, boxes, cylinders)
     return Obstacles(
         np.array(boxes).reshape(-1, 8),
         np.array(cylinders).reshape(-1, 5),
@@ -107,7 +108,7 @@ def _articulated(
     apartment: Apartment, joints: dict[str, float]
 ) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
     """Boxes of the furniture that opens, and those of its parts that stand open, world frame."""
-    scene, rows, opened = apartment.spec, [], []
+    scene, rows, opened = spec_of_layout(apartment.layout), [], []
     boxes = boxes_of_bodies(scene)
     for piece in scene.furniture:
         openings = tuple(round(joints[part.name], 2) for part in piece.parts)

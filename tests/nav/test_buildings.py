@@ -6,8 +6,8 @@ from nav.agent import AgentConfig
 from nav.buildings import PLANS, building_names, find_building, load_building, split_of
 from nav.scene import Scene
 from rearrange import UserError
-from rearrange.scenes.apartment import CLASSIC, GENERATED
 from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.registry import CLASSIC, GENERATED
 
 SPLITS = ("train", "val", "test")
 

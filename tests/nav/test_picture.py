@@ -5,7 +5,7 @@ from nav.agent import AgentConfig
 from nav.env import NavEnv
 from nav.table import TASKS
 from rearrange.navigation.map import GOAL, PATH, ROBOT, TARGET
-from rearrange.scenes.apartment import CLASSIC
+from rearrange.scenes.registry import CLASSIC
 
 SHAPE = (360, 720, 3)
 

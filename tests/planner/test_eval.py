@@ -9,7 +9,7 @@ from planner import scenarios
 from planner.report import row_name
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import GENERATED
+from rearrange.scenes.registry import GENERATED
 from skills import MODES
 from skills.command import run_command
 from tests.helpers.planner_fakes import make_table_episode

@@ -11,7 +11,7 @@ from planner.hand_offs import HandOffRecorder, grasp_of, keep_resting, save_star
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, RecordedStarts, recorded
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.sim.base import NOTHING
 from rearrange.sim.mujoco import SimulatorConfig
 from skills.base import SkillArgument

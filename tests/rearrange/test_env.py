@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 import rearrange
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError, default_config
 from rearrange.episodes import RecordedStarts
-from rearrange.scenes.apartment import CLASSIC
+from rearrange.scenes.registry import CLASSIC
 from rearrange.sim import MujocoSimulator
 from rearrange.sim.contacts import ROBOT, SUCTION
 from rearrange.tasks import ForceConfig, NavigateConfig, PickConfig, PlaceConfig

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError
 from rearrange.late import LateObservations
-from rearrange.scenes.apartment import CLASSIC
+from rearrange.scenes.registry import CLASSIC
 from rearrange.tasks import default_config
 
 SMALL = SimulatorConfig(camera_size=8)

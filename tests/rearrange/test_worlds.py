@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
-from rearrange.scenes.apartment import CLASSIC, GENERATED, split_of_layout
+from rearrange.scenes.registry import CLASSIC, GENERATED, split_of_layout
 from rearrange.tasks.sampling import at_home, empty_scene, source_of
 from rearrange.worlds import EPISODES_PER_HOME
 

@@ -7,7 +7,7 @@ import pytest
 
 import rearrange
 from rearrange.episodes import EpisodeSet, default_path
-from rearrange.scenes.apartment import GENERATED, layouts_of
+from rearrange.scenes.registry import GENERATED, layouts_of
 from skills import eval as evaluation
 from skills import eval_options
 from skills.provenance import checksum

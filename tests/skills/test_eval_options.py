@@ -3,7 +3,7 @@
 import pytest
 
 import rearrange
-from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED
+from rearrange.scenes.registry import DEFAULT_HOMES, GENERATED
 from skills import eval as evaluation
 from skills import study
 from skills.command import USER_ERRORS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import layouts_of
+from rearrange.scenes.registry import layouts_of
 from rearrange.sim import Randomisation
 from rearrange.tasks import PickConfig, default_config, household_names
 from skills import skill_names

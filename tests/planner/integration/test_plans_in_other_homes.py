@@ -9,7 +9,7 @@ from planner.search import find_plan
 from rearrange.episodes import Target
 from rearrange.robot.fetch import FETCH
 from rearrange.scenes import register_homes
-from rearrange.scenes.apartment import unregister_homes
+from rearrange.scenes.registry import unregister_homes
 from rearrange.sim.base import SimState
 from rearrange.tasks.sampling import empty_scene
 from tests.helpers.bedsit import BEDSIT, DOOR, DRAWER

@@ -8,7 +8,7 @@ from rearrange.episodes import dataset
 from rearrange.episodes.dataset import EpisodeSet, default_path, find_dataset
 from rearrange.episodes.episode import SceneFiles
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
+from rearrange.scenes.registry import CLASSIC, GENERATED, layouts_of
 
 
 def test_what_is_saved_comes_back_rounded(episode_set, saved):

@@ -8,7 +8,7 @@ from rearrange.episodes import RecordedStarts
 from rearrange.episodes.dataset import EpisodeSet, record_of
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
-from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
+from rearrange.scenes.registry import CLASSIC, GENERATED, layouts_of
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from rearrange.episodes import dataset
 from rearrange.episodes.dataset import EpisodeSet, default_path
 from rearrange.errors import UserError
 from rearrange.generate.command import main
-from rearrange.scenes.apartment import CLASSIC, GENERATED, layouts_of
+from rearrange.scenes.registry import CLASSIC, GENERATED, layouts_of
 
 
 def generate(path, *arguments):

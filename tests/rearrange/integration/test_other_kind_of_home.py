@@ -15,7 +15,7 @@ from rearrange.episodes.schema import record_of
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.scenes import APARTMENT, Furniture, SceneSpec, register_homes
-from rearrange.scenes.apartment import GROUP, unregister_homes
+from rearrange.scenes.registry import GROUP, spec_of_layout, unregister_homes
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.open_close import OpenCab
@@ -42,7 +42,7 @@ def test_the_record_has_the_sizes_of_the_home():
     env.reset(seed=0)
     assert env.state.object_position.shape == (1, 6, 3)
     assert env.state.handle_position.shape == (1, 2, 3)
-    assert env.apartment.spec is BEDSIT
+    assert spec_of_layout(env.apartment.layout) is BEDSIT
 
 
 @pytest.mark.parametrize(

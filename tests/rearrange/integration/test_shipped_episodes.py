@@ -5,7 +5,7 @@ import pytest
 
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.episodes import EpisodeSet, default_path
-from rearrange.scenes.apartment import VARIATION_COUNT
+from rearrange.scenes.registry import VARIATION_COUNT
 from rearrange.tasks import TASKS
 
 SHIPPED = 200

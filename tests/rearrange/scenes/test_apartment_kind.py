@@ -1,5 +1,5 @@
 from rearrange.scenes import APARTMENT
-from rearrange.scenes.apartment import CLASSIC, GENERATED, spec_of_homes, spec_of_layout
+from rearrange.scenes.registry import CLASSIC, GENERATED, spec_of_homes, spec_of_layout
 
 
 def test_both_collections_of_apartments_are_of_one_kind():

@@ -10,15 +10,15 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.scenes import Apartment, Solid, generate_apartment
-from rearrange.scenes.apartment import (
+from rearrange.scenes.apartment_kind import APARTMENT
+from rearrange.scenes.homes import find_plan, generated_plan
+from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     GENERATED,
     VARIATION_COUNT,
     layouts_of,
     split_of_layout,
 )
-from rearrange.scenes.apartment_kind import APARTMENT
-from rearrange.scenes.homes import find_plan, generated_plan
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import TASKS, fitness, make_task, sampling

@@ -8,10 +8,10 @@ import pytest
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot.fetch import FETCH
-from rearrange.scenes.apartment import CLASSIC, GENERATED, LAYOUTS_OF_SPLIT, layouts_of
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.objects import OBJECT_KINDS
+from rearrange.scenes.registry import CLASSIC, GENERATED, LAYOUTS_OF_SPLIT, layouts_of
 from rearrange.tasks import Pick, TidyHouse, sampling
 from rearrange.tasks.sampling import cluttered_scene, empty_scene, sample_arm, source_of
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from rearrange.errors import UserError
 from rearrange.render.sheet import Sheet
-from rearrange.scenes.apartment import DEFAULT_HOMES, GENERATED, layouts_of
+from rearrange.scenes.registry import DEFAULT_HOMES, GENERATED, layouts_of
 from rearrange.view import command as view
 from rearrange.view import episode_sheet
 

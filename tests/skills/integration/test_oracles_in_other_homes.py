@@ -4,7 +4,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.scenes import register_homes
-from rearrange.scenes.apartment import unregister_homes
+from rearrange.scenes.registry import unregister_homes
 from rearrange.sim import SimulatorConfig
 from skills.oracle.skill import ORACLE_TIMEOUT, OracleSkill
 from skills.players import argument_of

@@ -7,11 +7,12 @@ from math import cos, hypot, pi, sin
 
 import pytest
 
-from rearrange.scenes.apartment import GENERATED, Apartment, Solid, layouts_of
+from rearrange.scenes.apartment import Apartment, Solid
 from rearrange.scenes.furnishing import EASY_RADIUS
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.homes import generated_plan
 from rearrange.scenes.placement import Box2, FloorGrid, overlap
+from rearrange.scenes.registry import GENERATED, layouts_of
 from tests.helpers.apartment_checks import flat, obstacles, vertical
 
 LAYOUTS = layouts_of("val", GENERATED)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rearrange.scenes.apartment import GENERATED, LAYOUTS_OF
 from rearrange.scenes.floor_plans import FloorPlan
 from rearrange.scenes.plans import draw_plans
+from rearrange.scenes.registry import GENERATED, LAYOUTS_OF
 
 SPLITS = LAYOUTS_OF[GENERATED]
 layouts = st.integers(min(SPLITS["train"]), max(SPLITS["test"]))

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import strategies as st
 
-from rearrange.scenes.apartment import GENERATED, LAYOUTS_OF
 from rearrange.scenes.floor_plans import FLOOR_PLANS, FloorPlan
 from rearrange.scenes.homes import generated_plan
 from rearrange.scenes.plans import draw_plans, plan_fingerprint
+from rearrange.scenes.registry import GENERATED, LAYOUTS_OF
 
 SPLITS = LAYOUTS_OF[GENERATED]
 layouts = st.integers(min(SPLITS["train"]), max(SPLITS["test"]))

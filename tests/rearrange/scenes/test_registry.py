@@ -5,7 +5,8 @@ from rearrange.scenes import (
     VARIATION_COUNT,
     apartments_of_split,
 )
-from rearrange.scenes.apartment import (
+from rearrange.scenes.floor_plans import FLOOR_PLANS
+from rearrange.scenes.registry import (
     CLASSIC,
     GENERATED,
     KEPT_COUNT,
@@ -14,7 +15,6 @@ from rearrange.scenes.apartment import (
     layouts_of,
     split_of_layout,
 )
-from rearrange.scenes.floor_plans import FLOOR_PLANS
 
 LAYOUTS = range(len(FLOOR_PLANS))
 ALL = [(layout, variation) for layout in LAYOUTS for variation in range(VARIATION_COUNT)]

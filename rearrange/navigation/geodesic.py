@@ -14,6 +14,7 @@ import numpy as np
 from scipy import ndimage
 
 from rearrange.caching import cached_njit
+from rearrange.navigation.heap import pop, push
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid
 from rearrange.navigation.sight import TOLERANCE, sees
 
@@ -168,20 +169,6 @@ def _solve_eikonal(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, cel
 
 
 @cached_njit
-def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> int:
-    """Insert a cell into the binary heap ordered by keys; returns the new size."""
-    child = size
-    while child > 0:
-        parent = (child - 1) // 2
-        if keys[heap[parent]] <= keys[item]:
-            break
-        heap[child] = heap[parent]
-        child = parent
-    heap[child] = item
-    return size + 1
-
-
-@cached_njit
 def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: float) -> None:
     """Extend finite distances [nx, ny] to all connected free cells, nearest first."""
     columns = free.shape[1]
@@ -194,24 +181,11 @@ def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: 
         for iy in range(columns):
             if exact[ix, iy]:
                 keys[entry], cells[entry] = distance[ix, iy], ix * columns + iy
-                size = _push(heap, size, keys, entry)
+                size = push(heap, size, keys, entry)
                 entry += 1
     while size > 0:
-        top = heap[0]
+        top = pop(heap, size, keys)
         size -= 1
-        if size > 0:  # sift the last one down from the root
-            last, parent = heap[size], 0
-            while True:
-                child = 2 * parent + 1
-                if child >= size:
-                    break
-                if child + 1 < size and keys[heap[child + 1]] < keys[heap[child]]:
-                    child += 1
-                if keys[heap[child]] >= keys[last]:
-                    break
-                heap[parent] = heap[child]
-                parent = child
-            heap[parent] = last
         ix, iy = cells[top] // columns, cells[top] % columns
         if done[ix, iy]:
             continue
@@ -225,7 +199,7 @@ def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: 
             if arrival < distance[jx, jy]:
                 distance[jx, jy] = arrival
                 keys[entry], cells[entry] = arrival, jx * columns + jy
-                size = _push(heap, size, keys, entry)
+                size = push(heap, size, keys, entry)
                 entry += 1
 
 

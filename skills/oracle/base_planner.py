@@ -12,6 +12,7 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.navigation.geodesic import distance_field
+from rearrange.navigation.heap import pop, push
 from rearrange.navigation.occupancy import OccupancyGrid, clearance_field, interpolate
 from rearrange.robot import RobotSpec
 from rearrange.robot.spec import CHAIN_COLUMNS
@@ -260,38 +261,8 @@ def _drivable(
 
 
 @cached_njit
-def _push(heap: np.ndarray, size: int, keys: np.ndarray, item: int) -> None:
-    while size > 0:
-        parent = (size - 1) // 2
-        if keys[heap[parent]] <= keys[item]:
-            break
-        heap[size] = heap[parent]
-        size = parent
-    heap[size] = item
-
-
-@cached_njit
-def _pop(heap: np.ndarray, size: int, keys: np.ndarray) -> int:
-    top, last, parent = heap[0], heap[size - 1], 0
-    size -= 1
-    while True:
-        child = 2 * parent + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[heap[child + 1]] < keys[heap[child]]:
-            child += 1
-        if keys[heap[child]] >= keys[last]:
-            break
-        heap[parent] = heap[child]
-        parent = child
-    heap[parent] = last
-    return top
-
-
-@cached_njit
 def _unroll(
     primitives: np.ndarray,
-    poses: np.ndarray,
     parents: np.ndarray,
     moves: np.ndarray,
     node: int,
@@ -373,7 +344,7 @@ def _search(
     waiting, count = 1, 1
     pose, actions = start.copy(), np.empty((3, 2))
     while waiting > 0:
-        node = _pop(heap, waiting, keys)
+        node = pop(heap, waiting, keys)
         waiting -= 1
         place = _bin(floor, lattice, poses[node])
         if closed[place]:
@@ -381,7 +352,7 @@ def _search(
         closed[place] = True
         arrives, tail = _connect(floor, poses[node], goal, base_least, arm_least)
         if arrives:
-            return _unroll(lattice.primitives, poses, parents, moves, node, tail)
+            return _unroll(lattice.primitives, parents, moves, node, tail)
         for move in range(len(lattice.primitives)):
             steps, forward, turn, cost = lattice.primitives[move]
             pose[:] = poses[node]
@@ -394,7 +365,6 @@ def _search(
             costs[count] = costs[node] + steps * cost
             left = _remaining(floor, distance, pose, goal)
             keys[count] = costs[count] + GREED * left / FORWARD_STEP
-            _push(heap, waiting, keys, count)
-            waiting += 1
+            waiting = push(heap, waiting, keys, count)
             count += 1
     return None

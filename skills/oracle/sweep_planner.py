@@ -13,26 +13,27 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.navigation import OccupancyGrid
+from rearrange.navigation.heap import pop, push
 from rearrange.robot import RobotSpec, kinematics
-from skills.oracle.base_planner import BasePlanner, Floor, _advance, _pop, _push, _slack, _wrap
+from skills.oracle.base_planner import BasePlanner, Floor, _advance, _slack, _unroll, _wrap
 from skills.oracle.collision import place_spheres, planning_of
 from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import Obstacles
 
-# Motion primitives: forward [m] and turn [rad] of an action, done STEPS times.
+STEPS = 2  # actions of a motion primitive
+# Motion primitives: number of actions, forward [m] and turn [rad] of each.
 PRIMITIVES = np.array(
     [
-        (0.06, 0.0),
-        (0.05, 0.05),
-        (0.05, -0.05),
-        (0.0, 0.075),
-        (0.0, -0.075),
-        (-0.06, 0.0),
-        (-0.05, 0.05),
-        (-0.05, -0.05),
+        (STEPS, 0.06, 0.0),
+        (STEPS, 0.05, 0.05),
+        (STEPS, 0.05, -0.05),
+        (STEPS, 0.0, 0.075),
+        (STEPS, 0.0, -0.075),
+        (STEPS, -0.06, 0.0),
+        (STEPS, -0.05, 0.05),
+        (STEPS, -0.05, -0.05),
     ]
 )
-STEPS = 2
 HEADINGS = 36
 POSITION_BIN = 0.06  # [m]
 ANGLE_BINS = 12
@@ -182,23 +183,6 @@ def _remaining(door: Door, pose: np.ndarray, angle: float) -> float:
 
 
 @cached_njit
-def _unroll(parents: np.ndarray, moves: np.ndarray, node: int) -> np.ndarray:
-    """Actions [K, 2] to a node."""
-    count, walk = 0, node
-    while parents[walk] >= 0:
-        count += STEPS
-        walk = parents[walk]
-    actions = np.empty((count, 2))
-    walk = node
-    while parents[walk] >= 0:
-        for _ in range(STEPS):
-            count -= 1
-            actions[count] = PRIMITIVES[moves[walk]]
-        walk = parents[walk]
-    return actions
-
-
-@cached_njit
 def _search(
     floor: Floor, door: Door, start: np.ndarray, opening: float, limit: int
 ) -> np.ndarray | None:
@@ -215,10 +199,10 @@ def _search(
     waiting, count = 1, 1
     pose = start.copy()
     while waiting > 0:
-        node = _pop(heap, waiting, keys)
+        node = pop(heap, waiting, keys)
         waiting -= 1
         if angles[node] <= DONE:
-            return _unroll(parents, moves, node)
+            return _unroll(PRIMITIVES, parents, moves, node, np.empty((0, 2)))
         row = int((poses[node, 0] - door.x + AREA) / POSITION_BIN)
         column = int((poses[node, 1] - door.y + AREA) / POSITION_BIN)
         heading = int((poses[node, 2] + math.pi) / (2 * math.pi) * HEADINGS) % HEADINGS
@@ -232,7 +216,7 @@ def _search(
         for move in range(len(PRIMITIVES)):
             pose[:], angle = poses[node], angles[node]
             for _ in range(STEPS):
-                _advance(pose, PRIMITIVES[move, 0], PRIMITIVES[move, 1])
+                _advance(pose, PRIMITIVES[move, 1], PRIMITIVES[move, 2])
                 base, arm = _slack(floor, pose[0], pose[1], pose[2])
                 angle = push_door(door, pose, angle)
                 if base < base_least or arm < arm_least or angle < 0.0:
@@ -245,7 +229,6 @@ def _search(
             poses[count], angles[count], parents[count], moves[count] = pose, angle, node, move
             costs[count] = costs[node] + STEPS + (0.2 if move != moves[node] else 0.0)
             keys[count] = costs[count] + GREED * _remaining(door, pose, angle)
-            _push(heap, waiting, keys, count)
-            waiting += 1
+            waiting = push(heap, waiting, keys, count)
             count += 1
     return None

@@ -47,6 +47,8 @@ def cached_njit(signature: Any = None, **options: Any) -> Any:
         kernel.__qualname__ += f".{_digest(version)[:12]}"
         dispatcher: Any = numba.njit(cache=True, **options)(kernel)
         _share(dispatcher._cache._cache_file)
+        # The name tells all; numba's own key of a kernel in a closure differs from process to process
+        dispatcher._cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple())
         _FOLDERS.add(dispatcher._cache.cache_path)
         if signature is not None:
             dispatcher.compile(signature)

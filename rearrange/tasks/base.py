@@ -131,6 +131,41 @@ class Compiled(NamedTuple):
     observe: Any
 
 
+def each_world(begin: Any, mask: Any, evaluate: Any, observe: Any) -> Compiled:
+    """A task's logic over N worlds, made of compiled functions that a task writes for one world.
+
+    Args:
+        begin: (world, memory, config): remember what the first step is compared with.
+        mask: (world, memory, config, physical): change the simulator's action [J + 3].
+        evaluate: (world, memory, config, action, outcome): write the outcome, and remember.
+        observe: (world, memory, seen): write vector observations.
+    """
+
+    @cached_njit
+    def begin_all(states: Any, memories: Any, settings: Any) -> None:
+        for i in range(len(states)):
+            begin(states[i], memories[i], settings[0])
+
+    @cached_njit
+    def mask_all(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+        for i in range(len(states)):
+            mask(states[i], memories[i], settings[0], physical[i])
+
+    @cached_njit
+    def evaluate_all(
+        states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any
+    ) -> None:
+        for i in range(len(states)):
+            evaluate(states[i], memories[i], settings[0], actions[i], outcomes[i])
+
+    @cached_njit
+    def observe_all(states: Any, memories: Any, seen: Any) -> None:
+        for i in range(len(states)):
+            observe(states[i], memories[i], seen[i])
+
+    return Compiled(begin_all, mask_all, evaluate_all, observe_all)
+
+
 class Task:
     """A task over N worlds. One file per task; everything about it stands there.
 
@@ -146,7 +181,7 @@ class Task:
         FAILURES: Names of the reasons of failure.
         MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
         PART_MEMORY: Names of further fields, each with a number for every part of the home that opens.
-        compiled: Its logic.
+        compiled: Its logic, see `each_world`.
         robot: Who acts.
         scene: The kind of home in which it takes place.
         action_slice: Where its action stands in a robot's full one; `action_size` is its length.

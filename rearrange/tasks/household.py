@@ -25,7 +25,14 @@ from rearrange.episodes import Episode, Target
 from rearrange.robot.actions import stop_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
-from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
+from rearrange.tasks.base import (
+    ActionConfig,
+    ForceConfig,
+    Task,
+    each_world,
+    feel_force,
+    keep_base,
+)
 from rearrange.tasks.sampling import Scene, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
@@ -118,58 +125,53 @@ def _distance(world: Any, memory: Any) -> float:
 
 
 @cached_njit
-def _begin(states: Any, memories: Any, settings: Any) -> None:
-    for i in range(len(states)):
-        memories[i].previous_distance = _distance(states[i], memories[i])
-        memories[i].previous_held = states[i].held_object
+def _begin(world: Any, memory: Any, config: Any) -> None:
+    memory.previous_distance = _distance(world, memory)
+    memory.previous_held = world.held_object
 
 
 @cached_njit
-def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+def _mask(world: Any, memory: Any, config: Any, physical: Any) -> None:
     """Everything is allowed; the base may be asked to stand still."""
-    for i in range(len(states)):
-        if not settings[0].base_motion:
-            keep_base(physical[i])
+    if not config.base_motion:
+        keep_base(physical)
 
 
 @cached_njit
-def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, outcome = states[i], memories[i], outcomes[i]
-        picked_count, placed_count, all_there = 0, 0, True
-        for k in range(len(memory.slots)):
-            to_goal = _to_goal(world, memory, k)
-            holding = world.held_object == memory.slots[k]
-            all_there = all_there and to_goal < config.goal_threshold
-            if holding and not memory.picked[k]:
-                memory.picked[k] = True
-                picked_count += 1
-            near = to_goal < config.place_threshold
-            if near and not holding and memory.picked[k] and not memory.placed[k]:
-                memory.placed[k] = True
-                placed_count += 1
-        distance = _distance(world, memory)
-        # Taking, dropping or placing changes what is measured, so such a step brings no progress.
-        changed = placed_count > 0 or world.held_object != memory.previous_held
-        progress = 0.0 if changed else memory.previous_distance - distance
-        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        stop = actions[i, stop_of(world)] > 0.0
-        done = all_there and world.held_object == NOTHING
-        success = done and stop
-        memory.previous_distance, memory.previous_held = distance, world.held_object
+def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -> None:
+    picked_count, placed_count, all_there = 0, 0, True
+    for k in range(len(memory.slots)):
+        to_goal = _to_goal(world, memory, k)
+        holding = world.held_object == memory.slots[k]
+        all_there = all_there and to_goal < config.goal_threshold
+        if holding and not memory.picked[k]:
+            memory.picked[k] = True
+            picked_count += 1
+        near = to_goal < config.place_threshold
+        if near and not holding and memory.picked[k] and not memory.placed[k]:
+            memory.placed[k] = True
+            placed_count += 1
+    distance = _distance(world, memory)
+    # Taking, dropping or placing changes what is measured, so such a step brings no progress.
+    changed = placed_count > 0 or world.held_object != memory.previous_held
+    progress = 0.0 if changed else memory.previous_distance - distance
+    force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+    stop = action[stop_of(world)] > 0.0
+    done = all_there and world.held_object == NOTHING
+    success = done and stop
+    memory.previous_distance, memory.previous_held = distance, world.held_object
 
-        rewards, failures = outcome.rewards, outcome.failures
-        rewards.progress = config.progress_scale * progress
-        rewards.pick = config.pick_bonus * picked_count
-        rewards.place = config.place_bonus * placed_count
-        rewards.force = force_reward
-        rewards.success = config.success_bonus * success
-        rewards.slack = -config.slack
-        failures.stopped_early = stop and not done
-        failures.force_limit = exceeded
-        outcome.success = success
-        outcome.terminated = stop or exceeded
+    rewards, failures = outcome.rewards, outcome.failures
+    rewards.progress = config.progress_scale * progress
+    rewards.pick = config.pick_bonus * picked_count
+    rewards.place = config.place_bonus * placed_count
+    rewards.force = force_reward
+    rewards.success = config.success_bonus * success
+    rewards.slack = -config.slack
+    failures.stopped_early = stop and not done
+    failures.force_limit = exceeded
+    outcome.success = success
+    outcome.terminated = stop or exceeded
 
 
 @cached_njit
@@ -182,16 +184,14 @@ def _observe_points(world: Any, points: Any, sensor: Any, compass: Any) -> None:
 
 
 @cached_njit
-def _observe(states: Any, memories: Any, seen: Any) -> None:
-    for i in range(len(states)):
-        world, memory, see = states[i], memories[i], seen[i]
-        _observe_points(world, memory.start, see.obj_start_sensor, see.obj_start_gps_compass)
-        _observe_points(world, memory.goal, see.obj_goal_sensor, see.obj_goal_gps_compass)
-        copy_into(see.joint, world.arm_joints)
-        see.is_holding[0] = is_holding(world)
-        copy_into(see.relative_resting_position, from_rest(world))
-        copy_into(see.ee_pos, world.end_effector_in_base)
-        copy_into(see.gps_compass, gps_compass(memory.base_start, world.base_pose))
+def _observe(world: Any, memory: Any, seen: Any) -> None:
+    _observe_points(world, memory.start, seen.obj_start_sensor, seen.obj_start_gps_compass)
+    _observe_points(world, memory.goal, seen.obj_goal_sensor, seen.obj_goal_gps_compass)
+    copy_into(seen.joint, world.arm_joints)
+    seen.is_holding[0] = is_holding(world)
+    copy_into(seen.relative_resting_position, from_rest(world))
+    copy_into(seen.ee_pos, world.end_effector_in_base)
+    copy_into(seen.gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
 class Household(Task):
@@ -207,7 +207,7 @@ class Household(Task):
     ACTIONS = ("arm", "grip", "base", "stop")
     REWARDS = ("progress", "pick", "place", "force", "success", "slack")
     FAILURES = ("stopped_early", "force_limit")
-    compiled = Compiled(_begin, _mask, _evaluate, _observe)
+    compiled = each_world(_begin, _mask, _evaluate, _observe)
 
     def __init_subclass__(cls) -> None:
         """Size observation and memory, unless the scenario has its own."""

@@ -32,7 +32,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
-from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, pushed_shut
+from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
@@ -161,71 +161,64 @@ class NavigateConfig:
 
 
 @cached_njit
-def _begin(states: Any, memories: Any, settings: Any) -> None:
-    for i in range(len(states)):
-        distance, bearing = polar(states[i].base_pose, memories[i].goal)
-        if not settings[0].geodesic:
-            memories[i].way_left = distance
-        memories[i].previous_way_left = memories[i].way_left
-        memories[i].previous_angle = abs(bearing)
-        copy_into(memories[i].previous_joints, states[i].articulated_joints)
+def _begin(world: Any, memory: Any, config: Any) -> None:
+    distance, bearing = polar(world.base_pose, memory.goal)
+    if not config.geodesic:
+        memory.way_left = distance
+    memory.previous_way_left = memory.way_left
+    memory.previous_angle = abs(bearing)
+    copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit
-def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+def _mask(world: Any, memory: Any, config: Any, physical: Any) -> None:
     """The hand keeps what it holds and takes nothing."""
-    for i in range(len(states)):
-        physical[i, grip_of(states[i])] = HOLD if is_holding(states[i]) else LET_GO
+    physical[grip_of(world)] = HOLD if is_holding(world) else LET_GO
 
 
 @cached_njit
-def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, outcome = states[i], memories[i], outcomes[i]
-        distance, bearing = polar(world.base_pose, memory.goal)
-        angle = abs(bearing)
-        if not config.geodesic:
-            memory.way_left = distance
-        near = memory.way_left < config.turn_distance
-        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        stop = actions[i, stop_of(world)] > 0.0 and distance <= config.stop_distance
-        there = distance < config.goal_distance and angle < config.goal_angle
-        there = there and memory.way_left < config.goal_way
-        dropped = world.held_object != memory.held and config.drop_ends
-        success = there and stop and not dropped
-        wrong_stop = stop and not there
+def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -> None:
+    distance, bearing = polar(world.base_pose, memory.goal)
+    angle = abs(bearing)
+    if not config.geodesic:
+        memory.way_left = distance
+    near = memory.way_left < config.turn_distance
+    force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+    stop = action[stop_of(world)] > 0.0 and distance <= config.stop_distance
+    there = distance < config.goal_distance and angle < config.goal_angle
+    there = there and memory.way_left < config.goal_way
+    dropped = world.held_object != memory.held and config.drop_ends
+    success = there and stop and not dropped
+    wrong_stop = stop and not there
 
-        rewards, failures = outcome.rewards, outcome.failures
-        nearer = max(memory.previous_way_left, config.distance_floor)
-        nearer -= max(memory.way_left, config.distance_floor)
-        rewards.distance = config.distance_scale * nearer
-        rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
-        rewards.drop = -config.drop_penalty * dropped
-        rewards.stop = -config.wrong_stop_penalty * wrong_stop
-        rewards.linger = -config.linger_penalty * (there and not stop)
-        shut = pushed_shut(memory.previous_joints, world.articulated_joints)
-        rewards.shut = -config.shut_penalty * shut
-        rewards.force = force_reward
-        rewards.success = config.success_bonus * success
-        rewards.slack = -config.slack
-        failures.stopped_early = wrong_stop
-        failures.dropped, failures.force_limit = dropped, exceeded
-        outcome.success = success
-        ends = stop and (there or config.wrong_stop_ends)
-        outcome.terminated = ends or dropped or exceeded
-        memory.previous_way_left, memory.previous_angle = memory.way_left, angle
-        copy_into(memory.previous_joints, world.articulated_joints)
+    rewards, failures = outcome.rewards, outcome.failures
+    nearer = max(memory.previous_way_left, config.distance_floor)
+    nearer -= max(memory.way_left, config.distance_floor)
+    rewards.distance = config.distance_scale * nearer
+    rewards.turn = config.turn_scale * (memory.previous_angle - angle) * near
+    rewards.drop = -config.drop_penalty * dropped
+    rewards.stop = -config.wrong_stop_penalty * wrong_stop
+    rewards.linger = -config.linger_penalty * (there and not stop)
+    shut = pushed_shut(memory.previous_joints, world.articulated_joints)
+    rewards.shut = -config.shut_penalty * shut
+    rewards.force = force_reward
+    rewards.success = config.success_bonus * success
+    rewards.slack = -config.slack
+    failures.stopped_early = wrong_stop
+    failures.dropped, failures.force_limit = dropped, exceeded
+    outcome.success = success
+    ends = stop and (there or config.wrong_stop_ends)
+    outcome.terminated = ends or dropped or exceeded
+    memory.previous_way_left, memory.previous_angle = memory.way_left, angle
+    copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit
-def _observe(states: Any, memories: Any, seen: Any) -> None:
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        distance, bearing = polar(world.base_pose, memory.goal)
-        copy_into(seen[i].goal_to_agent_gps_compass, (distance, -bearing))
-        copy_into(seen[i].joint, world.arm_joints)
-        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+def _observe(world: Any, memory: Any, seen: Any) -> None:
+    distance, bearing = polar(world.base_pose, memory.goal)
+    copy_into(seen.goal_to_agent_gps_compass, (distance, -bearing))
+    copy_into(seen.joint, world.arm_joints)
+    copy_into(seen.gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
 class Navigate(FloorTask):
@@ -248,7 +241,7 @@ class Navigate(FloorTask):
         ("previous_angle", "f8"),
     ]
     PART_MEMORY = ("previous_joints",)  # [rad, m]
-    compiled = Compiled(_begin, _mask, _evaluate, _observe)
+    compiled = each_world(_begin, _mask, _evaluate, _observe)
 
     def __init__(
         self,

@@ -34,7 +34,14 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
-from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, feel_force, keep_base
+from rearrange.tasks.base import (
+    ActionConfig,
+    ForceConfig,
+    Task,
+    each_world,
+    feel_force,
+    keep_base,
+)
 from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import add_shut_in, one_of, standing_before
@@ -186,80 +193,72 @@ def _measure(world: Any, memory: Any, config: Any) -> tuple[float, float, float]
 
 
 @cached_njit
-def _begin(states: Any, memories: Any, settings: Any) -> None:
-    for i in range(len(states)):
-        memory = memories[i]
-        left, to_handle, to_rest = _measure(states[i], memory, settings[0])
-        memory.previous_left, memory.previous_to_handle = left, to_handle
-        memory.previous_to_rest = to_rest
+def _begin(world: Any, memory: Any, config: Any) -> None:
+    left, to_handle, to_rest = _measure(world, memory, config)
+    memory.previous_left, memory.previous_to_handle = left, to_handle
+    memory.previous_to_rest = to_rest
 
 
 @cached_njit
-def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+def _mask(world: Any, memory: Any, config: Any, physical: Any) -> None:
     """The close skills take nothing: they push."""
-    for i in range(len(states)):
-        if not memories[i].opens:
-            physical[i, grip_of(states[i])] = LET_GO
-        if not settings[0].base_motion:
-            keep_base(physical[i])
+    if not memory.opens:
+        physical[grip_of(world)] = LET_GO
+    if not config.base_motion:
+        keep_base(physical)
 
 
 @cached_njit
-def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, outcome = states[i], memories[i], outcomes[i]
-        left, to_handle, to_rest = _measure(world, memory, config)
-        there = left < config.joint_threshold
-        grasps, carries = world.held_handle != NOTHING, world.held_object != NOTHING
-        wrong_handle = grasps and world.held_handle != memory.index
-        wrong = wrong_handle or carries
-        first_grasp = grasps and not wrong_handle and not memory.grasped
-        before = not memory.reached
-        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        memory.acted = memory.acted or grasps or carries or to_rest > config.stop_zone
-        back = to_rest < config.rest_threshold and not grasps and not carries
-        stop = actions[i, stop_of(world)] > 0.0
-        if config.stop_zone > 0.0:
-            stop = stop and memory.acted and back
-        success = there and back and stop
-        nearer = memory.previous_to_handle - to_handle
-        returned = memory.previous_to_rest - to_rest
+def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -> None:
+    left, to_handle, to_rest = _measure(world, memory, config)
+    there = left < config.joint_threshold
+    grasps, carries = world.held_handle != NOTHING, world.held_object != NOTHING
+    wrong_handle = grasps and world.held_handle != memory.index
+    wrong = wrong_handle or carries
+    first_grasp = grasps and not wrong_handle and not memory.grasped
+    before = not memory.reached
+    force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+    memory.acted = memory.acted or grasps or carries or to_rest > config.stop_zone
+    back = to_rest < config.rest_threshold and not grasps and not carries
+    stop = action[stop_of(world)] > 0.0
+    if config.stop_zone > 0.0:
+        stop = stop and memory.acted and back
+    success = there and back and stop
+    nearer = memory.previous_to_handle - to_handle
+    returned = memory.previous_to_rest - to_rest
 
-        rewards, failures = outcome.rewards, outcome.failures
-        rewards.joint = config.joint_scale * (memory.previous_left - left) * before
-        rewards.handle = config.handle_scale * nearer * (before and not grasps)
-        rewards.rest = config.rest_scale * returned * memory.reached
-        rewards.grasp = config.grasp_bonus * first_grasp
-        rewards.state = config.state_bonus * (there and before)
-        rewards.wrong_grasp = -config.wrong_penalty * wrong
-        rewards.hold = -config.hold_penalty * world.hold_violated
-        rewards.force = force_reward
-        rewards.success = config.success_bonus * success
-        rewards.stop = -config.wrong_stop_penalty * (stop and not success)
-        rewards.linger = -config.linger_penalty * (there and back and not stop)
-        rewards.slack = -config.slack
-        failures.stopped_early = stop and not success
-        failures.wrong_handle, failures.wrong_object = wrong_handle, carries
-        failures.hold_violated, failures.force_limit = world.hold_violated, exceeded
-        outcome.success = success
-        ends = stop and (success or config.wrong_stop_ends)
-        outcome.terminated = ends or wrong or world.hold_violated or exceeded
-        memory.grasped = memory.grasped or first_grasp
-        memory.reached = memory.reached or there
-        memory.previous_left, memory.previous_to_handle = left, to_handle
-        memory.previous_to_rest = to_rest
+    rewards, failures = outcome.rewards, outcome.failures
+    rewards.joint = config.joint_scale * (memory.previous_left - left) * before
+    rewards.handle = config.handle_scale * nearer * (before and not grasps)
+    rewards.rest = config.rest_scale * returned * memory.reached
+    rewards.grasp = config.grasp_bonus * first_grasp
+    rewards.state = config.state_bonus * (there and before)
+    rewards.wrong_grasp = -config.wrong_penalty * wrong
+    rewards.hold = -config.hold_penalty * world.hold_violated
+    rewards.force = force_reward
+    rewards.success = config.success_bonus * success
+    rewards.stop = -config.wrong_stop_penalty * (stop and not success)
+    rewards.linger = -config.linger_penalty * (there and back and not stop)
+    rewards.slack = -config.slack
+    failures.stopped_early = stop and not success
+    failures.wrong_handle, failures.wrong_object = wrong_handle, carries
+    failures.hold_violated, failures.force_limit = world.hold_violated, exceeded
+    outcome.success = success
+    ends = stop and (success or config.wrong_stop_ends)
+    outcome.terminated = ends or wrong or world.hold_violated or exceeded
+    memory.grasped = memory.grasped or first_grasp
+    memory.reached = memory.reached or there
+    memory.previous_left, memory.previous_to_handle = left, to_handle
+    memory.previous_to_rest = to_rest
 
 
 @cached_njit
-def _observe(states: Any, memories: Any, seen: Any) -> None:
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        copy_into(seen[i].joint, world.arm_joints)
-        copy_into(seen[i].ee_pos, world.end_effector_in_base)
-        seen[i].is_holding[0] = is_holding(world)
-        copy_into(seen[i].relative_resting_position, from_rest(world))
-        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+def _observe(world: Any, memory: Any, seen: Any) -> None:
+    copy_into(seen.joint, world.arm_joints)
+    copy_into(seen.ee_pos, world.end_effector_in_base)
+    seen.is_holding[0] = is_holding(world)
+    copy_into(seen.relative_resting_position, from_rest(world))
+    copy_into(seen.gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
 class OpenClose(Task):
@@ -297,7 +296,7 @@ class OpenClose(Task):
         ("previous_to_handle", "f8"),
         ("previous_to_rest", "f8"),
     ]
-    compiled = Compiled(_begin, _mask, _evaluate, _observe)
+    compiled = each_world(_begin, _mask, _evaluate, _observe)
 
     def __init__(
         self,

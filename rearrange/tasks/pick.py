@@ -26,7 +26,7 @@ from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, grip_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import SimState
-from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, feel_force, keep_base
+from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import (
@@ -98,67 +98,59 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
 
 
 @cached_njit
-def _begin(states: Any, memories: Any, settings: Any) -> None:
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        memory.was_holding = world.held_object == memory.slot
-        memory.previous_distance = _distance(world, memory, memory.was_holding)
+def _begin(world: Any, memory: Any, config: Any) -> None:
+    memory.was_holding = world.held_object == memory.slot
+    memory.previous_distance = _distance(world, memory, memory.was_holding)
 
 
 @cached_njit
-def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+def _mask(world: Any, memory: Any, config: Any, physical: Any) -> None:
     """Ignore letting go of what is held, as habitat-lab does: it could never be right."""
-    for i in range(len(states)):
-        if is_holding(states[i]):
-            physical[i, grip_of(states[i])] = HOLD
-        if not settings[0].base_motion:
-            keep_base(physical[i])
+    if is_holding(world):
+        physical[grip_of(world)] = HOLD
+    if not config.base_motion:
+        keep_base(physical)
 
 
 @cached_njit
-def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, outcome = states[i], memories[i], outcomes[i]
-        holding, was_holding = world.held_object == memory.slot, memory.was_holding
-        wrong = world.held_object >= 0 and not holding
-        dropped = was_holding and not holding
-        distance = _distance(world, memory, holding)
-        # Taking or losing the object changes what is measured, so such a step brings no progress.
-        progress = memory.previous_distance - distance if holding == was_holding else 0.0
-        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        success = holding and distance < config.rest_threshold
-        grips = actions[i, grip_of(world)] > 0.0
-        early = grips and not holding and distance > config.early_grip_distance
-        memory.previous_distance, memory.was_holding = distance, holding
+def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -> None:
+    holding, was_holding = world.held_object == memory.slot, memory.was_holding
+    wrong = world.held_object >= 0 and not holding
+    dropped = was_holding and not holding
+    distance = _distance(world, memory, holding)
+    # Taking or losing the object changes what is measured, so such a step brings no progress.
+    progress = memory.previous_distance - distance if holding == was_holding else 0.0
+    force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+    success = holding and distance < config.rest_threshold
+    grips = action[grip_of(world)] > 0.0
+    early = grips and not holding and distance > config.early_grip_distance
+    memory.previous_distance, memory.was_holding = distance, holding
 
-        rewards, failures = outcome.rewards, outcome.failures
-        rewards.distance = config.distance_scale * progress
-        rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left)
-        rewards.way *= not (holding or was_holding)
-        memory.previous_way_left = memory.way_left
-        rewards.pick = config.pick_bonus * (holding and not was_holding)
-        rewards.wrong_object = -config.wrong_penalty * wrong
-        rewards.drop = -config.drop_penalty * dropped
-        rewards.early_grip = -config.early_grip_penalty * early
-        rewards.force = force_reward
-        rewards.success = config.success_bonus * success
-        rewards.slack = -config.slack
-        failures.wrong_object, failures.dropped = wrong, dropped
-        failures.force_limit = exceeded
-        outcome.success = success
-        outcome.terminated = success or wrong or dropped or exceeded
+    rewards, failures = outcome.rewards, outcome.failures
+    rewards.distance = config.distance_scale * progress
+    rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left)
+    rewards.way *= not (holding or was_holding)
+    memory.previous_way_left = memory.way_left
+    rewards.pick = config.pick_bonus * (holding and not was_holding)
+    rewards.wrong_object = -config.wrong_penalty * wrong
+    rewards.drop = -config.drop_penalty * dropped
+    rewards.early_grip = -config.early_grip_penalty * early
+    rewards.force = force_reward
+    rewards.success = config.success_bonus * success
+    rewards.slack = -config.slack
+    failures.wrong_object, failures.dropped = wrong, dropped
+    failures.force_limit = exceeded
+    outcome.success = success
+    outcome.terminated = success or wrong or dropped or exceeded
 
 
 @cached_njit
-def _observe(states: Any, memories: Any, seen: Any) -> None:
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        copy_into(seen[i].obj_start_sensor, in_hand(world, memory.object_start))
-        copy_into(seen[i].joint, world.arm_joints)
-        seen[i].is_holding[0] = is_holding(world)
-        copy_into(seen[i].relative_resting_position, from_rest(world))
-        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+def _observe(world: Any, memory: Any, seen: Any) -> None:
+    copy_into(seen.obj_start_sensor, in_hand(world, memory.object_start))
+    copy_into(seen.joint, world.arm_joints)
+    seen.is_holding[0] = is_holding(world)
+    copy_into(seen.relative_resting_position, from_rest(world))
+    copy_into(seen.gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
 class Pick(FloorTask):
@@ -185,7 +177,7 @@ class Pick(FloorTask):
         ("previous_distance", "f8"),
         *FloorTask.FLOOR_MEMORY,
     ]
-    compiled = Compiled(_begin, _mask, _evaluate, _observe)
+    compiled = each_world(_begin, _mask, _evaluate, _observe)
 
     def asks_for_way(self) -> bool:
         """See FloorTask."""

@@ -31,8 +31,8 @@ from rearrange.settings import group, setting
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import (
     ActionConfig,
-    Compiled,
     ForceConfig,
+    each_world,
     feel_force,
     keep_base,
     pushed_shut,
@@ -172,90 +172,81 @@ def _distance(world: Any, to_goal: float, holding: bool) -> float:
 
 
 @cached_njit
-def _begin(states: Any, memories: Any, settings: Any) -> None:
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        memory.was_holding = world.held_object == memory.slot
-        memory.pause = 0
-        to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
-        memory.previous_distance = _distance(world, to_goal, memory.was_holding)
-        memory.previous_position[:] = world.object_position[memory.slot]
-        copy_into(memory.previous_joints, world.articulated_joints)
+def _begin(world: Any, memory: Any, config: Any) -> None:
+    memory.was_holding = world.held_object == memory.slot
+    memory.pause = 0
+    to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
+    memory.previous_distance = _distance(world, to_goal, memory.was_holding)
+    memory.previous_position[:] = world.object_position[memory.slot]
+    copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit
-def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, outcome = states[i], memories[i], outcomes[i]
-        holding = world.held_object == memory.slot
-        released = memory.was_holding and not holding
-        position = world.object_position[memory.slot]
-        to_goal = geometry.distance(position, memory.goal)
-        moved = geometry.distance(position, memory.previous_position)
-        still = moved < config.still_threshold
-        at_goal = to_goal < config.goal_threshold
-        distance = _distance(world, to_goal, holding)
-        # Letting go changes what is measured.
-        arrived = holding and to_goal < config.arrival_distance
-        counts = not (released or arrived)
-        progress = memory.previous_distance - distance if counts else 0.0
-        force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
-        placed, lost = released and at_goal, released and not at_goal
-        success = not holding and at_goal and still and distance < config.rest_threshold
-        memory.previous_distance, memory.was_holding = distance, holding
-        memory.previous_position[:] = position
+def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -> None:
+    holding = world.held_object == memory.slot
+    released = memory.was_holding and not holding
+    position = world.object_position[memory.slot]
+    to_goal = geometry.distance(position, memory.goal)
+    moved = geometry.distance(position, memory.previous_position)
+    still = moved < config.still_threshold
+    at_goal = to_goal < config.goal_threshold
+    distance = _distance(world, to_goal, holding)
+    # Letting go changes what is measured.
+    arrived = holding and to_goal < config.arrival_distance
+    counts = not (released or arrived)
+    progress = memory.previous_distance - distance if counts else 0.0
+    force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
+    placed, lost = released and at_goal, released and not at_goal
+    success = not holding and at_goal and still and distance < config.rest_threshold
+    memory.previous_distance, memory.was_holding = distance, holding
+    memory.previous_position[:] = position
 
-        rewards, failures = outcome.rewards, outcome.failures
-        rewards.distance = config.distance_scale * progress
-        rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left) * holding
-        memory.previous_way_left = memory.way_left
-        rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
-        rewards.settle = -config.settle_scale * moved * (not holding)
-        rewards.drop = -config.drop_penalty * lost
-        shut = pushed_shut(memory.previous_joints, world.articulated_joints)
-        rewards.shut = -config.shut_penalty * shut
-        copy_into(memory.previous_joints, world.articulated_joints)
-        rewards.force = force_reward
-        rewards.success = config.success_bonus * success
-        rewards.slack = -config.slack
-        failures.dropped = lost
-        failures.displaced = displaced = not (holding or at_goal or released)
-        failures.force_limit = exceeded
-        outcome.success = success
-        over = displaced and still and config.displaced_ends
-        outcome.terminated = success or lost or exceeded or over
+    rewards, failures = outcome.rewards, outcome.failures
+    rewards.distance = config.distance_scale * progress
+    rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left) * holding
+    memory.previous_way_left = memory.way_left
+    rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
+    rewards.settle = -config.settle_scale * moved * (not holding)
+    rewards.drop = -config.drop_penalty * lost
+    shut = pushed_shut(memory.previous_joints, world.articulated_joints)
+    rewards.shut = -config.shut_penalty * shut
+    copy_into(memory.previous_joints, world.articulated_joints)
+    rewards.force = force_reward
+    rewards.success = config.success_bonus * success
+    rewards.slack = -config.slack
+    failures.dropped = lost
+    failures.displaced = displaced = not (holding or at_goal or released)
+    failures.force_limit = exceeded
+    outcome.success = success
+    over = displaced and still and config.displaced_ends
+    outcome.terminated = success or lost or exceeded or over
 
 
 @cached_njit
-def _observe(states: Any, memories: Any, seen: Any) -> None:
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        copy_into(seen[i].obj_goal_sensor, in_hand(world, memory.goal))
-        copy_into(seen[i].joint, world.arm_joints)
-        seen[i].is_holding[0] = is_holding(world)
-        copy_into(seen[i].relative_resting_position, from_rest(world))
-        copy_into(seen[i].gps_compass, gps_compass(memory.base_start, world.base_pose))
+def _observe(world: Any, memory: Any, seen: Any) -> None:
+    copy_into(seen.obj_goal_sensor, in_hand(world, memory.goal))
+    copy_into(seen.joint, world.arm_joints)
+    seen.is_holding[0] = is_holding(world)
+    copy_into(seen.relative_resting_position, from_rest(world))
+    copy_into(seen.gps_compass, gps_compass(memory.base_start, world.base_pose))
 
 
 @cached_njit
-def _mask(states: Any, memories: Any, settings: Any, physical: Any) -> None:
+def _mask(world: Any, memory: Any, config: Any, physical: Any) -> None:
     """Ignore taking anything up again, as habitat-lab does, and letting go far from the goal; pause for it."""
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, grip = states[i], memories[i], grip_of(states[i])
-        if not is_holding(world):
-            physical[i, grip] = LET_GO
-        elif geometry.distance(memory.goal, world.end_effector_position) > config.release_distance:
-            physical[i, grip] = HOLD
-        elif physical[i, grip] < 0.0 and memory.pause == 0:
-            memory.pause = 2 * config.release_pause
-        if memory.pause > 0:
-            physical[i, :] = 0.0
-            physical[i, grip] = HOLD if memory.pause > config.release_pause else LET_GO
-            memory.pause -= 1
-        if not config.base_motion:
-            keep_base(physical[i])
+    grip = grip_of(world)
+    if not is_holding(world):
+        physical[grip] = LET_GO
+    elif geometry.distance(memory.goal, world.end_effector_position) > config.release_distance:
+        physical[grip] = HOLD
+    elif physical[grip] < 0.0 and memory.pause == 0:
+        memory.pause = 2 * config.release_pause
+    if memory.pause > 0:
+        physical[:] = 0.0
+        physical[grip] = HOLD if memory.pause > config.release_pause else LET_GO
+        memory.pause -= 1
+    if not config.base_motion:
+        keep_base(physical)
 
 
 class Place(FloorTask):
@@ -283,7 +274,7 @@ class Place(FloorTask):
         *FloorTask.FLOOR_MEMORY,
     ]
     PART_MEMORY = ("previous_joints",)  # [rad, m]
-    compiled = Compiled(_begin, _mask, _evaluate, _observe)
+    compiled = each_world(_begin, _mask, _evaluate, _observe)
 
     def asks_for_way(self) -> bool:
         """See FloorTask."""

@@ -20,7 +20,7 @@ from rearrange.scenes.cabinet import DRAWERS
 from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.settings import setting
 from rearrange.tasks import household
-from rearrange.tasks.base import Compiled
+from rearrange.tasks.base import each_world
 from rearrange.tasks.household import Household, HouseholdConfig, memory_of
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
@@ -49,33 +49,28 @@ class SetTableConfig(HouseholdConfig):
 
 
 @cached_njit
-def _begin(states: Any, memories: Any, settings: Any) -> None:
-    household._begin(states, memories, settings)
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory = states[i], memories[i]
-        for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
-            memory.previous_opening[k] = world.articulated_joints[memory.joints[k]]
-            memory.opened[k] = memory.previous_opening[k] > beyond
+def _begin(world: Any, memory: Any, config: Any) -> None:
+    household._begin(world, memory, config)
+    for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
+        memory.previous_opening[k] = world.articulated_joints[memory.joints[k]]
+        memory.opened[k] = memory.previous_opening[k] > beyond
 
 
 @cached_njit
-def _evaluate(states: Any, memories: Any, settings: Any, actions: Any, outcomes: Any) -> None:
-    household._evaluate(states, memories, settings, actions, outcomes)
-    config = settings[0]
-    for i in range(len(states)):
-        world, memory, rewards = states[i], memories[i], outcomes[i].rewards
-        progress, first_count = 0.0, 0
-        for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
-            opening = world.articulated_joints[memory.joints[k]]
-            if not memory.opened[k]:
-                progress += opening - memory.previous_opening[k]
-                if opening > beyond:
-                    memory.opened[k] = True
-                    first_count += 1
-            memory.previous_opening[k] = opening
-        rewards.opening = config.open_scale * progress
-        rewards.open = config.open_bonus * first_count
+def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -> None:
+    household._evaluate(world, memory, config, action, outcome)
+    rewards = outcome.rewards
+    progress, first_count = 0.0, 0
+    for k, beyond in enumerate((config.fridge_opened, config.drawer_opened)):
+        opening = world.articulated_joints[memory.joints[k]]
+        if not memory.opened[k]:
+            progress += opening - memory.previous_opening[k]
+            if opening > beyond:
+                memory.opened[k] = True
+                first_count += 1
+        memory.previous_opening[k] = opening
+    rewards.opening = config.open_scale * progress
+    rewards.open = config.open_bonus * first_count
 
 
 class SetTable(Household):
@@ -92,7 +87,7 @@ class SetTable(Household):
         ("opened", "u1", (2,)),  # likewise, at any time of the episode
         ("previous_opening", "f8", (2,)),
     ]
-    compiled = Compiled(_begin, household._mask, _evaluate, household._observe)
+    compiled = each_world(_begin, household._mask, _evaluate, household._observe)
 
     def sample_scene(
         self, split: str, rng: np.random.Generator

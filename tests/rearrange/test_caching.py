@@ -91,6 +91,32 @@ def test_a_change_in_any_module_is_noticed_and_a_comment_is_not(folder):
         assert run(folder) == [expected[0], "1"], (name, after)
 
 
+CLOSURE = """
+from rearrange.caching import cached_njit
+
+@cached_njit
+def more(x):
+    return x + 1
+
+def twice(function):
+    @cached_njit
+    def both(x):
+        return function(function(x))
+    return both
+
+both = twice(more)
+print(both(1), sum(both.stats.cache_hits.values()))
+"""
+
+
+def test_a_kernel_that_another_is_given_to_is_served_too(tmp_path):
+    (tmp_path / "caller.py").write_text(CLOSURE)
+    assert run(tmp_path) == ["3", "0"]
+    assert run(tmp_path) == ["3", "1"]
+    (tmp_path / "caller.py").write_text(CLOSURE.replace("x + 1", "x + 2"))
+    assert run(tmp_path) == ["5", "0"]
+
+
 def modules():
     """The names of all modules that have kernels."""
     for package in (rearrange, nav, skills):

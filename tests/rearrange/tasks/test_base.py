@@ -9,7 +9,7 @@ from rearrange.errors import UserError
 from rearrange.robot.fetch import FETCH
 from rearrange.sim.base import SimState
 from rearrange.tasks import TASKS, default_config, make_task
-from rearrange.tasks.base import ActionConfig, Compiled, ForceConfig, Task, as_record, feel_force
+from rearrange.tasks.base import ActionConfig, ForceConfig, Task, as_record, each_world, feel_force
 
 
 @pytest.fixture
@@ -84,14 +84,18 @@ def test_unknown_task_lists_those_that_exist(make):
 
 
 @numba.njit
-def _write_if_asked(states, memories, settings, actions, outcomes):
+def _write_if_asked(world, memory, config, action, outcome):
     """Write all of an outcome, but only where the first action is positive."""
-    for i in range(len(states)):
-        if actions[i, 0] > 0.0:
-            outcomes[i].rewards.bonus = 2.0
-            outcomes[i].failures.dropped = True
-            outcomes[i].success = True
-            outcomes[i].terminated = True
+    if action[0] > 0.0:
+        outcome.rewards.bonus = 2.0
+        outcome.failures.dropped = True
+        outcome.success = True
+        outcome.terminated = True
+
+
+@numba.njit
+def _nothing(*arguments):
+    """Leave all as it is."""
 
 
 @dataclass
@@ -108,7 +112,7 @@ class _Toy(Task):
     REWARDS = ("bonus",)
     FAILURES = ("dropped",)
     MEMORY: ClassVar = []
-    compiled = Compiled(None, None, _write_if_asked, None)
+    compiled = each_world(_nothing, _nothing, _write_if_asked, _nothing)
 
 
 def test_what_a_step_does_not_write_is_not_what_the_step_before_wrote():

@@ -52,6 +52,6 @@ def test_the_floor_is_measured_only_where_it_counts(make_state, make_episode):
     first, second = poses(2)
     episode = make_episode((SLOT, POINT, POINT), held_slot=SLOT)
     task.start([0], [episode], make_state(1, base_pose=[first], held_object=SLOT))
-    outcome = task.evaluate(make_state(1, base_pose=[second], held_object=SLOT), None)
+    outcome = task.evaluate(make_state(1, base_pose=[second], held_object=SLOT), np.zeros((1, 11)))
     assert float(outcome.rewards["way"][0]) == 0.0
     assert not task.memory["way_left"].any()

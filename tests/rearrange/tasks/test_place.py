@@ -41,7 +41,7 @@ def step(make_state, assert_bystander):
     """Evaluate a state in which world 0 is as given and world 1 as at its start."""
 
     def evaluate(task, **given):
-        outcome = task.evaluate(scene(make_state, **given), None)
+        outcome = task.evaluate(scene(make_state, **given), np.zeros((2, 11)))
         assert_bystander(outcome)
         assert float(outcome.rewards["slack"][0]) == pytest.approx(-0.005)
         return outcome
@@ -113,7 +113,7 @@ def test_pushing_doors_shut_costs_if_asked(begin, make_state):
     def shut(door, drawer):
         state = scene(make_state)
         state.articulated_joints[0, [0, 2]] = door, drawer
-        return float(task.evaluate(state, None).rewards["shut"][0])
+        return float(task.evaluate(state, np.zeros((2, 11))).rewards["shut"][0])
 
     assert shut(1.5, 0.3) == 0.0
     assert shut(1.2, 0.3) == pytest.approx(-0.6)

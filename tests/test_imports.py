@@ -1,4 +1,4 @@
-"""No circle of imports in any package: those inside functions and those for types only count, too."""
+"""No circle of imports in any package, those inside functions and those for types included."""
 
 import ast
 from collections.abc import Iterator

@@ -52,54 +52,40 @@ def world_state(robot: RobotSpec, scene: SceneSpec) -> np.dtype:
 class SimState:
     """What tasks may know of N worlds after a step. Arrays are reused: copy what must outlive a step.
 
-    Attributes:
-        robot: Whose arm it is, in all worlds.
-        scene: The kind of home in which the worlds are: it has O object slots and P parts that open.
-        worlds: All of it, one record of `world_state` per world [N]; the others are views into it.
-        base_pose: x, y, yaw [N, 3].
-        base_blocked: The last base motion was clamped by an obstacle [N] bool.
-        arm_joints: Measured joint angles [N, J].
-        arm_velocities: Measured joint velocities [N, J].
-        end_effector_position: Suction tip, world frame [N, 3].
-        end_effector_rotation: World from end effector [N, 3, 3]; x points out of the gripper.
-        end_effector_in_base: Suction tip, base frame [N, 3].
-        resting_tip: Where skills must bring the tip, base frame [N, 3]: a constant of the robot.
-        object_position: Centres, world frame [N, O, 3]; unused slots are parked far away.
-        object_rotation: Quaternions wxyz [N, O, 4].
-        articulated_joints: Order of SceneSpec.parts [N, P]; rad for doors, m for drawers.
-        handle_position: World frame [N, P, 3].
-        held_object: Slot in the gripper or NOTHING [N] int.
-        held_handle: Handle in the gripper or NOTHING [N] int.
-        touched_object: Slot that the suction cup touches or NOTHING [N] int.
-        touched_handle: Handle that the suction cup touches or NOTHING [N] int.
-        hold_violated: The grasp broke in this step because the object slipped too far [N] bool.
-        contact_force: Largest normal contact force on the robot or on what it holds [N].
+    The robot has J joints, the home O object slots and P parts that open. All arrays are views into
+    `worlds`.
     """
+
+    robot: RobotSpec  # whose arm it is, in all worlds
+    scene: SceneSpec  # the kind of home in which the worlds are
+    worlds: np.ndarray  # one record of `world_state` per world [N]
+    base_pose: np.ndarray  # x, y, yaw [N, 3]
+    base_blocked: np.ndarray  # the last base motion was clamped by an obstacle [N] bool
+    arm_joints: np.ndarray  # measured joint angles [N, J]
+    arm_velocities: np.ndarray  # measured joint velocities [N, J]
+    end_effector_position: np.ndarray  # suction tip, world frame [N, 3]
+    end_effector_rotation: np.ndarray  # world from it [N, 3, 3]; x points out of the gripper
+    end_effector_in_base: np.ndarray  # suction tip, base frame [N, 3]
+    resting_tip: np.ndarray  # where skills bring the tip, base frame [N, 3]: a constant
+    object_position: np.ndarray  # centres, world frame [N, O, 3]; unused slots are parked far away
+    object_rotation: np.ndarray  # quaternions wxyz [N, O, 4]
+    articulated_joints: np.ndarray  # order of SceneSpec.parts [N, P]; doors: rad, drawers: m
+    handle_position: np.ndarray  # world frame [N, P, 3]
+    held_object: np.ndarray  # slot in the gripper or NOTHING [N] int
+    held_handle: np.ndarray  # handle in the gripper or NOTHING [N] int
+    touched_object: np.ndarray  # slot that the suction cup touches or NOTHING [N] int
+    touched_handle: np.ndarray  # handle that the suction cup touches or NOTHING [N] int
+    hold_violated: np.ndarray  # the grasp broke in this step: the object slipped too far [N] bool
+    contact_force: np.ndarray  # largest normal contact force on the robot or on what it holds [N]
 
     def __init__(self, count: int, robot: RobotSpec, scene: SceneSpec = APARTMENT) -> None:
         """Of `count` worlds that were never reset: zeros, and nothing is held or touched."""
         self.robot, self.scene = robot, scene
-        worlds = self.worlds = np.zeros(count, world_state(robot, scene))
-        self.base_pose: np.ndarray = worlds["base_pose"]
-        self.base_blocked: np.ndarray = worlds["base_blocked"]
-        self.arm_joints: np.ndarray = worlds["arm_joints"]
-        self.arm_velocities: np.ndarray = worlds["arm_velocities"]
-        self.end_effector_position: np.ndarray = worlds["end_effector_position"]
-        self.end_effector_rotation: np.ndarray = worlds["end_effector_rotation"]
-        self.end_effector_in_base: np.ndarray = worlds["end_effector_in_base"]
-        self.resting_tip: np.ndarray = worlds["resting_tip"]
-        self.object_position: np.ndarray = worlds["object_position"]
-        self.object_rotation: np.ndarray = worlds["object_rotation"]
-        self.articulated_joints: np.ndarray = worlds["articulated_joints"]
-        self.handle_position: np.ndarray = worlds["handle_position"]
-        self.held_object: np.ndarray = worlds["held_object"]
-        self.held_handle: np.ndarray = worlds["held_handle"]
-        self.touched_object: np.ndarray = worlds["touched_object"]
-        self.touched_handle: np.ndarray = worlds["touched_handle"]
-        self.hold_violated: np.ndarray = worlds["hold_violated"]
-        self.contact_force: np.ndarray = worlds["contact_force"]
-        for held in ("held_object", "held_handle", "touched_object", "touched_handle"):
-            worlds[held] = NOTHING
+        self.worlds = np.zeros(count, world_state(robot, scene))
+        for name in self.worlds.dtype.fields or ():
+            setattr(self, name, self.worlds[name])
+        for array in (self.held_object, self.held_handle, self.touched_object, self.touched_handle):
+            array[:] = NOTHING
         self.resting_tip[:] = robot.resting_tip
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +46,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import pose_near_goal, pose_with_detour, random_goal
+from rearrange.tasks.starts import pose_near_goal, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
@@ -84,15 +83,6 @@ class PlaceConfig:
         ),
     )
     place_bonus: float = setting(5.0, hab=5.0, about="on letting go at the goal")
-    release_scale: float = setting(
-        0.0,
-        hab=0.0,
-        about=(
-            "off place_bonus, down to none, per metre that the object moves in the step "
-            "in which it is let go: a tall box that is let go on the move falls over, "
-            "and a discounted success is in a hurry"
-        ),
-    )
     settle_scale: float = setting(
         0.0,
         hab=0.0,
@@ -152,16 +142,6 @@ class PlaceConfig:
     fridge_share: float = setting(
         0.1, high=1.0, hab=None, about="of the goals are in the open fridge"
     )
-    detour_share: float = setting(
-        0.0,
-        high=1.0,
-        hab=0.0,
-        about=(
-            "of the episodes begin, for training only, where the way along the floor to "
-            "where the arm reaches the goal is longest of ten poses, as behind the "
-            "fridge's open door, or somewhere on that way"
-        ),
-    )
     base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
 
@@ -205,7 +185,7 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.distance = config.distance_scale * progress
     rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left) * holding
     memory.previous_way_left = memory.way_left
-    rewards.place = max(config.place_bonus - config.release_scale * moved, 0.0) * placed
+    rewards.place = config.place_bonus * placed
     rewards.settle = -config.settle_scale * moved * (not holding)
     rewards.drop = -config.drop_penalty * lost
     shut = pushed_shut(memory.previous_joints, world.articulated_joints)
@@ -297,9 +277,7 @@ class Place(FloorTask):
         config = self.config
         target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
         scene.held_slot = target.slot
-        far = config.detour_share > 0.0 and rng.random() < config.detour_share
-        sample_pose = partial(pose_with_detour, self.robot) if far else pose_near_goal
-        pose = sample_pose(scene, target, config.start_distance, config.start_yaw_noise, rng)
+        pose = pose_near_goal(scene, target, config.start_distance, config.start_yaw_noise, rng)
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 

@@ -15,7 +15,6 @@ from rearrange.navigation import (
     DistanceField,
     OccupancyGrid,
     region_field,
-    shortest_path,
     standing_region,
 )
 from rearrange.navigation.footprints import door_footprint
@@ -29,7 +28,6 @@ from rearrange.tasks.sampling import GOAL_GAP, Scene
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 BEFORE_RADIUS = 0.35  # around the place before what opens (Part.before) one stands right [m]
 FARTHEST = 30.0  # [m], where looking for a place for the robot ends
-DETOUR_ATTEMPTS = 10  # poses of which the one with the longest way is taken
 STANDING_ATTEMPTS = (
     100  # poses that are tried in the shrunk rectangle (habitat-lab), then in all of it
 )
@@ -136,47 +134,6 @@ def pose_near_goal(
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
     raise UserError(f"{scene.grid.apartment.name} has no place for the robot")
-
-
-def pose_with_detour(
-    robot: RobotSpec,
-    scene: Scene,
-    target: Target,
-    distance: float,
-    yaw_noise: float,
-    rng: np.random.Generator,
-) -> Pose:
-    """Of ten poses of `pose_near_goal` that from where the way to stand at the goal is longest.
-
-    Half of them are somewhere on that way instead and head along it, so that what leads around an obstacle is
-    met before it has been learned.
-    """
-    name, point = target.goal_receptacle, target.goal[:2]
-    way = way_to_stand(robot, scene.apartment, scene.grid, name, point, scene.joints)
-    poses = [
-        pose_near_goal(scene, target, distance, yaw_noise, rng) for _ in range(DETOUR_ATTEMPTS)
-    ]
-    ways = [way.at(x, y) for x, y, _ in poses]
-    # No way: within the open door, which the floor's map does not know
-    start = poses[int(np.argmax([w if math.isfinite(w) else -1.0 for w in ways]))]
-    return start if rng.random() < 0.5 else _pose_along(way, start, yaw_noise, rng)
-
-
-def _pose_along(
-    way: DistanceField, start: Pose, yaw_noise: float, rng: np.random.Generator
-) -> Pose:
-    """A pose on the shortest path from a start, roughly heading along it; the start where there is none."""
-    path = shortest_path(way, start[:2])
-    if len(path) < 2:
-        return start
-    legs = np.diff(path, axis=0)
-    ends = np.cumsum(np.linalg.norm(legs, axis=1))
-    gone = float(rng.uniform(0.0, ends[-1]))
-    k = int(ends.searchsorted(gone))
-    share = (ends[k] - gone) / max(float(np.linalg.norm(legs[k])), 1e-9)
-    x, y = path[k + 1] - share * legs[k]
-    heading = math.atan2(legs[k][1], legs[k][0]) + float(rng.normal(0.0, yaw_noise))
-    return float(x), float(y), math.remainder(heading, 2 * math.pi)
 
 
 def way_to_stand(

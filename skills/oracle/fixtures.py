@@ -88,11 +88,6 @@ class Fixture:
             face = self._to_world(x + half_x + opening, y)
         return np.array([*face, z])
 
-    @property
-    def handle_reach(self) -> float:
-        """Half of the handle's length [m]: sideways on a drawer, up and down on the door."""
-        return self._handle_box()[5 if self.is_door else 4]
-
     def carried(self, pose: np.ndarray, start: float, end: float) -> np.ndarray:
         """A base pose (x, y, yaw) [3] after it has moved with the part from one opening to another."""
         change = end - start

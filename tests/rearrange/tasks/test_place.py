@@ -90,15 +90,6 @@ def test_letting_go_at_the_goal_pays_once_and_then_the_way_to_rest(begin, step, 
     assert bool(outcome.terminated[0])
 
 
-def test_letting_go_on_the_move_may_cost(begin, step, rewards_of):
-    task = begin(release_scale=200.0)
-    step(task, where=(2.0, 0.1, 0.8))
-    assert rewards_of(step(task, where=(2.0, 0.09, 0.8), held=NOTHING)) == near(place=3.0)
-    task = begin(release_scale=200.0)
-    step(task, where=(2.0, 0.1, 0.8))
-    assert rewards_of(step(task, where=(2.0, 0.07, 0.8), held=NOTHING)) == {}
-
-
 def test_what_moves_after_it_was_let_go_may_cost(begin, step, rewards_of):
     task = begin(settle_scale=10.0, place_bonus=0.0)
     step(task, where=(2.0, 0.1, 0.8))

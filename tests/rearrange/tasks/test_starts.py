@@ -1,5 +1,4 @@
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -16,9 +15,7 @@ from rearrange.tasks.starts import (
     add_shut_in,
     pose_away_from,
     pose_near_goal,
-    pose_with_detour,
     pose_within,
-    random_goal,
     standing_before,
     way_to_stand,
 )
@@ -106,54 +103,6 @@ def test_poses_are_within_a_distance_or_as_near_as_was_tried():
         assert math.dist(pose_within(scene, point, 3.0, rng)[:2], point[:2]) <= 3.0
     tried = [math.dist(pose_within(scene, point, 0.0, rng)[:2], point[:2]) for _ in range(5)]
     assert max(tried) < 3.0  # the nearest of 50
-
-
-def test_detours_begin_behind_the_open_fridge():
-    rng = np.random.default_rng(0)
-    detour = partial(pose_with_detour, FETCH)
-    behind = {pose_near_goal: 0, detour: 0}
-    for _ in range(20):
-        target = None
-        while target is None:
-            scene = cluttered_scene("val", rng)
-            target = random_goal(scene, 1.0, rng)
-        frame = scene.apartment.frames["fridge"]
-        for sample, count in behind.items():
-            x, y, _ = sample(scene, target, 2.0, 0.5, rng)
-            assert math.dist((x, y), target.goal[:2]) <= 2.0 or sample is detour
-            assert scene.grid.on_island(x, y)
-            x, y = x - frame.position[0], y - frame.position[1]
-            aside = (
-                math.cos(frame.yaw) * y - math.sin(frame.yaw) * x
-            )  # the door's hinge is that way
-            behind[sample] = count + (aside > 0.3)
-    assert behind[detour] > behind[pose_near_goal]
-
-
-def test_detours_begin_on_the_way_half_of_the_time():
-    """Around the fridge's door every such pose has a way, and heads along it if it is not where it began."""
-    rng, along = np.random.default_rng(1), 0
-    for _ in range(20):
-        target = None
-        while target is None:
-            scene = cluttered_scene("val", rng)
-            target = random_goal(scene, 1.0, rng)
-        x, y, yaw = pose_with_detour(FETCH, scene, target, 2.0, 0.0, rng)
-        way = way_to_stand(
-            FETCH,
-            scene.apartment,
-            scene.grid,
-            target.goal_receptacle,
-            target.goal[:2],
-            scene.joints,
-        )
-        assert math.isfinite(way.at(x, y))
-        ahead = way.at(x + 0.1 * math.cos(yaw), y + 0.1 * math.sin(yaw))
-        faces = math.atan2(target.goal[1] - y, target.goal[0] - x)
-        if abs(math.remainder(yaw - faces, 2 * math.pi)) > 1e-6:
-            along += 1
-            assert ahead < way.at(x, y)
-    assert 4 <= along <= 16
 
 
 def test_poses_are_near_or_as_near_as_it_gets():

@@ -9,7 +9,8 @@ above the floor. Step, angle and field of view are Habitat's for PointNav.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,24 @@ from rearrange.caching import cached_njit
 from rearrange.errors import UserError
 
 STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(6)  # actions, in Habitat's order
+
+
+def check_numbers(what: str, config: Any, **limits: tuple[float, float]) -> None:
+    """Raise a UserError that names the first number of a config that is out of its range.
+
+    Args:
+        what: The config's name, as in "agent".
+        config: A dataclass.
+        limits: Least and largest value of some numbers; the others are at least 0. All are finite.
+    """
+    for each in fields(config):
+        value = getattr(config, each.name)
+        low, high = limits.get(each.name, (0.0, math.inf))
+        if type(value) in (int, float) and not (low <= value <= high and math.isfinite(value)):
+            allowed = (
+                f"at least {low:g} and finite" if high == math.inf else f"from {low:g} to {high:g}"
+            )
+            raise UserError(f"{what}.{each.name} must be {allowed}, found {value:g}")
 
 
 @dataclass
@@ -38,22 +57,19 @@ class AgentConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        limits = {
-            "radius": (0.05, 0.4),
-            "camera_height": (0.05, 2.0),
-            "camera_size": (1, 1024),
-            "field_of_view": (1.0, 170.0),
-            "depth_range": (0.1, 1000.0),
-            "forward": (0.001, 2.0),
-            "turn": (0.01, 180.0),
-            "tilt": (0.01, 85.0),
-            "tilt_limit": (0.0, 85.0),
-        }
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise UserError(
-                    f"agent.{name} must be from {low:g} to {high:g}, found {getattr(self, name):g}"
-                )
+        check_numbers(
+            "agent",
+            self,
+            radius=(0.05, 0.4),
+            camera_height=(0.05, 2.0),
+            camera_size=(1, 1024),
+            field_of_view=(1.0, 170.0),
+            depth_range=(0.1, 1000.0),
+            forward=(0.001, 2.0),
+            turn=(0.01, 180.0),
+            tilt=(0.01, 85.0),
+            tilt_limit=(0.0, 85.0),
+        )
 
 
 @cached_njit

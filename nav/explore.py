@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from nav.agent import check_numbers
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
-from nav.task import NavTask, Outcome, check_numbers
+from nav.task import NavTask, Outcome
 from nav.worlds import AgentWorlds
-from rearrange.errors import UserError
 
 
 @dataclass
@@ -31,11 +31,7 @@ class ExploreConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers(self)
-        if self.max_steps < 1:
-            raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
-        if not 0.1 <= self.cell_size <= 10.0:
-            raise UserError(f"task.cell_size must be from 0.1 to 10, found {self.cell_size:g}")
+        check_numbers("task", self, max_steps=(1, math.inf), cell_size=(0.1, 10.0))
 
 
 class Explore(NavTask):

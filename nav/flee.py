@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nav.agent import check_numbers
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
-from nav.task import NavTask, Outcome, check_numbers
-from rearrange.errors import UserError
+from nav.task import NavTask, Outcome
 
 
 @dataclass
@@ -29,13 +29,7 @@ class FleeConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers(self)
-        if self.max_steps < 1:
-            raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
-        if not 1 <= self.starts_per_building <= 64:
-            raise UserError(
-                f"task.starts_per_building must be from 1 to 64, found {self.starts_per_building}"
-            )
+        check_numbers("task", self, max_steps=(1, math.inf), starts_per_building=(1, 64))
 
 
 class Flee(NavTask):

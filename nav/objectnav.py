@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import AgentConfig
+from nav.agent import AgentConfig, check_numbers
 from nav.categories import CATEGORIES
 from nav.episode import NavEpisode
-from nav.pointnav import GOALS, PointNav
+from nav.pointnav import GOALS, PointNav, check_distances
 from nav.scene import Places, Scene
-from nav.task import NavTask, StartSensors, box, check_numbers
+from nav.task import NavTask, StartSensors, box
 from nav.viewpoints import STRAY, ViewRule, goal_places, places_on_floor
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
@@ -47,17 +47,10 @@ class ObjectNavConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers(self)
-        if self.max_steps < 1:
-            raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
-        for name in ("success_distance", "view_distance"):
-            if getattr(self, name) <= 0.0:
-                raise UserError(f"task.{name} must be positive, found {getattr(self, name):g}")
-        if not self.success_distance < self.nearest_start < self.farthest_start:
-            raise UserError(
-                "task.nearest_start must lie between task.success_distance and "
-                f"task.farthest_start, found {self.nearest_start:g}"
-            )
+        check_numbers("task", self, max_steps=(1, math.inf))
+        if self.view_distance <= 0.0:
+            raise UserError(f"task.view_distance must be positive, found {self.view_distance:g}")
+        check_distances(self)
 
 
 class ObjectNav(PointNav):

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import STOP, polar_in_agent_frame
+from nav.agent import STOP, check_numbers, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
-from nav.task import NavTask, Outcome, box, check_numbers
+from nav.task import NavTask, Outcome, box
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
@@ -27,6 +27,19 @@ DIRECTION_KEY = "pointgoal_direction"
 STRAIGHT = 1.1  # starts whose difficulty ratio is below this are kept only now and then
 CANDIDATES = 24  # starts that are drawn for a goal
 GOALS = 50  # goals that are tried before a building is given up
+
+
+def check_distances(config: Any) -> None:
+    """Raise a UserError where distances of success and of starts make no sense together."""
+    if config.success_distance <= 0.0:
+        raise UserError(
+            f"task.success_distance must be positive, found {config.success_distance:g}"
+        )
+    if not config.success_distance < config.nearest_start < config.farthest_start:
+        raise UserError(
+            "task.nearest_start must lie between task.success_distance and "
+            f"task.farthest_start, found {config.nearest_start:g}"
+        )
 
 
 @dataclass
@@ -44,22 +57,8 @@ class PointNavConfig:
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers(self)
-        if self.max_steps < 1:
-            raise UserError(f"task.max_steps must be at least 1, found {self.max_steps}")
-        if not 1 <= self.goals_per_building <= 64:
-            raise UserError(
-                f"task.goals_per_building must be from 1 to 64, found {self.goals_per_building}"
-            )
-        if self.success_distance <= 0.0:
-            raise UserError(
-                f"task.success_distance must be positive, found {self.success_distance}"
-            )
-        if not self.success_distance < self.nearest_start < self.farthest_start:
-            raise UserError(
-                "task.nearest_start must lie between task.success_distance and "
-                f"task.farthest_start, found {self.nearest_start:g}"
-            )
+        check_numbers("task", self, max_steps=(1, math.inf), goals_per_building=(1, 64))
+        check_distances(self)
 
 
 def spl(success: bool, shortest: float, path: float) -> float:

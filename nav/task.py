@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -149,14 +148,6 @@ class NavTask:
             "path_length": float(memory.path_lengths[i]),
             "collisions": float(memory.collisions[i]),
         }
-
-
-def check_numbers(config: Any) -> None:
-    """Raise a UserError that names the first number of a task's config that is negative or not finite."""
-    for each in fields(config):
-        value = getattr(config, each.name)
-        if type(value) in (int, float) and not (math.isfinite(value) and value >= 0):
-            raise UserError(f"task.{each.name} must be at least 0 and finite, found {value:g}")
 
 
 def box(low: float, high: float, size: int) -> spaces.Box:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,17 +50,16 @@ from rearrange.tasks.starts import add_shut_in, one_of, standing_before
 SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
 
 
+# Of all four
+FORCE = partial(ForceConfig, accumulated_limit=20_000.0, end_penalty=10.0)
+
+
 @dataclass
 class OpenCabConfig:
     """Numbers of OpenCab. `hab`: habitat-lab v0.3.4's."""
 
     action: ActionConfig = group(ActionConfig)
-    force: ForceConfig = group(
-        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
-        penalty=0.0,
-        accumulated_limit=-1.0,
-        end_penalty=10.0,
-    )
+    force: ForceConfig = group(FORCE, penalty=0.0, accumulated_limit=-1.0, end_penalty=10.0)
     max_steps: int = setting(200, low=1, hab=200, about="then the episode is truncated")
     joint_scale: float = setting(
         10.0, hab=10.0, about="per metre or radian of the joint, until it is there once"
@@ -124,11 +124,7 @@ class CloseCabConfig(OpenCabConfig):
     """Numbers of CloseCab. `hab`: habitat-lab v0.3.4's."""
 
     force: ForceConfig = group(
-        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
-        penalty=0.0,
-        accumulated_limit=-1.0,
-        instant_limit=-1.0,
-        end_penalty=10.0,
+        FORCE, penalty=0.0, accumulated_limit=-1.0, instant_limit=-1.0, end_penalty=10.0
     )
     rest_scale: float = setting(
         1.0, hab=1.0, about="per metre of the hand nearer to its resting place, after that"
@@ -146,12 +142,7 @@ class CloseCabConfig(OpenCabConfig):
 class OpenFridgeConfig(OpenCabConfig):
     """Numbers of OpenFridge. `hab`: habitat-lab v0.3.4's."""
 
-    force: ForceConfig = group(
-        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
-        penalty=0.0,
-        accumulated_limit=20_000.0,
-        end_penalty=10.0,
-    )
+    force: ForceConfig = group(FORCE, penalty=0.0, accumulated_limit=20_000.0, end_penalty=10.0)
     rest_scale: float = setting(
         1.0, hab=1.0, about="per metre of the hand nearer to its resting place, after that"
     )
@@ -166,11 +157,7 @@ class CloseFridgeConfig(OpenFridgeConfig):
     """Numbers of CloseFridge. `hab`: habitat-lab v0.3.4's."""
 
     force: ForceConfig = group(
-        lambda: ForceConfig(accumulated_limit=20_000.0, end_penalty=10.0),
-        penalty=0.0,
-        accumulated_limit=-1.0,
-        instant_limit=-1.0,
-        end_penalty=10.0,
+        FORCE, penalty=0.0, accumulated_limit=-1.0, instant_limit=-1.0, end_penalty=10.0
     )
     grasp_bonus: float = setting(0.0, hab=0.0, about="nothing can be taken")
     wrong_penalty: float = setting(0.0, hab=0.0, about="nothing can be taken")

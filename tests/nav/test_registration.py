@@ -44,6 +44,6 @@ def test_every_number_of_a_task_is_checked(task):
     for each in dataclasses.fields(kind):
         for bad in (math.nan, math.inf, -1):
             with pytest.raises(
-                UserError, match=rf"^task\.{each.name} must be at least 0 and finite"
+                UserError, match=rf"^task\.{each.name} must be (at least [01] and finite|from)"
             ):
                 kind(**{each.name: bad}).check()

@@ -7,7 +7,7 @@ workers and other processes find what is installed; what `register` adds is know
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -43,7 +43,7 @@ def all_specs() -> dict[str, SkillSpec]:
     if not _found:
         known = built_in()
         for point in entry_points(group=GROUP):
-            _take(known, _load(point), f"entry point {point.value}")
+            _take(known, load(point, "skill", SkillSpec), f"entry point {point.value}")
         _found.update(known)
     return {**_found, **_added}
 
@@ -89,15 +89,6 @@ def shipped_policy(name: str, folder: Path) -> Path:
     return (
         folder / f"{name}.safetensors" if spec is None or not spec.checkpoint else spec.checkpoint
     )
-
-
-def _load(point: EntryPoint) -> SkillSpec:
-    spec = load(point, "skill")
-    if not isinstance(spec, SkillSpec):
-        raise UserError(
-            f"skill '{point.name}': {point.value} is no SkillSpec, but {type(spec).__name__}"
-        )
-    return spec
 
 
 def _take(known: dict[str, SkillSpec], spec: SkillSpec, source: str) -> None:

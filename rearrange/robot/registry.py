@@ -53,7 +53,4 @@ def find_robot(name: str = DEFAULT_ROBOT) -> RobotSpec:
 @cache
 def _load_others() -> None:
     for point in entry_points(group=GROUP):
-        robot = load(point, "robot")
-        if not isinstance(robot, RobotSpec):
-            raise UserError(f"robot '{point.name}': {point.value} is no RobotSpec")
-        register_robot(robot)
+        register_robot(load(point, "robot", RobotSpec))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import cos, pi, sin
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,26 @@ from rearrange.scenes.pieces import Piece
 from rearrange.scenes.rooms import Rooms
 
 FRIDGE_ASIDE = 0.40  # [m], free floor beside the fridge, on the side of its handle
+
+
+class LivingSet(NamedTuple):
+    """Pieces of a living room that stand in one group, drawn and not yet placed.
+
+    Attributes:
+        sofa: With or without a chaise.
+        table: The low table before it.
+        stand: Of the television.
+        depth: Of the table [m].
+        length: Of the table, along the sofa [m].
+        shift: How far the table is moved along the sofa, away from the chaise [m].
+    """
+
+    sofa: Piece
+    table: Piece
+    stand: Piece
+    depth: float
+    length: float
+    shift: float
 
 
 class Furnisher(Rooms):
@@ -158,7 +179,7 @@ class Furnisher(Rooms):
         """What ends the kitchen line."""
         return []
 
-    def _place_living(self) -> None:
+    def _draw_living(self) -> LivingSet:
         p, rng = self.palette, self.rng
         length = float(rng.uniform(1.9, 2.35))
         chaise = int(rng.choice([0, 0, 1, -1]))
@@ -176,19 +197,24 @@ class Furnisher(Rooms):
         stand = furniture.tv_stand(
             p, float(rng.uniform(1.4, 1.8)), float(rng.uniform(0.46, 0.54)), 1.2
         )
-        table_x = 0.42 + float(rng.uniform(0.84, 1.0)) + table_depth / 2
-        sofa_x = table_x + table_depth / 2 + float(rng.uniform(0.82, 0.92)) + 0.88
+        sofa = furniture.sofa(p, length, chaise)
+        return LivingSet(sofa, table, stand, table_depth, table_length, shift)
+
+    def _place_living(self) -> None:
+        p, rng, group = self.palette, self.rng, self._draw_living()
+        table_x = 0.42 + float(rng.uniform(0.84, 1.0)) + group.depth / 2
+        sofa_x = table_x + group.depth / 2 + float(rng.uniform(0.82, 0.92)) + 0.88
         carpet = decoration.rug(p.rug, (sofa_x - 0.5 - 0.95) / 2, float(rng.uniform(1.0, 1.3)))
         parts: list[Part] = [
-            (stand, 0.0, 0.0, 0.0),
-            (table, table_x, -shift, 0.0),
-            (furniture.sofa(p, length, chaise), sofa_x, 0.0, pi),
+            (group.stand, 0.0, 0.0, 0.0),
+            (group.table, table_x, -group.shift, 0.0),
+            (group.sofa, sofa_x, 0.0, pi),
             (carpet, (sofa_x - 0.5 + 0.95) / 2, 0.0, 0.0),
         ]
         if not self._on_wall(parts, self.plan.television, ends=0.0):
             raise RejectedError("no room for sofa and television")
         self.living = (*self.pieces[-3].solids[0].position[:2], self.pieces[-2].receptacles[0].yaw)
-        self.coffee_half = (table_depth / 2, table_length / 2)
+        self.coffee_half = (group.depth / 2, group.length / 2)
 
     def _place_dining(self) -> None:
         p, rng = self.palette, self.rng

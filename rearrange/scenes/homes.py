@@ -9,7 +9,7 @@ from math import pi, sin
 
 import numpy as np
 
-from rearrange.scenes import decoration, furniture, pieces
+from rearrange.scenes import decoration, pieces
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.building import CEILING, OUTER_THICKNESS, YAW
 from rearrange.scenes.floor_plans import FloorPlan, Rect, Spot
@@ -132,46 +132,31 @@ class HomeFurnisher(HomeDecoration):
         raise RejectedError("no room for sofa and television")
 
     def _place_living_at(self, spot: Spot) -> bool:
-        p, rng = self.palette, self.rng
-        length = float(rng.uniform(1.9, 2.35))
-        chaise = int(rng.choice([0, 0, 1, -1]))
-        table_depth, table_length = float(rng.uniform(0.50, 0.60)), float(rng.uniform(0.95, 1.15))
-        height = float(rng.uniform(0.40, 0.48))
-        shift = 0.0
-        if chaise:
-            length, table_length, shift = max(length, 2.3), 0.90, -chaise * 0.40
-        if not chaise and rng.uniform() < 0.3:
-            table_depth = table_length = 2 * float(rng.uniform(0.40, 0.44))
-            table = furniture.round_coffee_table(p, table_depth / 2, height)
-        else:
-            table = furniture.coffee_table(p, table_depth, table_length, height)
-        stand = furniture.tv_stand(
-            p, float(rng.uniform(1.4, 1.8)), float(rng.uniform(0.46, 0.54)), 1.2
-        )
-        to_sofa = table_depth / 2 + float(rng.uniform(0.88, 0.96)) + 0.88
-        sofa_x = 0.42 + float(rng.uniform(0.88, 1.0)) + table_depth / 2 + to_sofa
+        p, rng, group = self.palette, self.rng, self._draw_living()
+        to_sofa = group.depth / 2 + float(rng.uniform(0.88, 0.96)) + 0.88
+        sofa_x = 0.42 + float(rng.uniform(0.88, 1.0)) + group.depth / 2 + to_sofa
         if self._sofa_at_wall(spot):
             at_wall = (self._depth_to_wall(spot) or 0.0) - BEHIND_SOFA
             if sofa_x > at_wall:
                 return False
             sofa_x = at_wall
         table_x = sofa_x - to_sofa
-        carpet = decoration.rug(p.rug, (table_depth + 1.3) / 2, float(rng.uniform(1.0, 1.3)))
+        carpet = decoration.rug(p.rug, (group.depth + 1.3) / 2, float(rng.uniform(1.0, 1.3)))
         parts: list[Part] = [
-            (stand, 0.0, 0.0, 0.0),
-            (table, table_x, -shift, 0.0),
-            (furniture.sofa(p, length, chaise), sofa_x, 0.0, pi),
-            (carpet, table_x, -shift, 0.0),
+            (group.stand, 0.0, 0.0, 0.0),
+            (group.table, table_x, -group.shift, 0.0),
+            (group.sofa, sofa_x, 0.0, pi),
+            (carpet, table_x, -group.shift, 0.0),
         ]
         if not self._on_wall(parts, [spot], tries=8, ends=0.0):
             return False
         self.living = (*self.pieces[-3].solids[0].position[:2], self.pieces[-2].receptacles[0].yaw)
-        self.coffee_half = (table_depth / 2, table_length / 2)
+        self.coffee_half = (group.depth / 2, group.length / 2)
         x, y, yaw = self.living
         front, back = TV_DEPTH, sofa_x - SOFA_DEPTH
         middle = ahead((x, y), yaw, (front + back) / 2 - table_x)
         self.keepouts.append(  # nothing but the armchair stands among them
-            (*middle, (back - front) / 2, table_length / 2 + BESIDE_TABLE, yaw)
+            (*middle, (back - front) / 2, group.length / 2 + BESIDE_TABLE, yaw)
         )
         return True
 

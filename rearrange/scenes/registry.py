@@ -121,10 +121,7 @@ def unregister_homes(spec: SceneSpec) -> None:
 @cache
 def _load_others() -> None:
     for point in entry_points(group=GROUP):
-        spec = load(point, "homes")
-        if not isinstance(spec, SceneSpec):
-            raise UserError(f"homes '{point.name}': {point.value} is no SceneSpec")
-        register_homes(spec)
+        register_homes(load(point, "homes", SceneSpec))
 
 
 def spec_of_homes(homes: str) -> SceneSpec:

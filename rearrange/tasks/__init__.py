@@ -134,7 +134,7 @@ def make_task(
 @cache
 def _load_others() -> None:
     for point in entry_points(group=GROUP):
-        task = load(point, "task")
+        task = load(point, "task", object)
         if not (isinstance(task, type) and issubclass(task, Task)):
             raise UserError(f"task '{point.name}': {point.value} is no Task")
         register_task(task)

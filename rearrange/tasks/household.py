@@ -14,6 +14,7 @@ Success: every target within 0.30 m of its goal, nothing held, and stop called; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ from rearrange.tasks.base import (
     feel_force,
     keep_base,
 )
-from rearrange.tasks.sampling import Scene, sample_arm
+from rearrange.tasks.sampling import GOAL_GAP, Scene, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
     copy_into,
@@ -238,3 +239,26 @@ class Household(Task):
         memory["slots"] = [target.slot for target in episode.targets]
         memory["start"] = [target.start for target in episode.targets]
         memory["goal"] = [target.goal for target in episode.targets]
+
+
+def with_goals(
+    scene: Scene, wanted: Sequence[tuple[int, str, str]], rng: np.random.Generator
+) -> tuple[Scene, tuple[Target, ...]] | None:
+    """A scene with a free goal for each of its objects so far, and all others as clutter; None without room.
+
+    Args:
+        scene: What is to be moved is in it.
+        wanted: Slot, receptacle at the start and receptacle of the goal of each.
+        rng: Source of randomness.
+    """
+    targets: list[Target] = []
+    for slot, start, name in wanted:
+        goal = scene.find_place(slot, name, GOAL_GAP, rng, attempts=50)
+        if goal is None:
+            return None
+        targets.append(Target(slot, scene.position(slot), goal, start, name))
+    # The goals are taken before the clutter, which finds its place around them.
+    moved = [target.slot for target in targets]
+    clutter = [slot for slot in range(len(scene.spec.objects)) if slot not in moved]
+    scene.add_clutter(clutter, rng, GOAL_GAP)
+    return scene, tuple(targets)

@@ -15,7 +15,7 @@ import numpy as np
 from rearrange.episodes import Target
 from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.settings import setting
-from rearrange.tasks.household import Household, HouseholdConfig
+from rearrange.tasks.household import Household, HouseholdConfig, with_goals
 from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
 
 COUNTERS = ("counter_left", "counter_right")
@@ -47,19 +47,9 @@ class PrepareGroceries(Household):
         scene = empty_scene(split, rng)
         scene.joints = {FRIDGE_DOOR.name: self.config.fridge_angle}
         kinds = [slot for slot, kind in enumerate(scene.spec.slot_kinds) if kind != "013_apple"]
-        chosen = rng.permutation(kinds)[: self.target_count].tolist()
-        *from_fridge, to_fridge = chosen
+        *from_fridge, to_fridge = rng.permutation(kinds)[: self.target_count].tolist()
         wanted = [(slot, FRIDGE, str(rng.choice(COUNTERS))) for slot in from_fridge]
         wanted.append((to_fridge, str(rng.choice(COUNTERS)), FRIDGE))
-        # Targets and goals come first, so that clutter finds its place around them.
         if not all(scene.add_object(slot, start, rng, GOAL_GAP) for slot, start, _ in wanted):
             return None
-        targets: list[Target] = []
-        for slot, start, name in wanted:
-            goal = scene.find_place(slot, name, GOAL_GAP, rng, attempts=50)
-            if goal is None:
-                return None
-            targets.append(Target(slot, scene.position(slot), goal, start, name))
-        clutter = [slot for slot in range(len(scene.spec.objects)) if slot not in chosen]
-        scene.add_clutter(clutter, rng, GOAL_GAP)
-        return scene, tuple(targets)
+        return with_goals(scene, wanted, rng)

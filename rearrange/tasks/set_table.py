@@ -21,8 +21,8 @@ from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.settings import setting
 from rearrange.tasks import household
 from rearrange.tasks.base import each_world
-from rearrange.tasks.household import Household, HouseholdConfig, memory_of
-from rearrange.tasks.sampling import GOAL_GAP, Scene, empty_scene
+from rearrange.tasks.household import Household, HouseholdConfig, memory_of, with_goals
+from rearrange.tasks.sampling import Scene, empty_scene
 
 BOWL, APPLE = "024_bowl", "013_apple"  # kinds of objects; of several the last is taken
 TABLE = "table_01"
@@ -98,17 +98,7 @@ class SetTable(Household):
         for slot, name in shut_in:
             if not scene.add_object(slot, name, rng):
                 return None
-        targets: list[Target] = []
-        for slot, name in shut_in:
-            goal = scene.find_place(slot, TABLE, GOAL_GAP, rng, attempts=50)
-            if goal is None:
-                return None
-            targets.append(Target(slot, scene.position(slot), goal, name, TABLE))
-        # The goals are taken before the clutter, which finds its place around them.
-        moved = [target.slot for target in targets]
-        clutter = [slot for slot in range(len(scene.spec.objects)) if slot not in moved]
-        scene.add_clutter(clutter, rng, GOAL_GAP)
-        return scene, tuple(targets)
+        return with_goals(scene, [(slot, name, TABLE) for slot, name in shut_in], rng)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """See Household; and what shuts the targets in."""

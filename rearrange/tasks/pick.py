@@ -37,7 +37,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import add_laid_open
+from rearrange.tasks.starts import add_laid_open, pose_near
 
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
 # fail once in 10^30 times.
@@ -216,9 +216,10 @@ class Pick(FloorTask):
         config = self.config
         for _ in range(START_ATTEMPTS):
             target = targets[int(rng.integers(len(targets)))]
-            pose = scene.grid.sample_pose_near(
-                rng, target.start[:2], config.start_distance, config.start_yaw_noise
-            )
+            pose = pose_near(
+                self.robot, scene, target.start_receptacle, target.start,
+                config.start_distance, config.start_yaw_noise, rng,
+            )  # fmt: skip
             if pose is not None:
                 arm = sample_arm(self.robot, rng, config.start_arm_noise)
                 return scene.episode((target,), pose, arm, rng)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -307,8 +306,10 @@ class Place(FloorTask):
         target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
         scene.held_slot = target.slot
         far = config.detour_share > 0.0 and rng.random() < config.detour_share
-        sample_pose = partial(pose_with_detour, self.robot) if far else pose_near_goal
-        pose = sample_pose(scene, target, config.start_distance, config.start_yaw_noise, rng)
+        sample_pose = pose_with_detour if far else pose_near_goal
+        pose = sample_pose(
+            self.robot, scene, target, config.start_distance, config.start_yaw_noise, rng
+        )
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 

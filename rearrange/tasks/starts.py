@@ -121,16 +121,51 @@ def _least(
     return min(poses, key=excess)
 
 
+def pose_near(
+    robot: RobotSpec,
+    scene: Scene,
+    receptacle: str,
+    point: tuple[float, ...],
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
+) -> Pose | None:
+    """A pose that faces something on or in a receptacle from at most this distance [m], None if there is none.
+
+    From there the robot gets to where it stands at the thing without going farther away.
+    """
+    region = _standing(robot, scene, receptacle, point)[1]
+    return scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
+
+
 def pose_near_goal(
-    scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
+    robot: RobotSpec,
+    scene: Scene,
+    target: Target,
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
 ) -> Pose:
-    """A pose that faces a target's goal from at most this distance [m], or from a little more if need be.
+    """A pose that faces a target's goal as `pose_near` has it, or from a little farther away if need be.
 
     Raises:
         UserError: The robot fits nowhere.
     """
+    region = _standing(robot, scene, target.goal_receptacle, target.goal)[1]
+    return _pose_towards(scene, target, region, distance, yaw_noise, rng)
+
+
+def _pose_towards(
+    scene: Scene,
+    target: Target,
+    region: np.ndarray,
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
+) -> Pose:
     while distance < FARTHEST:
-        pose = scene.grid.sample_pose_near(rng, target.goal[:2], distance, yaw_noise)
+        goal = target.goal[:2]
+        pose = scene.grid.sample_pose_near(rng, goal, distance, yaw_noise, region=region)
         if pose is not None:
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
@@ -150,10 +185,11 @@ def pose_with_detour(
     Half of them are somewhere on that way instead and head along it, so that what leads around an obstacle is
     met before it has been learned.
     """
-    name, point = target.goal_receptacle, target.goal[:2]
-    way = way_to_stand(robot, scene.apartment, scene.grid, name, point, scene.joints)
+    floor, region = _standing(robot, scene, target.goal_receptacle, target.goal)
+    way = region_field(floor, region)
     poses = [
-        pose_near_goal(scene, target, distance, yaw_noise, rng) for _ in range(DETOUR_ATTEMPTS)
+        _pose_towards(scene, target, region, distance, yaw_noise, rng)
+        for _ in range(DETOUR_ATTEMPTS)
     ]
     ways = [way.at(x, y) for x, y, _ in poses]
     # No way: within the open door, which the floor's map does not know
@@ -199,17 +235,40 @@ def way_to_stand(
         point: Where it is, world x and y [m].
         joints: How far doors and drawers are open.
     """
+    return region_field(*_where_to_stand(robot, apartment, grid, receptacle, point, joints))
+
+
+def _standing(
+    robot: RobotSpec, scene: Scene, receptacle: str, point: tuple[float, ...]
+) -> tuple[OccupancyGrid, np.ndarray]:
+    """`_where_to_stand` in a scene."""
+    apartment, grid, joints = scene.apartment, scene.grid, scene.joints
+    return _where_to_stand(robot, apartment, grid, receptacle, point[:2], joints)
+
+
+def _where_to_stand(
+    robot: RobotSpec,
+    apartment: Apartment | None,
+    grid: OccupancyGrid,
+    receptacle: str,
+    point: tuple[float, ...],
+    joints: Mapping[str, float],
+) -> tuple[OccupancyGrid, np.ndarray]:
+    """The floor with open doors on it, and its cells in which a robot stands to get at something [nx, ny] bool.
+
+    The arguments are those of `way_to_stand`.
+    """
     doors = NO_DOORS if apartment is None else _open_doors(apartment, joints)
     if len(doors):  # closed doors are on the floor's map already
         grid = grid.with_obstacles(doors)
     part = None if apartment is None else apartment.spec.part_of(receptacle)
     if apartment is None or part is None:
         near = standing_region(grid, np.asarray(point), robot.reach.standing, doors)
-        return region_field(grid, near)
+        return grid, near
     frame, (u, v) = apartment.frame_of(part.name), part.before(joints.get(part.name, 0.0))
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
-    return region_field(grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS))
+    return grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS)
 
 
 def _open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:

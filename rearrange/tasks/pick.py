@@ -6,8 +6,8 @@ contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbe
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
 frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
 Action [10]: seven joint deltas, grip, forward, turn.
-Start: the robot within 2 m of the object and roughly facing it. Objects stand on open receptacles, some in
-the open fridge or drawer.
+Start: the robot within 2 m of the object, not cut off from it by a wall, and roughly facing it. Objects
+stand on open receptacles, some in the open fridge or drawer.
 Success: the right object is held and the hand is within 0.15 m of its resting place; ends the episode.
 """
 

@@ -7,7 +7,8 @@ Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effect
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
 Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
 once the object has been let go, nothing is taken again.
-Start: the object in the hand, the robot within 2 m of the goal and roughly facing it. Goals lie on open
+Start: the object in the hand, the robot within 2 m of the goal, not cut off from it by a wall, and roughly
+facing it. Goals lie on open
 receptacles, some in the open fridge.
 Success: nothing is held, the object lies still within 0.15 m of its goal and the hand is within 0.15 m of its
 resting place; ends the episode.

@@ -1,5 +1,4 @@
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -110,8 +109,7 @@ def test_poses_are_within_a_distance_or_as_near_as_was_tried():
 
 def test_detours_begin_behind_the_open_fridge():
     rng = np.random.default_rng(0)
-    detour = partial(pose_with_detour, FETCH)
-    behind = {pose_near_goal: 0, detour: 0}
+    behind = {pose_near_goal: 0, pose_with_detour: 0}
     for _ in range(20):
         target = None
         while target is None:
@@ -119,15 +117,15 @@ def test_detours_begin_behind_the_open_fridge():
             target = random_goal(scene, 1.0, rng)
         frame = scene.apartment.frames["fridge"]
         for sample, count in behind.items():
-            x, y, _ = sample(scene, target, 2.0, 0.5, rng)
-            assert math.dist((x, y), target.goal[:2]) <= 2.0 or sample is detour
+            x, y, _ = sample(FETCH, scene, target, 2.0, 0.5, rng)
+            assert math.dist((x, y), target.goal[:2]) <= 2.0 or sample is pose_with_detour
             assert scene.grid.on_island(x, y)
             x, y = x - frame.position[0], y - frame.position[1]
             aside = (
                 math.cos(frame.yaw) * y - math.sin(frame.yaw) * x
             )  # the door's hinge is that way
             behind[sample] = count + (aside > 0.3)
-    assert behind[detour] > behind[pose_near_goal]
+    assert behind[pose_with_detour] > behind[pose_near_goal]
 
 
 def test_detours_begin_on_the_way_half_of_the_time():
@@ -162,7 +160,7 @@ def test_poses_are_near_or_as_near_as_it_gets():
     x0, y0, x1, y1 = scene.apartment.bounds
     outside = (x1 + 3.0, 0.5 * (y0 + y1))
     target = Target(0, (0.0, 0.0, 0.0), (*outside, 0.8), "sink", "sink")
-    pose = pose_near_goal(scene, target, 0.5, 0.0, rng)  # ends although nothing is that near
+    pose = pose_near_goal(FETCH, scene, target, 0.5, 0.0, rng)  # ends although nothing is that near
     assert 3.0 < math.dist(pose[:2], outside) < x1 - x0 + 3.0
     heading = math.atan2(outside[1] - pose[1], outside[0] - pose[0])
     assert math.remainder(pose[2] - heading, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
@@ -277,3 +275,13 @@ def test_the_way_to_what_is_on_an_open_receptacle_ends_within_reach_of_it():
             field = way_to_stand(FETCH, scene.apartment, scene.grid, receptacle, (x, y), {})
             away = [math.dist(cell, (x, y)) for cell in field.goals]
             assert max(away) <= 0.85 or len(away) == 1
+
+
+@pytest.mark.parametrize("name", ["pick", "place"])
+def test_robots_begin_on_the_side_of_the_wall_from_which_they_get_there(name):
+    """From none the way is much longer than around what stands within two metres."""
+    task, rng = make_task(name), np.random.default_rng(2)
+    for _ in range(40):
+        episode = task.sample_episode("val", rng)
+        way = task.way(episode).at(*episode.base_pose[:2])
+        assert way < 4.0 or not math.isfinite(way)  # within the open door, which has no way

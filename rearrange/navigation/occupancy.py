@@ -169,9 +169,8 @@ class OccupancyGrid:
     ) -> tuple[float, float, float] | None:
         """A free pose within a distance of a point, facing it up to Gaussian noise.
 
-        With a region it is one from which the robot gets there without leaving the circle, as habitat-sim's
-        `get_random_navigable_point_near` visits connected polygons that the circle touches: behind a wall is not
-        near.
+        With a region it is one from which the robot gets there within the circle: behind a wall is not near.
+        So has habitat-sim's `get_random_navigable_point_near`, which visits connected polygons.
 
         Args:
             generator: Source of randomness.

@@ -37,7 +37,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import add_laid_open, pose_near
+from rearrange.tasks.starts import add_laid_open, pose_near, pose_with_detour
 
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
 # fail once in 10^30 times.
@@ -85,6 +85,16 @@ class PickConfig:
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
     open_share: float = setting(
         0.1, high=1.0, hab=None, about="of the objects are in the open fridge or drawer"
+    )
+    detour_share: float = setting(
+        0.0,
+        high=1.0,
+        hab=0.0,
+        about=(
+            "of the episodes begin, for training only, where the way along the floor to "
+            "where the arm reaches the object is longest of ten poses, or somewhere on "
+            "that way"
+        ),
     )
     base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
@@ -216,7 +226,9 @@ class Pick(FloorTask):
         config = self.config
         for _ in range(START_ATTEMPTS):
             target = targets[int(rng.integers(len(targets)))]
-            pose = pose_near(
+            far = config.detour_share > 0.0 and rng.random() < config.detour_share
+            sample_pose = pose_with_detour if far else pose_near
+            pose = sample_pose(
                 self.robot, scene, target.start_receptacle, target.start,
                 config.start_distance, config.start_yaw_noise, rng,
             )  # fmt: skip

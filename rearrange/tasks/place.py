@@ -47,7 +47,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import pose_near_goal, pose_with_detour, random_goal
+from rearrange.tasks.starts import pose_nearby, pose_with_detour, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
@@ -307,10 +307,11 @@ class Place(FloorTask):
         target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
         scene.held_slot = target.slot
         far = config.detour_share > 0.0 and rng.random() < config.detour_share
-        sample_pose = pose_with_detour if far else pose_near_goal
+        sample_pose = pose_with_detour if far else pose_nearby
         pose = sample_pose(
-            self.robot, scene, target, config.start_distance, config.start_yaw_noise, rng
-        )
+            self.robot, scene, target.goal_receptacle, target.goal,
+            config.start_distance, config.start_yaw_noise, rng,
+        )  # fmt: skip
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 

@@ -138,34 +138,34 @@ def pose_near(
     return scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
 
 
-def pose_near_goal(
+def pose_nearby(
     robot: RobotSpec,
     scene: Scene,
-    target: Target,
+    receptacle: str,
+    point: tuple[float, ...],
     distance: float,
     yaw_noise: float,
     rng: np.random.Generator,
 ) -> Pose:
-    """A pose that faces a target's goal as `pose_near` has it, or from a little farther away if need be.
+    """A pose as of `pose_near`, from a little farther away if need be.
 
     Raises:
         UserError: The robot fits nowhere.
     """
-    region = _standing(robot, scene, target.goal_receptacle, target.goal)[1]
-    return _pose_towards(scene, target, region, distance, yaw_noise, rng)
+    region = _standing(robot, scene, receptacle, point)[1]
+    return _pose_towards(scene, point, region, distance, yaw_noise, rng)
 
 
 def _pose_towards(
     scene: Scene,
-    target: Target,
+    point: tuple[float, ...],
     region: np.ndarray,
     distance: float,
     yaw_noise: float,
     rng: np.random.Generator,
 ) -> Pose:
     while distance < FARTHEST:
-        goal = target.goal[:2]
-        pose = scene.grid.sample_pose_near(rng, goal, distance, yaw_noise, region=region)
+        pose = scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
         if pose is not None:
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
@@ -175,20 +175,21 @@ def _pose_towards(
 def pose_with_detour(
     robot: RobotSpec,
     scene: Scene,
-    target: Target,
+    receptacle: str,
+    point: tuple[float, ...],
     distance: float,
     yaw_noise: float,
     rng: np.random.Generator,
 ) -> Pose:
-    """Of ten poses of `pose_near_goal` that from where the way to stand at the goal is longest.
+    """Of ten poses of `pose_nearby` that from where the way to stand at the thing is longest.
 
     Half of them are somewhere on that way instead and head along it, so that what leads around an obstacle is
     met before it has been learned.
     """
-    floor, region = _standing(robot, scene, target.goal_receptacle, target.goal)
+    floor, region = _standing(robot, scene, receptacle, point)
     way = region_field(floor, region)
     poses = [
-        _pose_towards(scene, target, region, distance, yaw_noise, rng)
+        _pose_towards(scene, point, region, distance, yaw_noise, rng)
         for _ in range(DETOUR_ATTEMPTS)
     ]
     ways = [way.at(x, y) for x, y, _ in poses]

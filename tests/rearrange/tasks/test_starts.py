@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import Target
 from rearrange.navigation.footprints import door_footprint
 from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment_kind import APARTMENT
@@ -14,7 +13,7 @@ from rearrange.tasks.sampling import cluttered_scene, empty_scene
 from rearrange.tasks.starts import (
     add_shut_in,
     pose_away_from,
-    pose_near_goal,
+    pose_nearby,
     pose_with_detour,
     pose_within,
     random_goal,
@@ -109,7 +108,7 @@ def test_poses_are_within_a_distance_or_as_near_as_was_tried():
 
 def test_detours_begin_behind_the_open_fridge():
     rng = np.random.default_rng(0)
-    behind = {pose_near_goal: 0, pose_with_detour: 0}
+    behind = {pose_nearby: 0, pose_with_detour: 0}
     for _ in range(20):
         target = None
         while target is None:
@@ -117,7 +116,7 @@ def test_detours_begin_behind_the_open_fridge():
             target = random_goal(scene, 1.0, rng)
         frame = scene.apartment.frames["fridge"]
         for sample, count in behind.items():
-            x, y, _ = sample(FETCH, scene, target, 2.0, 0.5, rng)
+            x, y, _ = sample(FETCH, scene, target.goal_receptacle, target.goal, 2.0, 0.5, rng)
             assert math.dist((x, y), target.goal[:2]) <= 2.0 or sample is pose_with_detour
             assert scene.grid.on_island(x, y)
             x, y = x - frame.position[0], y - frame.position[1]
@@ -125,7 +124,7 @@ def test_detours_begin_behind_the_open_fridge():
                 math.cos(frame.yaw) * y - math.sin(frame.yaw) * x
             )  # the door's hinge is that way
             behind[sample] = count + (aside > 0.3)
-    assert behind[pose_with_detour] > behind[pose_near_goal]
+    assert behind[pose_with_detour] > behind[pose_nearby]
 
 
 def test_detours_begin_on_the_way_half_of_the_time():
@@ -136,7 +135,9 @@ def test_detours_begin_on_the_way_half_of_the_time():
         while target is None:
             scene = cluttered_scene("val", rng)
             target = random_goal(scene, 1.0, rng)
-        x, y, yaw = pose_with_detour(FETCH, scene, target, 2.0, 0.0, rng)
+        x, y, yaw = pose_with_detour(
+            FETCH, scene, target.goal_receptacle, target.goal, 2.0, 0.0, rng
+        )
         way = way_to_stand(
             FETCH,
             scene.apartment,
@@ -159,8 +160,9 @@ def test_poses_are_near_or_as_near_as_it_gets():
     scene = empty_scene("val", rng)
     x0, y0, x1, y1 = scene.apartment.bounds
     outside = (x1 + 3.0, 0.5 * (y0 + y1))
-    target = Target(0, (0.0, 0.0, 0.0), (*outside, 0.8), "sink", "sink")
-    pose = pose_near_goal(FETCH, scene, target, 0.5, 0.0, rng)  # ends although nothing is that near
+    pose = pose_nearby(
+        FETCH, scene, "sink", outside, 0.5, 0.0, rng
+    )  # ends although nothing is that near
     assert 3.0 < math.dist(pose[:2], outside) < x1 - x0 + 3.0
     heading = math.atan2(outside[1] - pose[1], outside[0] - pose[0])
     assert math.remainder(pose[2] - heading, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)

@@ -69,6 +69,10 @@ class FloorTask(Task):
             self.robot, apartment, floor_of(episode), name, (x, y), episode.articulated
         )
 
+    def way_in(self, i: int, episode: Episode) -> DistanceField | None:
+        """`way` of the episode that world i has begun; measured once where the reward asks for it, too."""
+        return self._floors[i] if self.asks_for_way() else self.way(episode)
+
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
         """See Task."""
         if self.asks_for_way():

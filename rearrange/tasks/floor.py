@@ -56,6 +56,8 @@ class FloorTask(Task):
             self._floors[i] = self.way(episode)
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
+        for i in world_ids:  # again: now the way is known
+            self.compiled.begin(state.worlds[i : i + 1], self.memory[i : i + 1], self.settings)
 
     def way(self, episode: Episode) -> DistanceField | None:
         """The way left from everywhere in an episode [m]; None where there is none."""

@@ -53,6 +53,10 @@ REMAINING = """\
   again. From then on `rules=hab` counts that of the whole scene.
 - **Starts**: where no pose near the object is free HAB widens the circle by 2 cm; ours takes another
   object or apartment.
+- **Not behind a wall**: HAB's start is on polygons of the navigation mesh that the circle touches and
+  that are connected with the one nearest to the object. Ours is on cells of the floor within the
+  circle, connected there with one where the robot stands at the object: the nearest cell may be
+  behind the wall at which the object stands. HAB's circle is a sphere, 2 m from the object's centre.
 - **Navigate's turn reward** counts from the first step within `turn_distance`, HAB's from the
   second.
 - **Navigate's force** is penalised and limited by the numbers that v0.3.4 configures. Its reward

@@ -82,7 +82,7 @@ class OccupancyGrid:
     def with_obstacles(self, footprints: np.ndarray) -> OccupancyGrid:
         """The same floor with more on it: footprints [M, 6] as of `footprints_of`, an open door's e.g."""
         grid = copy.copy(self)
-        for name in ("island", "_island_cells"):
+        for name in ("island", "island_cells"):
             vars(grid).pop(name, None)
         far = np.array([-math.inf, -math.inf, math.inf, math.inf])
         added = clearance_field(self.clearance.shape, self.origin, self.cell, far, footprints)
@@ -120,7 +120,8 @@ class OccupancyGrid:
         return self.navigable(ROBOT_RADIUS)
 
     @cached_property
-    def _island_cells(self) -> np.ndarray:
+    def island_cells(self) -> np.ndarray:
+        """Indices of the island's cells [N, 2]."""
         return np.argwhere(self.island).astype(np.int16)  # there are many, of each apartment
 
     def on_island(self, x: float, y: float) -> bool:
@@ -137,7 +138,7 @@ class OccupancyGrid:
             y: World y [m].
             island: Cells to choose from [nx, ny] bool; None for those of the robot.
         """
-        cells = self._island_cells if island is None else np.argwhere(island)
+        cells = self.island_cells if island is None else np.argwhere(island)
         if len(cells) == 0:
             raise ValueError(f"{self.apartment.name} has no navigable cell")
         centers = self.center_of(cells)
@@ -152,7 +153,7 @@ class OccupancyGrid:
         Raises:
             ValueError: No free pose within the attempts.
         """
-        pose = self._sample(generator, self._island_cells, attempts)
+        pose = self._sample(generator, self.island_cells, attempts)
         if pose is None:
             raise ValueError(f"{self.apartment.name} has no free pose")
         return (*pose, float(generator.uniform(-math.pi, math.pi)))
@@ -164,8 +165,12 @@ class OccupancyGrid:
         max_distance: float = 2.0,
         yaw_noise: float = math.radians(30.0),
         attempts: int = 100,
+        region: np.ndarray | None = None,
     ) -> tuple[float, float, float] | None:
         """A free pose within a distance of a point, facing it up to Gaussian noise.
+
+        With a region it is one from which the robot gets there within the circle: behind a wall is not near.
+        So has habitat-sim's `get_random_navigable_point_near`, which visits connected polygons.
 
         Args:
             generator: Source of randomness.
@@ -173,13 +178,16 @@ class OccupancyGrid:
             max_distance: Largest horizontal distance [m].
             yaw_noise: Standard deviation of the heading [rad].
             attempts: Cells that are tried.
+            region: Cells of the island to get to [nx, ny] bool; None: it need not get anywhere.
 
         Returns:
             (x, y, yaw), or None if no free pose lies that near.
         """
-        offsets = self.center_of(self._island_cells) - np.asarray(point)
+        offsets = self.center_of(self.island_cells) - np.asarray(point)
         reach = max_distance + self.cell
-        cells = self._island_cells[(offsets**2).sum(axis=1) <= reach**2]
+        cells = self.island_cells[(offsets**2).sum(axis=1) <= reach**2]
+        if region is not None and len(cells):
+            cells = cells[_connected(cells, region)]
         found = self._sample(generator, cells, attempts, point, max_distance)
         if found is None:
             return None
@@ -203,6 +211,19 @@ class OccupancyGrid:
             if not far and self.is_free(x, y):
                 return x, y
         return None
+
+
+def _connected(cells: np.ndarray, region: np.ndarray) -> np.ndarray:
+    """Whether cells [N, 2] are connected, over cells among them, with one that is in a region [N] bool."""
+    first = cells.min(axis=0)
+    near = np.zeros(cells.max(axis=0) - first + 1, bool)
+    ix, iy = (cells - first).T
+    near[ix, iy] = True
+    labels, count = ndimage.label(near)  # pyright: ignore[reportGeneralTypeIssues]
+    labels = labels[ix, iy]
+    reaches = np.zeros(count + 1, bool)
+    reaches[labels[region[cells[:, 0], cells[:, 1]]]] = True
+    return reaches[labels]
 
 
 def _largest_component(mask: np.ndarray) -> np.ndarray:

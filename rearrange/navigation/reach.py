@@ -24,11 +24,13 @@ def standing_region(
     Returns:
         [nx, ny] bool, at least one cell.
     """
-    cells = np.argwhere(grid.island)
+    cells = grid.island_cells
     centres = grid.center_of(cells)
     distances = np.linalg.norm(centres - point, axis=1)
     near = np.flatnonzero(distances <= within)
     between = np.concatenate([tall_footprints_of(grid.apartment), doors])
+    sizes = np.hypot(between[:, 2] + between[:, 5], between[:, 3] + between[:, 5])
+    between = between[np.linalg.norm(between[:, :2] - point, axis=1) <= within + sizes]
     near = near[~cut_off(between, point, centres[near])]
     chosen = cells[near if len(near) else [distances.argmin()]]
     region = np.zeros_like(grid.island)

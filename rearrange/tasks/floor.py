@@ -56,6 +56,8 @@ class FloorTask(Task):
             self._floors[i] = self.way(episode)
         self._measure(state, world_ids)
         self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
+        for i in world_ids:  # again: now the way is known
+            self.compiled.begin(state.worlds[i : i + 1], self.memory[i : i + 1], self.settings)
 
     def way(self, episode: Episode) -> DistanceField | None:
         """The way left from everywhere in an episode [m]; None where there is none."""
@@ -68,6 +70,10 @@ class FloorTask(Task):
         return way_to_stand(
             self.robot, apartment, floor_of(episode), name, (x, y), episode.articulated
         )
+
+    def way_in(self, i: int, episode: Episode) -> DistanceField | None:
+        """`way` of the episode that world i has begun; measured once where the reward asks for it, too."""
+        return self._floors[i] if self.asks_for_way() else self.way(episode)
 
     def evaluate(self, state: SimState, action: np.ndarray) -> Outcome:
         """See Task."""

@@ -6,8 +6,8 @@ contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbe
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
 frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
 Action [10]: seven joint deltas, grip, forward, turn.
-Start: the robot within 2 m of the object and roughly facing it. Objects stand on open receptacles, some in
-the open fridge or drawer.
+Start: the robot within 2 m of the object, not cut off from it by a wall, and roughly facing it. Objects
+stand on open receptacles, some in the open fridge or drawer.
 Success: the right object is held and the hand is within 0.15 m of its resting place; ends the episode.
 """
 
@@ -37,7 +37,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import add_laid_open
+from rearrange.tasks.starts import add_laid_open, pose_near
 
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
 # fail once in 10^30 times.
@@ -60,6 +60,14 @@ class PickConfig:
             "per metre that the empty-handed robot comes closer, along the floor, to "
             "where the arm reaches the object: in a straight line that may be behind a "
             "wall, a table or the fridge's door"
+        ),
+    )
+    way_first: bool = setting(
+        False,
+        hab=False,
+        about=(
+            "the distance that is paid for is at least the way left: a hand over the far "
+            "side of a table has come no nearer to what it cannot take from there"
         ),
     )
     pick_bonus: float = setting(2.0, hab=2.0, about="on taking the right object")
@@ -98,9 +106,18 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
 
 
 @cached_njit
+def _paid_distance(distance: float, memory: Any, holding: bool, config: Any) -> float:
+    """The distance whose change is rewarded [m]."""
+    if holding or not config.way_first:
+        return distance
+    return max(distance, memory.way_left)
+
+
+@cached_njit
 def _begin(world: Any, memory: Any, config: Any) -> None:
-    memory.was_holding = world.held_object == memory.slot
-    memory.previous_distance = _distance(world, memory, memory.was_holding)
+    holding = memory.was_holding = world.held_object == memory.slot
+    distance = _distance(world, memory, holding)
+    memory.previous_distance = _paid_distance(distance, memory, holding, config)
 
 
 @cached_njit
@@ -119,12 +136,13 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     dropped = was_holding and not holding
     distance = _distance(world, memory, holding)
     # Taking or losing the object changes what is measured, so such a step brings no progress.
-    progress = memory.previous_distance - distance if holding == was_holding else 0.0
+    paid = _paid_distance(distance, memory, holding, config)
+    progress = memory.previous_distance - paid if holding == was_holding else 0.0
     force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
     success = holding and distance < config.rest_threshold
     grips = action[grip_of(world)] > 0.0
     early = grips and not holding and distance > config.early_grip_distance
-    memory.previous_distance, memory.was_holding = distance, holding
+    memory.previous_distance, memory.was_holding = paid, holding
 
     rewards, failures = outcome.rewards, outcome.failures
     rewards.distance = config.distance_scale * progress
@@ -208,9 +226,10 @@ class Pick(FloorTask):
         config = self.config
         for _ in range(START_ATTEMPTS):
             target = targets[int(rng.integers(len(targets)))]
-            pose = scene.grid.sample_pose_near(
-                rng, target.start[:2], config.start_distance, config.start_yaw_noise
-            )
+            pose = pose_near(
+                self.robot, scene, target.start_receptacle, target.start,
+                config.start_distance, config.start_yaw_noise, rng,
+            )  # fmt: skip
             if pose is not None:
                 arm = sample_arm(self.robot, rng, config.start_arm_noise)
                 return scene.episode((target,), pose, arm, rng)

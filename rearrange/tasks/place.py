@@ -7,7 +7,8 @@ Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effect
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
 Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
 once the object has been let go, nothing is taken again.
-Start: the object in the hand, the robot within 2 m of the goal and roughly facing it. Goals lie on open
+Start: the object in the hand, the robot within 2 m of the goal, not cut off from it by a wall, and roughly
+facing it. Goals lie on open
 receptacles, some in the open fridge.
 Success: nothing is held, the object lies still within 0.15 m of its goal and the hand is within 0.15 m of its
 resting place; ends the episode.
@@ -46,7 +47,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import pose_near_goal, random_goal
+from rearrange.tasks.starts import pose_nearby, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
@@ -277,7 +278,10 @@ class Place(FloorTask):
         config = self.config
         target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
         scene.held_slot = target.slot
-        pose = pose_near_goal(scene, target, config.start_distance, config.start_yaw_noise, rng)
+        pose = pose_nearby(
+            self.robot, scene, target.goal_receptacle, target.goal,
+            config.start_distance, config.start_yaw_noise, rng,
+        )  # fmt: skip
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 

@@ -120,16 +120,40 @@ def _least(
     return min(poses, key=excess)
 
 
-def pose_near_goal(
-    scene: Scene, target: Target, distance: float, yaw_noise: float, rng: np.random.Generator
+def pose_near(
+    robot: RobotSpec,
+    scene: Scene,
+    receptacle: str,
+    point: tuple[float, ...],
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
+) -> Pose | None:
+    """A pose that faces something on or in a receptacle from at most this distance [m], None if there is none.
+
+    From there the robot gets to where it stands at the thing without going farther away.
+    """
+    region = _standing(robot, scene, receptacle, point)[1]
+    return scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
+
+
+def pose_nearby(
+    robot: RobotSpec,
+    scene: Scene,
+    receptacle: str,
+    point: tuple[float, ...],
+    distance: float,
+    yaw_noise: float,
+    rng: np.random.Generator,
 ) -> Pose:
-    """A pose that faces a target's goal from at most this distance [m], or from a little more if need be.
+    """A pose as `pose_near` has it, from a little farther away if need be.
 
     Raises:
         UserError: The robot fits nowhere.
     """
+    region = _standing(robot, scene, receptacle, point)[1]
     while distance < FARTHEST:
-        pose = scene.grid.sample_pose_near(rng, target.goal[:2], distance, yaw_noise)
+        pose = scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
         if pose is not None:
             return pose
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
@@ -157,18 +181,41 @@ def way_to_stand(
         point: Where it is, world x and y [m].
         joints: How far doors and drawers are open.
     """
+    return region_field(*_where_to_stand(robot, apartment, grid, receptacle, point, joints))
+
+
+def _standing(
+    robot: RobotSpec, scene: Scene, receptacle: str, point: tuple[float, ...]
+) -> tuple[OccupancyGrid, np.ndarray]:
+    """`_where_to_stand` in a scene."""
+    apartment, grid, joints = scene.apartment, scene.grid, scene.joints
+    return _where_to_stand(robot, apartment, grid, receptacle, point[:2], joints)
+
+
+def _where_to_stand(
+    robot: RobotSpec,
+    apartment: Apartment | None,
+    grid: OccupancyGrid,
+    receptacle: str,
+    point: tuple[float, ...],
+    joints: Mapping[str, float],
+) -> tuple[OccupancyGrid, np.ndarray]:
+    """The floor with open doors on it, and its cells in which a robot stands to get at something [nx, ny] bool.
+
+    The arguments are those of `way_to_stand`.
+    """
     doors = NO_DOORS if apartment is None else _open_doors(apartment, joints)
     if len(doors):  # closed doors are on the floor's map already
         grid = grid.with_obstacles(doors)
     part = None if apartment is None else spec_of_layout(apartment.layout).part_of(receptacle)
     if apartment is None or part is None:
         near = standing_region(grid, np.asarray(point), robot.reach.standing, doors)
-        return region_field(grid, near)
+        return grid, near
     frame = spec_of_layout(apartment.layout).frame_of(apartment, part.name)
     u, v = part.before(joints.get(part.name, 0.0))
     c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
-    return region_field(grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS))
+    return grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS)
 
 
 def _open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:

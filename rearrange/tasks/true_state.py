@@ -153,7 +153,7 @@ class TrueState:
 
     def begin(self, i: int, episode: Episode) -> None:
         """Find out about the floor of the episode that world i has begun."""
-        way = self._task.way(episode) if isinstance(self._task, FloorTask) else None
+        way = self._task.way_in(i, episode) if isinstance(self._task, FloorTask) else None
         if way is not None:
             grid, distance = way.grid, way.distance
         else:

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from rearrange.navigation import OccupancyGrid
 from rearrange.scenes.apartment import Solid
 
 
@@ -74,6 +75,27 @@ def test_poses_near_a_point_face_it(grid):
         errors.append(math.remainder(yaw - math.atan2(point[1] - y, point[0] - x), 2 * math.pi))
     assert np.std(errors) == pytest.approx(0.2, rel=0.2)
     assert grid.sample_pose_near(generator, point, 0.6) is None  # all within the column's reach
+
+
+def test_poses_near_a_point_are_not_behind_a_wall_of_where_one_stands():
+    free = np.ones((80, 80), bool)  # 4 m x 4 m
+    free[40, :60] = False  # a wall whose end is 2 m from the point
+    grid = OccupancyGrid.from_floor("two rooms", (0.0, 0.0), free)
+    point, generator = (2.6, 1.0), np.random.default_rng(0)
+    region = np.zeros_like(grid.island)
+    region[grid.cell_of(*point)] = True
+    sides = {False: set(), True: set()}
+    for known in sides:
+        for _ in range(100):
+            among = region if known else None
+            pose = grid.sample_pose_near(generator, point, 1.5, region=among)
+            sides[known].add(pose[0] < 2.0)
+    assert sides == {False: {False, True}, True: {False}}
+    # In a circle that holds the wall's end the way leads around it
+    around = [grid.sample_pose_near(generator, point, 3.0, region=region)[0] for _ in range(100)]
+    assert min(around) < 2.0
+    nowhere = np.zeros_like(region)
+    assert grid.sample_pose_near(generator, point, 1.5, region=nowhere) is None
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from rearrange.episodes import Target
 from rearrange.navigation.footprints import door_footprint
 from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment_kind import APARTMENT
@@ -14,7 +13,7 @@ from rearrange.tasks.sampling import cluttered_scene, empty_scene
 from rearrange.tasks.starts import (
     add_shut_in,
     pose_away_from,
-    pose_near_goal,
+    pose_nearby,
     pose_within,
     standing_before,
     way_to_stand,
@@ -110,8 +109,8 @@ def test_poses_are_near_or_as_near_as_it_gets():
     scene = empty_scene("val", rng)
     x0, y0, x1, y1 = scene.apartment.bounds
     outside = (x1 + 3.0, 0.5 * (y0 + y1))
-    target = Target(0, (0.0, 0.0, 0.0), (*outside, 0.8), "sink", "sink")
-    pose = pose_near_goal(scene, target, 0.5, 0.0, rng)  # ends although nothing is that near
+    # It ends although nothing is that near
+    pose = pose_nearby(FETCH, scene, "sink", outside, 0.5, 0.0, rng)
     assert 3.0 < math.dist(pose[:2], outside) < x1 - x0 + 3.0
     heading = math.atan2(outside[1] - pose[1], outside[0] - pose[0])
     assert math.remainder(pose[2] - heading, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
@@ -226,3 +225,13 @@ def test_the_way_to_what_is_on_an_open_receptacle_ends_within_reach_of_it():
             field = way_to_stand(FETCH, scene.apartment, scene.grid, receptacle, (x, y), {})
             away = [math.dist(cell, (x, y)) for cell in field.goals]
             assert max(away) <= 0.85 or len(away) == 1
+
+
+@pytest.mark.parametrize("name", ["pick", "place"])
+def test_robots_begin_on_the_side_of_the_wall_from_which_they_get_there(name):
+    """From none the way is much longer than around what stands within two metres."""
+    task, rng = make_task(name), np.random.default_rng(2)
+    for _ in range(40):
+        episode = task.sample_episode("val", rng)
+        way = task.way(episode).at(*episode.base_pose[:2])
+        assert way < 4.0 or not math.isfinite(way)  # within the open door, which has no way

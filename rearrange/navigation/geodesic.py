@@ -11,14 +11,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage
 
 from rearrange.caching import cached_njit
 from rearrange.navigation.heap import pop, push
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid
 from rearrange.navigation.sight import TOLERANCE, sees
 
-SLACK = 0.5  # cells
 EXACT_RADIUS = 0.5  # [m], distances up to here are set by line of sight
 
 
@@ -64,44 +62,36 @@ def distance_field(
         if not island[grid.cell_of(x, y)] or not grid.is_free(x, y, radius - TOLERANCE):
             points[index] = grid.nearest_navigable(x, y, island)
     distance = _march(
-        _passable(grid, island, radius), grid.clearance, *grid.origin, grid.cell, points, radius
+        grid.passable(radius), grid.clearance, *grid.origin, grid.cell, points, radius
     )
     return DistanceField(grid, radius, distance, points)
 
 
-def _passable(grid: OccupancyGrid, island: np.ndarray, radius: float) -> np.ndarray:
-    """Cells that the wave may cross [nx, ny] bool.
-
-    Taking only cells whose centre is free would thicken every obstacle by half a cell on average
-    and lengthen the way around corners by 1 to 2 %. So cells next to a free one count from SLACK
-    cells less on.
-    """
-    free = grid.clearance >= radius
-    beside = np.asarray(ndimage.binary_dilation(free, np.ones((3, 3))), dtype=bool)
-    return free | (beside & (grid.clearance >= radius - SLACK * grid.cell))
-
-
-def distance_over(free: np.ndarray, sources: np.ndarray, cell: float) -> np.ndarray:
+def distance_over(
+    free: np.ndarray, sources: np.ndarray, cell: float, farthest: float = math.inf
+) -> np.ndarray:
     """Distance over free cells to the nearest source, for a map that is not a building's.
 
     Args:
         free: Cells that can be crossed [nx, ny] bool.
         sources: Cells to which distances are measured [nx, ny] bool; those not free are left out.
         cell: Cell size [m].
+        farthest: Distance at which the wave ends [m].
 
     Returns:
-        [nx, ny] float64, m; infinite where no source can be reached from.
+        [nx, ny] float64, m; infinite where no source can be reached from, or it is too far.
     """
     exact = sources & free
     distance = np.where(exact, 0.0, math.inf)
-    _propagate(free, exact, distance, cell)
+    _propagate(free, exact, distance, cell, farthest)
     return distance
 
 
-def region_field(grid: OccupancyGrid, region: np.ndarray) -> DistanceField:
-    """Geodesic distance from everywhere to the nearest cell of a region [nx, ny] bool of the robot's island."""
-    free = _passable(grid, grid.island, ROBOT_RADIUS)
-    distance = distance_over(free, region, grid.cell)
+def region_field(
+    grid: OccupancyGrid, region: np.ndarray, farthest: float = math.inf
+) -> DistanceField:
+    """Geodesic distance to a region [nx, ny] bool of the robot's island, from where it is not farther [m]."""
+    distance = distance_over(grid.passable(), region, grid.cell, farthest)
     return DistanceField(grid, ROBOT_RADIUS, distance, grid.center_of(np.argwhere(region)))
 
 
@@ -169,8 +159,10 @@ def _solve_eikonal(distance: np.ndarray, done: np.ndarray, ix: int, iy: int, cel
 
 
 @cached_njit
-def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: float) -> None:
-    """Extend finite distances [nx, ny] to all connected free cells, nearest first."""
+def _propagate(
+    free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: float, farthest: float
+) -> None:
+    """Extend finite distances [nx, ny] to connected free cells, nearest first, and end at the farthest [m]."""
     columns = free.shape[1]
     keys = np.empty(8 * free.size)
     cells = np.empty(8 * free.size, dtype=np.int64)
@@ -186,6 +178,8 @@ def _propagate(free: np.ndarray, exact: np.ndarray, distance: np.ndarray, cell: 
     while size > 0:
         top = pop(heap, size, keys)
         size -= 1
+        if keys[top] > farthest:
+            break
         ix, iy = cells[top] // columns, cells[top] % columns
         if done[ix, iy]:
             continue
@@ -228,5 +222,5 @@ def _march(
                 if sees(clearance, origin_x, origin_y, cell, gx, gy, x, y, radius - TOLERANCE):
                     distance[ix, iy] = away
     exact = distance < math.inf
-    _propagate(free, exact, distance, cell)
+    _propagate(free, exact, distance, cell, math.inf)
     return distance

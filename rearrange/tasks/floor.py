@@ -25,7 +25,11 @@ class FloorTask(Task):
 
     Attributes:
         FLOOR_MEMORY: What its MEMORY has to hold, too [m].
+        FARTHEST_WAY: Way that is measured at most [m]. From within two metres of a thing, not behind a wall, it
+            is less.
     """
+
+    FARTHEST_WAY: ClassVar[float] = 4.5
 
     FLOOR_MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("way_left", "f8"),
@@ -42,6 +46,7 @@ class FloorTask(Task):
         """See Task."""
         super().__init__(config, world_count, robot, scene)
         self._floors: list[DistanceField | None] = [None] * world_count
+        self._knows_way = np.zeros(world_count, bool)  # from where there is one, in this episode
 
     def asks_for_way(self) -> bool:
         """Whether its numbers need the way left; measuring it costs time."""
@@ -54,13 +59,11 @@ class FloorTask(Task):
             return
         for i, episode in zip(world_ids, episodes, strict=True):
             self._floors[i] = self.way(episode)
+            self._knows_way[i] = False
         self._measure(state, world_ids)
-        self.memory["previous_way_left"][world_ids] = self.memory["way_left"][world_ids]
-        for i in world_ids:  # again: now the way is known
-            self.compiled.begin(state.worlds[i : i + 1], self.memory[i : i + 1], self.settings)
 
     def way(self, episode: Episode) -> DistanceField | None:
-        """The way left from everywhere in an episode [m]; None where there is none."""
+        """The way left from everywhere near in an episode [m]; None where there is none."""
         target, carries = episode.targets[0], episode.held_slot is not None
         name = target.goal_receptacle if carries else target.start_receptacle
         x, y, _ = target.goal if carries else target.start
@@ -68,7 +71,13 @@ class FloorTask(Task):
         if episode.scene is None:
             apartment = load_layout(episode.layout, episode.variation)[0]
         return way_to_stand(
-            self.robot, apartment, floor_of(episode), name, (x, y), episode.articulated
+            self.robot,
+            apartment,
+            floor_of(episode),
+            name,
+            (x, y),
+            episode.articulated,
+            self.FARTHEST_WAY,
         )
 
     def way_in(self, i: int, episode: Episode) -> DistanceField | None:
@@ -82,10 +91,19 @@ class FloorTask(Task):
         return super().evaluate(state, action)
 
     def _measure(self, state: SimState, world_ids: Iterable[int]) -> None:
-        """Write the way left; where the robot has none, having been pushed among furniture, it stays."""
+        """Write the way left; where the robot has none, far away or pushed among furniture, it stays."""
         for i in world_ids:
             floor = self._floors[i]
-            if floor is not None:
-                way = floor.at(float(state.base_pose[i, 0]), float(state.base_pose[i, 1]))
-                if math.isfinite(way):
-                    self.memory["way_left"][i] = way
+            if floor is None:
+                continue
+            way = floor.at(float(state.base_pose[i, 0]), float(state.base_pose[i, 1]))
+            if math.isfinite(way):
+                self.memory["way_left"][i] = way
+                if not self._knows_way[i]:
+                    self._begin_way(state, i, way)
+
+    def _begin_way(self, state: SimState, i: int, way: float) -> None:
+        """Compare the next step with here: where the way is known for the first time none was gone."""
+        self._knows_way[i] = True
+        self.memory["previous_way_left"][i] = way
+        self.compiled.begin(state.worlds[i : i + 1], self.memory[i : i + 1], self.settings)

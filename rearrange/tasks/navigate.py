@@ -226,6 +226,7 @@ class Navigate(FloorTask):
 
     name: ClassVar[str] = "navigate"
     config_type = NavigateConfig
+    FARTHEST_WAY = math.inf
     ACTIONS = ("base", "stop")
     OBSERVATION: ClassVar[dict[str, int]] = {
         "goal_to_agent_gps_compass": 2,

@@ -167,6 +167,7 @@ def way_to_stand(
     receptacle: str,
     point: tuple[float, float],
     joints: Mapping[str, float],
+    farthest: float = math.inf,
 ) -> DistanceField:
     """The way along the floor, around open doors, to where a robot stands to get at something.
 
@@ -180,8 +181,10 @@ def way_to_stand(
         receptacle: On or in what the thing is.
         point: Where it is, world x and y [m].
         joints: How far doors and drawers are open.
+        farthest: Way that is measured at most [m].
     """
-    return region_field(*_where_to_stand(robot, apartment, grid, receptacle, point, joints))
+    floor, region = _where_to_stand(robot, apartment, grid, receptacle, point, joints)
+    return region_field(floor, region, farthest)
 
 
 def _standing(

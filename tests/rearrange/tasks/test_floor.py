@@ -31,9 +31,12 @@ def test_coming_nearer_along_the_floor_pays_before_the_hand_has_done_its_work(
     task = kind(config(way_scale=2.0), 2)
     episode = make_episode((SLOT, POINT, POINT), **({"held_slot": SLOT} if carries else {}))
     before, after = (SLOT, NOTHING) if carries else (NOTHING, SLOT)
-    path = poses(6)
-    expected = ways("sink" if carries else "sofa", path)
-    assert np.ptp(expected) > 1.0
+    name, path = "sink" if carries else "sofa", poses(40)
+    path = [
+        pose for pose, way in zip(path, ways(name, path), strict=True) if way < Pick.FARTHEST_WAY
+    ]
+    expected = ways(name, path)
+    assert np.ptp(expected[:6]) > 1.0
 
     def state(pose, held):
         return make_state(2, base_pose=[(0.0, 0.0, 0.0), pose], held_object=[held, held])
@@ -45,6 +48,23 @@ def test_coming_nearer_along_the_floor_pays_before_the_hand_has_done_its_work(
         assert reward == pytest.approx(2.0 * (expected[k - 1] - expected[k]), abs=1e-6)
     for pose in (path[5], path[4]):
         assert float(task.evaluate(state(pose, after), action).rewards["way"][1]) == 0.0
+
+
+def test_nothing_is_paid_for_ways_that_were_not_known(make_state, make_episode):
+    """From far away, or from where there is none: what counts is the way from where one was known first."""
+    task, found = Pick(PickConfig(way_scale=2.0), 1), poses(40)
+    left = dict(zip(found, ways("sofa", found), strict=True))
+    far = max(found, key=left.__getitem__)
+    near, nearer = sorted((pose for pose in found if left[pose] < Pick.FARTHEST_WAY), key=left.get)[
+        1::-1
+    ]
+    assert left[far] > Pick.FARTHEST_WAY
+    path = (far, far, near, far, nearer)
+    states = [make_state(1, base_pose=[pose], held_object=NOTHING) for pose in path]
+    task.start([0], [make_episode((SLOT, POINT, POINT))], states[0])
+    action = np.full((1, 11), -1.0)
+    paid = [float(task.evaluate(state, action).rewards["way"][0]) for state in states[1:]]
+    assert paid == pytest.approx([0.0, 0.0, 0.0, 2.0 * (left[near] - left[nearer])], abs=1e-6)
 
 
 def test_the_floor_is_measured_only_where_it_counts(make_state, make_episode):

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from scipy import ndimage
@@ -177,7 +179,7 @@ class OccupancyGrid:
     def sample_pose_near(
         self,
         generator: np.random.Generator,
-        point: tuple[float, float],
+        point: Sequence[float],
         max_distance: float = 2.0,
         yaw_noise: float = math.radians(30.0),
         attempts: int = 100,
@@ -216,7 +218,7 @@ class OccupancyGrid:
         generator: np.random.Generator,
         cells: np.ndarray,
         attempts: int,
-        point: tuple[float, float] | None = None,
+        point: Sequence[float] | None = None,
         max_distance: float = math.inf,
     ) -> tuple[float, float] | None:
         """A free position, uniform over the cells' area, at most so far from the point."""
@@ -241,8 +243,8 @@ def _connected(cells: np.ndarray, region: np.ndarray) -> np.ndarray:
     near = np.zeros(cells.max(axis=0) - first + 1, bool)
     ix, iy = (cells - first).T
     near[ix, iy] = True
-    labels, count = ndimage.label(near)  # pyright: ignore[reportGeneralTypeIssues]
-    labels = labels[ix, iy]
+    found, count = cast(tuple[np.ndarray, int], ndimage.label(near))
+    labels = found[ix, iy]
     reaches = np.zeros(count + 1, bool)
     reaches[labels[region[cells[:, 0], cells[:, 1]]]] = True
     return reaches[labels]

@@ -62,14 +62,6 @@ class PickConfig:
             "wall, a table or the fridge's door"
         ),
     )
-    way_first: bool = setting(
-        False,
-        hab=False,
-        about=(
-            "the distance that is paid for is at least the way left: a hand over the far "
-            "side of a table has come no nearer to what it cannot take from there"
-        ),
-    )
     pick_bonus: float = setting(2.0, hab=2.0, about="on taking the right object")
     wrong_penalty: float = setting(0.5, hab=0.5, about="on taking a wrong object; ends the episode")
     drop_penalty: float = setting(0.5, hab=0.5, about="on losing the object; ends the episode")
@@ -106,18 +98,9 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
 
 
 @cached_njit
-def _paid_distance(distance: float, memory: Any, holding: bool, config: Any) -> float:
-    """The distance whose change is rewarded [m]."""
-    if holding or not config.way_first:
-        return distance
-    return max(distance, memory.way_left)
-
-
-@cached_njit
 def _begin(world: Any, memory: Any, config: Any) -> None:
-    holding = memory.was_holding = world.held_object == memory.slot
-    distance = _distance(world, memory, holding)
-    memory.previous_distance = _paid_distance(distance, memory, holding, config)
+    memory.was_holding = world.held_object == memory.slot
+    memory.previous_distance = _distance(world, memory, memory.was_holding)
 
 
 @cached_njit
@@ -136,13 +119,12 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     dropped = was_holding and not holding
     distance = _distance(world, memory, holding)
     # Taking or losing the object changes what is measured, so such a step brings no progress.
-    paid = _paid_distance(distance, memory, holding, config)
-    progress = memory.previous_distance - paid if holding == was_holding else 0.0
+    progress = memory.previous_distance - distance if holding == was_holding else 0.0
     force_reward, exceeded = feel_force(world.contact_force, memory, config.force)
     success = holding and distance < config.rest_threshold
     grips = action[grip_of(world)] > 0.0
     early = grips and not holding and distance > config.early_grip_distance
-    memory.previous_distance, memory.was_holding = paid, holding
+    memory.previous_distance, memory.was_holding = distance, holding
 
     rewards, failures = outcome.rewards, outcome.failures
     rewards.distance = config.distance_scale * progress

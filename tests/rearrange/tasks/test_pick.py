@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from rearrange.errors import UserError
-from rearrange.robot.fetch import FETCH
-from rearrange.sim.base import SimState
 from rearrange.tasks import Pick, PickConfig
 
 SLOT, OTHER_SLOT = 4, 9
@@ -254,24 +252,3 @@ def test_starts_that_are_too_near_are_refused(distance):
     Pick(PickConfig(start_distance=0.5)).sample_episode("val", rng)
     with pytest.raises(UserError, match=r"^task\.start_distance=.* set it to 0\.5 or more$"):
         Pick(PickConfig(start_distance=distance)).sample_episode("val", rng)
-
-
-def test_a_hand_over_the_far_side_is_no_nearer_where_the_way_comes_first():
-    rewards = {}
-    for way_first in (False, True):
-        task = Pick(PickConfig(way_scale=15.0, way_first=way_first))
-        state = SimState(1, FETCH)
-        state.held_object[:] = -1
-        episode = task.sample_episode("val", np.random.default_rng(0))
-        x, y, z = episode.targets[0].start
-        state.object_position[0, episode.targets[0].slot] = (x, y, z)
-        state.end_effector_position[0] = (x + 0.9, y, z)
-        state.base_pose[0] = episode.base_pose
-        task.start([0], [episode], state)
-        task.memory["way_left"][0] = task.memory["previous_way_left"][0] = 2.0
-        task.memory["previous_distance"][0] = 2.0 if way_first else 0.9
-        task._floors[0] = None  # the way stays
-        state.end_effector_position[0] = (x + 0.1, y, z)
-        outcome = task.evaluate(state, np.zeros((1, 11)))
-        rewards[way_first] = float(outcome.rewards["distance"][0])
-    assert rewards == {False: pytest.approx(8.0), True: 0.0}

@@ -175,7 +175,7 @@ def test_another_package_s_homes_are_found_by_their_entry_point(tmp_path):
     (about / "entry_points.txt").write_text(f"[{GROUP}]\nbedsit = tests.helpers.bedsit:BEDSIT\n")
     root = Path(__file__).resolve().parents[3]
     path = os.pathsep.join(map(str, (root, tmp_path)))
-    program = "from rearrange.scenes.apartment import spec_of_layout as s; print(s(9003).name)"
+    program = "from rearrange.scenes.registry import spec_of_layout as s; print(s(9003).name)"
     told = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"PYTHONPATH": path},

@@ -19,7 +19,7 @@ from ver.collect.environment_worker import MakeEnv, probe_spaces
 from ver.collect.faults import Fault
 from ver.collect.in_flight import PREFIX
 from ver.collect.processes import cores
-from ver.collect.systems import find_system
+from ver.collect.systems import checked_system
 from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import UserError, WorkerCrashError, WriteError
@@ -34,7 +34,6 @@ from ver.random_state import (
     restore_generators,
     seed_everything,
 )
-from ver.ranges import check_ranges
 from ver.rollout import RolloutBuffer
 from ver.rollout_timer import RolloutTimer
 from ver.run_checkpoints import RunCheckpoints
@@ -77,7 +76,7 @@ class Trainer:
         metadata: dict[str, Any] | None = None,
         after_update: AfterUpdate | None = None,
     ):
-        self._system = _check(config)
+        self._system = checked_system(config)
         self.config = config
         self.make_env = make_env
         self.run_directory = Path(run_directory)
@@ -389,13 +388,3 @@ class Trainer:
 
     def _keep_learning(self) -> bool:
         return not self.group.agrees_to_stop(self._signals.urgent)
-
-
-def _check(config: TrainerConfig) -> type[Collector]:
-    """Refuses settings that cannot be; returns the system that they name."""
-    check_ranges(config)
-    system = find_system(config.system)
-    system.check(config)
-    if config.device != "cpu" and not torch.cuda.is_available():
-        raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
-    return system

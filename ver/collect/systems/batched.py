@@ -24,14 +24,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
-from ver.collect.faults import Fault, FaultCounter
+from ver.collect.faults import Fault
 from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error
 from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
@@ -46,24 +45,18 @@ class BatchedCollector(Collector):
     be taken up, and `keep_going` is not asked: nothing is waited for.
     """
 
-    overlaps = False
-    went_on = False
-
-    def __init__(
-        self,
-        config: TrainerConfig,
-        make_env: MakeEnv,
-        policy: ActorCritic,
-        seed: int,
-        in_flight: InFlight | None = None,
-        on_fault: Callable[[Fault], None] = lambda fault: None,
-        keep_going: Callable[[], bool] = lambda: True,
-    ):
-        collect = config.collect
-        n = collect.num_environments
+    def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
+        """Makes the rollout and all worlds; `in_flight` cannot be taken up."""
+        config, policy = self.config, self._policy
+        n = config.collect.num_environments
         spaces = policy.observation_space, policy.action_space
         self.buffer = RolloutBuffer(
-            *spaces, n, collect.rollout_length, policy.state_size, config.device, shared=False
+            *spaces,
+            n,
+            config.collect.rollout_length,
+            policy.state_size,
+            config.device,
+            shared=False,
         )
         mailboxes = make_mailboxes(*spaces, n, n)
         self._rows = mailboxes.arrays
@@ -77,12 +70,8 @@ class BatchedCollector(Collector):
             self._version,
         )
         self._final_observations = self._rows.group("final_observation")
-        self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
-        self.environment_steps = 0
         self._episodes: list[dict[str, float]] = []
         self._returns = np.zeros(n)  # of the running episodes
-        self._seed = seed
-        self._make_env = make_env
         self._start_worlds(NO_ACTION)
 
     @classmethod
@@ -283,4 +272,4 @@ def _check_finite(key: str, value: np.ndarray) -> None:
         raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
 
 
-SYSTEM = BatchedCollector
+SYSTEMS = {"batched": BatchedCollector}

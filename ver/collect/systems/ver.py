@@ -12,8 +12,6 @@ import torch
 
 from ver.collect.collector import Collector
 from ver.collect.environment_processes import EnvironmentProcesses
-from ver.collect.environment_worker import MakeEnv
-from ver.collect.faults import Fault, FaultCounter
 from ver.collect.in_flight import (
     EpisodeActions,
     InFlight,
@@ -27,7 +25,6 @@ from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.mailboxes import make_mailboxes
 from ver.config import TrainerConfig
 from ver.errors import UserError
-from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 
@@ -49,20 +46,11 @@ class VERCollector(Collector):
     fixed_length = False  # every environment contributes the same number of steps
     always_overlaps = False  # as with collect.overlap
 
-    def __init__(
-        self,
-        config: TrainerConfig,
-        make_env: MakeEnv,
-        policy: ActorCritic,
-        seed: int,
-        in_flight: InFlight | None = None,
-        on_fault: Callable[[Fault], None] = lambda fault: None,
-        keep_going: Callable[[], bool] = lambda: True,
-    ):
-        self.config = config
+    def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
+        """Makes rollouts, and starts environment workers and inference workers."""
+        config, policy = self.config, self._policy
         collect = config.collect
         n = collect.num_environments
-        self._policy = policy
         self.overlaps = collect.overlap or self.always_overlaps
         self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = self._make_buffers()
@@ -83,11 +71,9 @@ class VERCollector(Collector):
             self._control["version"],
         )
         self._actions = EpisodeActions(n)
-        self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
         self._reported_at = 0.0
-        self.environment_steps = 0
         self.went_on = in_flight is not None and fits(self.buffer, in_flight)
-        self._environments = self._start_environments(make_env, seed, in_flight)
+        self._environments = self._start_environments(in_flight)
         self._inference_workers: InferenceProcesses | None = None
         try:
             self._inference_workers = InferenceProcesses(
@@ -104,9 +90,7 @@ class VERCollector(Collector):
             self.close()
             raise
 
-    def _start_environments(
-        self, make_env: MakeEnv, seed: int, in_flight: InFlight | None
-    ) -> EnvironmentProcesses:
+    def _start_environments(self, in_flight: InFlight | None) -> EnvironmentProcesses:
         """Starts the environment workers, with the episodes in flight if they fit."""
         collect, mailboxes, held_back = self.config.collect, self._mailboxes, self._held_back
         if in_flight is None or not self.went_on:
@@ -114,7 +98,7 @@ class VERCollector(Collector):
         else:
             episodes = continuations(in_flight, self.buffer, held_back, mailboxes, self._actions)
         environments = EnvironmentProcesses(
-            collect, make_env, mailboxes, held_back, seed, self.faults, episodes
+            collect, self._make_env, mailboxes, held_back, self._seed, self.faults, episodes
         )
         environments.attach(self.buffer)
         if in_flight is not None and self.went_on:
@@ -310,4 +294,4 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
     return BatchLimits(minimum, max(maximum, minimum), collect.max_wait_ms * 1e-3)
 
 
-SYSTEM = VERCollector
+SYSTEMS = {"ver": VERCollector}

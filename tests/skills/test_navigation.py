@@ -112,7 +112,7 @@ def test_a_policy_is_judged_in_the_homes_of_its_training_or_in_others():
     assert environments_of(make_environments(settings).metadata(), "val").homes == "classic"
     options = evaluation.parse(["pointnav", "--homes", "generated"])
     shipped = str(evaluation.checkpoint_of(options))
-    player = evaluation.EpisodePlayer(shipped, options)._player
+    player = evaluation.EpisodePlayer(shipped, options).player
     player.environment.reset(seed=0)
     assert player.environment.episode.building.startswith("layout5")
 

@@ -284,7 +284,7 @@ def check_same_training(
 
 def _network(header: dict[str, Any]) -> NetworkConfig:
     """Settings of a file's network; older files have older names, and lack what is younger."""
-    values = {_RENAMED.get(name, name): value for name, value in header["network"].items()}
+    values = {str(_RENAMED.get(name, name)): value for name, value in header["network"].items()}
     return config_from_dict(NetworkConfig, values)
 
 

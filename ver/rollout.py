@@ -41,7 +41,9 @@ class SlotColumns:
     log_probs: Floats
     values: Floats
     rewards: Floats  # of the slot's action, known when the next request arrives
-    outcomes: Annotated[np.ndarray, "slots", "uint8"]  # likewise: CONTINUES, TERMINATED or TRUNCATED
+    outcomes: Annotated[
+        np.ndarray, "slots", "uint8"
+    ]  # likewise: CONTINUES, TERMINATED or TRUNCATED
     final_values: Floats  # value of the observation that a truncation cut off
     first: Annotated[np.ndarray, "slots", "bool"]  # the episode's first step
     environments: Annotated[np.ndarray, "slots", "int32"]

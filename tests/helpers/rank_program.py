@@ -126,7 +126,6 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
         after_update=lambda _, r: rows.append(r),
     )
     first = {"digest": digest(state_of(trainer.ppo)), "resumes": trainer.progress.resumes}
-    seed = trainer._environment_seed()
     draw = [float(torch.rand(())), float(trainer.rng.random())]
     trainer.train()
     return {
@@ -137,7 +136,7 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
         "interrupted": trainer.interrupted,
         "rows": rows,
         "draw": draw,
-        "environment_seed": seed,
+        "environment_seed": trainer.environment_seed,
         "learning_rate": trainer.ppo.learning_rate,
     }
 

@@ -141,7 +141,7 @@ class APPOCollector(VERCollector):
             WorkerCrashError: If an inference worker failed, or environments did too often.
         """
         del preemption
-        begin, before = time.perf_counter(), self._engine.seconds["inference"]
+        begin, before = time.perf_counter(), self.engine.seconds["inference"]
         if self._thread is None:
             self._start_thread(version)
         self._taken.clear()  # here, as a thread that has failed will not
@@ -155,7 +155,7 @@ class APPOCollector(VERCollector):
                 return False
         self._tell_faults()
         waited = time.perf_counter() - begin
-        inference = min(waited, self._engine.seconds["inference"] - before)
+        inference = min(waited, self.engine.seconds["inference"] - before)
         self._waited["inference"] += inference
         self._waited["wait"] += waited - inference
         self.environment_steps = int(self.buffer.handed_out[0])
@@ -226,7 +226,7 @@ class APPOCollector(VERCollector):
             self._failure = error
 
     def _collect_some(self) -> None:
-        if not self._engine.serve(_SERVE_S) and not self.buffer.remaining:
+        if not self.engine.serve(_SERVE_S) and not self.buffer.remaining:
             time.sleep(_FULL_S)
         if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
             self._read_reports()

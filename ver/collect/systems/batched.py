@@ -43,6 +43,9 @@ class BatchedCollector(Collector):
 
     Arguments and attributes as for `Collector`; `make_env` as for `make_worlds`. Episodes in flight cannot
     be taken up, and `keep_going` is not asked: nothing is waited for.
+
+    Attributes:
+        engine: Inference.
     """
 
     def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
@@ -61,7 +64,7 @@ class BatchedCollector(Collector):
         mailboxes = make_mailboxes(*spaces, n, n)
         self._rows = mailboxes.arrays
         self._version = np.zeros(1, np.int64)
-        self._engine = InferenceEngine(
+        self.engine = InferenceEngine(
             policy,
             self.buffer,
             mailboxes,
@@ -93,7 +96,7 @@ class BatchedCollector(Collector):
     @property
     def busy_seconds(self) -> dict[str, float]:
         """Seconds so far by kind of work; "wait" is the simulation."""
-        return self._engine.seconds
+        return self.engine.seconds
 
     def collect(
         self,
@@ -105,12 +108,12 @@ class BatchedCollector(Collector):
         del preemption
         self._version[0] = version
         self.buffer.begin(may_end_early=False)
-        self._engine.replay()
+        self.engine.replay()
         asked_at = time.perf_counter()
         while not self.buffer.full:
             if self._rows["action_ready"][0]:
                 self._step()
-            self._engine.serve(0.0)
+            self.engine.serve(0.0)
             if time.perf_counter() - asked_at > _REPORT_INTERVAL_S:
                 if not keep_going():
                     return False
@@ -136,7 +139,7 @@ class BatchedCollector(Collector):
         except Exception as error:
             self._lose(error)
         self._rows["request_ready"][:] = 1
-        self._engine.seconds["wait"] += time.perf_counter() - begin
+        self.engine.seconds["wait"] += time.perf_counter() - begin
 
     def _advance(self) -> None:
         rows, worlds = self._rows, self._worlds
@@ -163,10 +166,10 @@ class BatchedCollector(Collector):
 
     def _show(self, observations: dict[str, Any]) -> None:
         """Lets the engine copy from the environment's own arrays before the next step."""
-        for key, shown in self._engine.observations.items():
+        for key, shown in self.engine.observations.items():
             value = np.asarray(observations[key], shown.dtype)
             _check_finite(key, value)
-            self._engine.observations[key] = value
+            self.engine.observations[key] = value
 
     def _show_final(self, cut: np.ndarray, infos: dict[str, Any]) -> None:
         for key, rows in self._final_observations.items():

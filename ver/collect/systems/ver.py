@@ -39,7 +39,11 @@ class VERCollector(Collector):
     rollout with the acting weights while the learner, in another thread, learns from the other
     with its own; `copy_weights` between them makes the acting ones new (HTS-RL's scheme).
 
-    Arguments and attributes as for `Collector`.
+    Arguments and attributes as for `Collector`, and:
+
+    Attributes:
+        engine: Inference in this process.
+        inference_workers: Processes beside it; None until they are started.
     """
 
     # What systems that collect in much the same way set.
@@ -62,7 +66,7 @@ class VERCollector(Collector):
         self._control = make_control(n, collect.num_inference_workers - 1)
         self._held_back = self._control["held_back"]
         limits = self.batch_limits(config)
-        self._engine = InferenceEngine(
+        self.engine = InferenceEngine(
             self._acting,
             self.buffer,
             mailboxes,
@@ -74,9 +78,9 @@ class VERCollector(Collector):
         self._reported_at = 0.0
         self.went_on = in_flight is not None and fits(self.buffer, in_flight)
         self._environments = self._start_environments(in_flight)
-        self._inference_workers: InferenceProcesses | None = None
+        self.inference_workers: InferenceProcesses | None = None
         try:
-            self._inference_workers = InferenceProcesses(
+            self.inference_workers = InferenceProcesses(
                 collect.num_inference_workers - 1,
                 self._acting,
                 self._buffers,
@@ -150,7 +154,7 @@ class VERCollector(Collector):
     @property
     def busy_seconds(self) -> dict[str, float]:
         """Seconds so far by kind of work."""
-        return self._engine.seconds
+        return self.engine.seconds
 
     def collect(
         self,
@@ -175,14 +179,14 @@ class VERCollector(Collector):
         self._next_buffer()
         buffer = self.buffer
         buffer.begin(may_end_early=preemption is not None)
-        self._engine.replay()
+        self.engine.replay()
         if preemption is not None:
             preemption.begin()
         self._control["collecting"][0] = 1
         self._wake_inference_workers()
         early = False
         while not buffer.full:
-            self._engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
+            self.engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
             if preemption is not None and not early and preemption.due():
                 early = buffer.end_early()
             if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
@@ -209,7 +213,7 @@ class VERCollector(Collector):
         active = 1 - int(self._control["active"][0])
         put_newest_steps(self._buffers[active], newest_steps(self.buffer))
         self._control["active"][0] = active
-        self.buffer = self._engine.buffer = self._buffers[active]
+        self.buffer = self.engine.buffer = self._buffers[active]
         self._environments.attach(self.buffer)
 
     @torch.no_grad()
@@ -237,26 +241,26 @@ class VERCollector(Collector):
 
     def close(self) -> None:
         """Ends all worker processes."""
-        if self._inference_workers is not None:
-            self._inference_workers.close()
+        if self.inference_workers is not None:
+            self.inference_workers.close()
         self._environments.close()
 
     def _wake_inference_workers(self) -> None:
-        if self._inference_workers is not None and self._inference_workers.connections:
+        if self.inference_workers is not None and self.inference_workers.connections:
             if self.buffer.device.type == "cuda":
                 torch.cuda.synchronize()  # they must not see half of the new weights
-            self._inference_workers.wake()
+            self.inference_workers.wake()
 
     def _check_workers(self) -> None:
         """Replaces environment workers that hang; an inference worker that hangs ends the run."""
         self._environments.check()
-        if self._inference_workers is not None:
+        if self.inference_workers is not None:
             collect = self.config.collect
-            self._inference_workers.check(collect.startup_timeout_s, collect.step_timeout_s)
+            self.inference_workers.check(collect.startup_timeout_s, collect.step_timeout_s)
 
     def _await_ready(self, keep_going: Callable[[], bool]) -> None:
-        assert self._inference_workers is not None
-        while self._environments.not_ready or self._inference_workers.not_ready:
+        assert self.inference_workers is not None
+        while self._environments.not_ready or self.inference_workers.not_ready:
             self._read_reports(0.1)
             self._check_workers()
             if not keep_going():
@@ -265,7 +269,7 @@ class VERCollector(Collector):
 
     def _read_reports(self, timeout_s: float = 0.0) -> None:
         environments = self._environments.connections
-        workers = self._inference_workers
+        workers = self.inference_workers
         inference = {} if workers is None else workers.connections
         for connection in wait([*environments, *inference], timeout_s):
             if connection in environments:

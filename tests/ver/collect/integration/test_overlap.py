@@ -124,7 +124,7 @@ def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch, overrides):
     first.train()
     assert len(captured) == 192 // 64 + 1
     for name, tensor in captured[-2].items():
-        assert torch.equal(first._boundary[f"carried/{name}"], tensor)
+        assert torch.equal(first.boundary[f"carried/{name}"], tensor)
     second = Trainer(config, Trails(), tmp_path)
     assert second.steps == 192
     row = second.train()

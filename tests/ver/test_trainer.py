@@ -13,12 +13,10 @@ import pytest
 import torch
 
 from tests.helpers import ROOT, toy_environments
-from tests.helpers.small_runs import SMALL, logged, small_run
+from tests.helpers.small_runs import SMALL, logged, small_run, start_collector
 from ver.checkpoint import load_policy
-from ver.collect.environment_worker import probe_spaces, to_environment_action
-from ver.collect.systems import find_system
+from ver.collect.environment_worker import to_environment_action
 from ver.errors import UserError, WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer
 
 
@@ -143,10 +141,7 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
 )
 def test_collected_experience_is_what_the_environments_did(system, inference_workers):
     overrides = f"system={system}", f"collect.num_inference_workers={inference_workers}"
-    config = small_run(*overrides)
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
-    collector = find_system(config.system)(config, toy_environments.make_reach, policy, 0)
+    collector, policy = start_collector(small_run(*overrides), toy_environments.make_reach)
     try:
         for version in range(4):
             assert collector.collect(version)

@@ -8,37 +8,26 @@ import time
 
 import numpy as np
 import pytest
-import torch
 
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
 from tests.helpers import toy_environments
 from tests.helpers.faulty_trails import KIND_OF, check_trails
+from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import probe_spaces
 from ver.collect.faults import Fault, FaultCounter
-from ver.collect.systems import find_system
-from ver.config import TrainerConfig, merge_config
 from ver.errors import WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, TRUNCATED
 
 
 def start(make_env, *overrides: str, **arguments) -> Collector:
-    config = merge_config(
-        TrainerConfig,
-        [],
-        [
-            "collect.num_environments=6",
-            "collect.environments_per_worker=2",
-            "collect.rollout_length=32",
-            "collect.step_timeout_s=3",
-            "network.hidden_size=8",
-            *overrides,
-        ],
+    config = small_run(
+        "collect.num_environments=6",
+        "collect.rollout_length=32",
+        "collect.step_timeout_s=3",
+        "network.hidden_size=8",
+        *overrides,
     )
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return find_system(config.system)(config, make_env, policy, 5, **arguments)
+    return start_collector(config, make_env, **arguments)[0]
 
 
 @pytest.mark.parametrize(
@@ -131,14 +120,14 @@ def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
 
 def stopped_with_a_batch(collector) -> bool:
     """Suspends the inference worker if it holds requests just now, and no lock."""
-    (helper,) = collector._inference_workers.connections.values()
+    (helper,) = collector.inference_workers.connections.values()
     os.kill(helper.pid, signal.SIGSTOP)
     time.sleep(0.005)
-    lock = collector.buffer.lock._descriptor
+    lock = collector.buffer.lock.descriptor
     try:
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
         fcntl.lockf(lock, fcntl.LOCK_UN, 1)
-        if collector._mailboxes.arrays["claimed"].any():
+        if collector.engine.mailboxes.arrays["claimed"].any():
             return True
     except OSError:
         pass  # it holds the lock

@@ -13,37 +13,21 @@ import torch
 from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
 from tests.helpers import toy_environments
 from tests.helpers.faulty_trails import KIND_OF, check_trails
-from ver.collect.environment_worker import probe_spaces
+from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.faults import Fault
-from ver.collect.systems import find_system
-from ver.config import TrainerConfig, merge_config
+from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, TRUNCATED
 from ver.trainer import Trainer
 
-SMALL = [
-    "system=appo",
-    "tensorboard=false",
-    "log_interval_s=1e9",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-]
-
 
 def settings(*overrides: str) -> TrainerConfig:
-    return merge_config(TrainerConfig, [], [*SMALL, *overrides])
+    return small_run("system=appo", "log_interval_s=1e9", *overrides)
 
 
 def start(make_env, *overrides: str, **arguments):
     """A collector, and the policy that its learner would change."""
-    config = settings(*overrides)
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return find_system(config.system)(config, make_env, policy, 5, **arguments), policy
+    return start_collector(settings(*overrides), make_env, **arguments)
 
 
 def wait_for(condition) -> None:
@@ -165,9 +149,9 @@ def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
     collector, _ = start(toy_environments.make_reach, "collect.num_inference_workers=2")
     try:
         assert collector.collect(0)
-        for process in collector._inference_workers.connections.values():
+        for process in collector.inference_workers.connections.values():
             process.kill()
-        wait_for(lambda: not collector._thread.is_alive())
+        wait_for(lambda: not any(each.name == "collector" for each in threading.enumerate()))
         collector.publish(1)  # learning is finished
         assert isinstance(collector.drain_episodes(), list)
         with pytest.raises(WorkerCrashError, match="inference worker 1 died"):

@@ -16,7 +16,7 @@ def test_our_skills_lack_nothing(name):
 
 def test_a_half_made_skill_is_told_what_it_lacks(monkeypatch):
     half = replace(find("pick"), oracle=None, verb="", colour="blue", config=Path("nowhere.yaml"))
-    monkeypatch.setattr(registry, "all_specs", lambda: {"pick": half})
+    monkeypatch.setattr("skills.train.all_specs", lambda: {"pick": half})
     assert [line.partition(":")[0] for line in missing(half)] == [
         *("SkillSpec.verb", "SkillSpec.oracle", "SkillSpec.colour", "nowhere.yaml")
     ]

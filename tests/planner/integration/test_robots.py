@@ -72,9 +72,9 @@ def test_policies_of_several_robots_do_not_go_together(policy):
     asked = f"oracle,pick={policy}"
     assert robot_of(asked) == "crane"
     assert robot_of("oracle") == "fetch"
-    with pytest.raises(UserError, match="acts with the robot crane, not fetch"):
+    with pytest.raises(USER_ERRORS, match="acts with the robot crane, not fetch"):
         robot_of(asked, asked="fetch")
-    with pytest.raises(UserError, match="acts with the robot fetch, not crane"):
+    with pytest.raises(USER_ERRORS, match="acts with the robot fetch, not crane"):
         robot_of(f"learned,pick={policy}", asked="crane")
     with pytest.raises(USER_ERRORS, match="acts with the robot crane, not fetch"):
         player_of("pick", asked, "val", "classic", "fetch")

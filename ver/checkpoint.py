@@ -188,7 +188,7 @@ def write_file(
     write_atomically(Path(path), save(clean, outer))
 
 
-def _checksum(tensors: dict[str, Tensor], text: str = "") -> str:
+def _checksum(tensors: dict[str, Tensor], text: str) -> str:
     """Returns a CRC-32 over text, names and contents: safetensors itself notices no flipped bit."""
     total = zlib.crc32(text.encode())
     for name in sorted(tensors):
@@ -223,9 +223,7 @@ def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tenso
             f"{path}: expected a {expected} file, found none ({found})."
         ) from None
     text = outer.get("json", "")
-    # Older files have a checksum of the tensors alone, the oldest none.
-    valid = (_checksum(tensors, outer["format"] + text), _checksum(tensors))
-    if outer.get("checksum", valid[0]) not in valid:
+    if outer.get("checksum") != _checksum(tensors, outer["format"] + text):
         raise CorruptFileError(f"{path} is corrupt: its checksum does not match; delete it.")
     try:
         return tensors, json.loads(text)

@@ -19,6 +19,27 @@ SMALL = (
     "collect.environments_per_worker=2",
     "collect.rollout_length=16",
 )
+CUE = (  # of one that learns to remember a cue
+    "collect.num_environments=16",
+    "collect.environments_per_worker=8",
+    "collect.rollout_length=64",
+    "ppo.learning_rate=0.003",
+    "ppo.schedule=constant",
+    "ppo.gamma=0.9",
+    "network.hidden_size=32",
+)
+TINY_NAVIGATION = (  # of a navigation task, as skills.train takes them
+    "agent.camera_size=40",
+    "task.max_steps=12",
+    "trainer.total_steps=64",
+    "trainer.collect.num_environments=4",
+    "trainer.collect.rollout_length=8",
+    "trainer.network.hidden_size=8",
+    "trainer.network.visual_features=8",
+    "trainer.learner_threads=1",
+    "trainer.tensorboard=false",
+    "trainer.log_interval_s=1e9",
+)
 TIMES = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
 
 

@@ -24,22 +24,11 @@ from skills.navigation import (
     load_episodes,
 )
 from skills.settings import environments_of, make_environments
-from tests.helpers.small_runs import logged
+from tests.helpers.small_runs import TINY_NAVIGATION, logged
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
 
-TINY = [
-    "agent.camera_size=40",
-    "task.max_steps=12",
-    "trainer.total_steps=64",
-    "trainer.collect.num_environments=4",
-    "trainer.collect.rollout_length=8",
-    "trainer.network.hidden_size=8",
-    "trainer.network.visual_features=8",
-    "trainer.learner_threads=1",
-    "trainer.tensorboard=false",
-    "trainer.log_interval_s=1e9",
-]
+TINY = list(TINY_NAVIGATION)
 
 
 @pytest.fixture

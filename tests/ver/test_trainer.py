@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tests.helpers import ROOT, toy_environments
-from tests.helpers.small_runs import SMALL, logged, small_run, start_collector
+from tests.helpers.small_runs import CUE, SMALL, logged, small_run, start_collector
 from ver.checkpoint import load_policy
 from ver.collect.environment_worker import to_environment_action
 from ver.errors import UserError, WorkerCrashError
@@ -21,16 +21,7 @@ from ver.trainer import Trainer
 
 
 def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
-    config = small_run(
-        "collect.num_environments=16",
-        "collect.environments_per_worker=8",
-        "collect.rollout_length=64",
-        "total_steps=80000",
-        "ppo.learning_rate=0.003",
-        "ppo.schedule=constant",
-        "ppo.gamma=0.9",
-        "network.hidden_size=32",
-    )
+    config = small_run(*CUE, "total_steps=80000")
     trainer = Trainer(
         config,
         toy_environments.make_cue,

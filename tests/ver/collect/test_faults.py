@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
+from benchmarks.faulty_environments import KINDS, trail_reward
 from tests.helpers import toy_environments
-from tests.helpers.faulty_trails import KIND_OF, check_trails
+from tests.helpers.faulty_trails import check_faults, planned_faults
 from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.collector import Collector
 from ver.collect.faults import Fault, FaultCounter
@@ -40,11 +40,8 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
     ],
 )
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
-    planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
     seen: list[Fault] = []
-    collector = start(
-        Trails(plan(tmp_path, *planned), delay_s=0.002), *overrides, on_fault=seen.append
-    )
+    collector = start(planned_faults(tmp_path), *overrides, on_fault=seen.append)
     trail: dict[int, list[tuple]] = {environment: [] for environment in range(6)}
     episodes = []
     try:
@@ -57,18 +54,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
                 break
     finally:
         collector.close()
-    counts = collector.faults.counts
-    assert sorted(fault.kind for fault in seen) == sorted(KIND_OF.values())
-    assert counts["raised"] == counts["not_finite"] == 2
-    assert counts["hung"] == counts["died"] == 1
-    # One for each environment that failed in a step, and its neighbour where the worker went too.
-    assert 5 <= counts["steps_lost"] <= 7
-    check_trails(trail, counts["steps_lost"], len(seen) + 2)
-    # Episodes that a fault ended are no episodes.
-    assert episodes
-    for episode in episodes:
-        assert episode["episode_length"] >= 5
-        assert 0.0 <= episode["episode_return"] <= 1.0 + 1e-6
+    check_faults(collector.faults.counts, seen, trail, episodes)
 
 
 def _follow(buffer, trail) -> None:

@@ -162,19 +162,7 @@ class VERCollector(Collector):
         keep_going: Callable[[], bool] = lambda: True,
         preemption: Preemption | None = None,
     ) -> bool:
-        """Fills the buffer; with overlap the other one than before.
-
-        Args:
-            version: Number of learner updates behind the acting policy, stored with each step.
-            keep_going: Asked now and then; collection stops once it says no.
-            preemption: Says when to end early and fill up with stale steps.
-
-        Returns:
-            Whether the buffer is full.
-
-        Raises:
-            WorkerCrashError: If an inference worker failed, or environments did too often.
-        """
+        """Fills the buffer as `Collector` says; with overlap the other one than before."""
         self._control["version"][0] = version
         self._next_buffer()
         buffer = self.buffer

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
+from benchmarks.faulty_environments import KINDS, trail_reward
 from tests.helpers import toy_environments
-from tests.helpers.faulty_trails import KIND_OF, check_trails
+from tests.helpers.faulty_trails import check_faults, planned_faults
 from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.faults import Fault
 from ver.config import TrainerConfig
@@ -79,10 +79,9 @@ def test_collection_goes_on_while_nobody_asks_and_each_step_knows_its_weights():
 
 @pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
-    planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
     seen: list[Fault] = []
     collector, _ = start(
-        Trails(plan(tmp_path, *planned), delay_s=0.002),
+        planned_faults(tmp_path),
         "collect.num_environments=6",
         "collect.step_timeout_s=3",
         "appo.max_policy_lag=1000",
@@ -100,16 +99,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
                 break
     finally:
         collector.close()
-    counts = collector.faults.counts
-    assert sorted(fault.kind for fault in seen) == sorted(KIND_OF.values())
-    assert counts["raised"] == counts["not_finite"] == 2
-    assert counts["hung"] == counts["died"] == 1
-    assert 5 <= counts["steps_lost"] <= 7
-    check_trails(trail, counts["steps_lost"], len(seen) + 2)
-    assert episodes
-    for episode in episodes:
-        assert episode["episode_length"] >= 5
-        assert 0.0 <= episode["episode_return"] <= 1.0 + 1e-6
+    check_faults(collector.faults.counts, seen, trail, episodes)
 
 
 def _follow(buffer, trail) -> None:

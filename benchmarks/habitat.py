@@ -42,7 +42,7 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import make_task
 from skills.command import run_command
 from skills.habitat_lab import PREFIX, config_of
-from skills.provenance import made, write_result
+from skills.provenance import made, told_machine, write_result
 
 SIZE = 128  # pixels
 BLOCK = 50  # steps in one turn
@@ -305,9 +305,7 @@ def show(record: dict[str, Any]) -> None:
     if not console.is_terminal:
         console = Console(width=120)
     console.print(table)
-    print(
-        f"machine: {record['made']['machine']['cpu']}, {record['made']['machine']['cores']} cores"
-    )
+    print(told_machine(record["made"]["machine"]))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -21,6 +21,7 @@ from rearrange.habitat.frames import rotation_matrix, to_habitat_position, to_ha
 from rearrange.habitat.scene import (
     FURNITURE,
     FurnitureAsset,
+    SceneAssets,
     furniture_asset,
     glb,
     robot_links,
@@ -98,14 +99,7 @@ def compose(folder: Path, episodes: list[Episode]) -> list[str]:
         {"render_asset": "visual.glb", "collision_asset": "collision.glb"}
         | {"up": [0, 1, 0], "front": [0, 0, -1], "margin": 0.0, "requires_lighting": False},
     )
-    for kind in OBJECT_KINDS:
-        asset = assets.objects[APARTMENT.slot_kinds.index(kind)]
-        _write(
-            folder / "objects" / f"{kind}.object_config.json",
-            {"render_asset": asset.visual, "collision_asset": asset.collision}
-            | {"up": [0, 1, 0], "front": [0, 0, -1], "margin": 0.0, "mass": asset.mass}
-            | {"join_collision_meshes": False, "requires_lighting": False},
-        )
+    _write_objects(folder / "objects", assets)
     (folder / "robot" / "fetch.urdf").write_text(urdf("fetch", fetch_for_habitat_lab(model)))
     furniture = [furniture_asset(model, root, handles_apart=False) for root in FURNITURE]
     _write(folder / "scenes" / "apartment.scene_instance.json", _scene_instance(furniture))
@@ -139,6 +133,18 @@ def compose(folder: Path, episodes: list[Episode]) -> list[str]:
         f"{main}.sim_sensors.head_depth_sensor.height=128",
         "habitat.simulator.habitat_sim_v0.gpu_device_id=-1",
     ]
+
+
+def _write_objects(folder: Path, assets: SceneAssets) -> None:
+    """One file for each kind of object."""
+    for kind in OBJECT_KINDS:
+        asset = assets.objects[APARTMENT.slot_kinds.index(kind)]
+        _write(
+            folder / f"{kind}.object_config.json",
+            {"render_asset": asset.visual, "collision_asset": asset.collision}
+            | {"up": [0, 1, 0], "front": [0, 0, -1], "margin": 0.0, "mass": asset.mass}
+            | {"join_collision_meshes": False, "requires_lighting": False},
+        )
 
 
 def _scene_instance(furniture: Any) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.tasks import TASKS, default_config
 from rearrange.tasks.base import Task
 from skills.command import run_command
-from skills.provenance import made, write_result
+from skills.provenance import made, told_machine, write_result
 
 ACTION_REPEAT = 8
 BLOCK = 100  # steps between switches of what is timed
@@ -255,9 +255,7 @@ def show(record: dict[str, Any]) -> None:
     print(
         "slowdown: what else the machine had to do made a fixed piece of work so many times slower"
     )
-    print(
-        f"machine: {record['made']['machine']['cpu']}, {record['made']['machine']['cores']} cores"
-    )
+    print(told_machine(record["made"]["machine"]))
 
 
 def main(arguments: Sequence[str]) -> int:

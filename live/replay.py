@@ -20,7 +20,7 @@ from planner.eval import settings_from
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
 from skills.eval import SEED_STRIDE, asked, place_of
-from skills.eval_options import LEARNED, ORACLE, checkpoint_of, find_file
+from skills.eval_options import LEARNED, ORACLE, checkpoint_of, find_file, robot_of
 from skills.eval_options import parse as parse_skill
 from skills.navigation import NAVIGATION_NAMES
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
@@ -94,13 +94,14 @@ def _read_only(arguments: Sequence[str]) -> list[str]:
 def _chore(arguments: Sequence[str]) -> Agent:
     options = parse_chore(arguments)
     settings = replace(settings_from(options), video_directory=None, record_hand_offs=False)
-    place = settings.task, settings.split, settings.episodes, settings.homes
-    episodes, _ = find_dataset(options.dataset, *place)
+    place = settings.split, settings.episodes, settings.homes, settings.robot
+    episodes, _ = find_dataset(options.dataset, settings.task, *place)
     return Planner(replace(settings, dataset=None if episodes is None else episodes.path))
 
 
 def _skill(arguments: Sequence[str], page: Any) -> Agent:
     options = parse_skill(arguments)
+    options.robot = robot_of(options)
     options.file, _ = find_file(options)
 
     def seeded(number: int) -> tuple[int, dict[str, Any] | None]:
@@ -119,7 +120,8 @@ def _skill(arguments: Sequence[str], page: Any) -> Agent:
             seeded, PolicyPlayer(str(path), mean, split, images, options.changes, place), path
         )
     kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
-    return Player(seeded, kind(skill, split, options.rules, options.changes, options.homes))
+    place = options.homes, options.robot
+    return Player(seeded, kind(skill, split, options.rules, options.changes, *place))
 
 
 def offer(result: Result, page: Any, folder: Any, play: Callable[[int], None]) -> None:

@@ -61,7 +61,7 @@ from skills.command import (
     write_json,
 )
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
-from skills.library import skill_sources
+from skills.library import robot_of, skill_sources
 from skills.modes import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.provenance import add_homes, check_homes_asked, made, write_result
 
@@ -76,6 +76,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument(
         "--sim", default="mujoco", help="mujoco (default), or habitat (see docs/habitat.md)"
+    )
+    parser.add_argument(
+        "--robot", default="", metavar="NAME", help="who acts; default: that of the policies"
     )
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
     _add_outputs(parser)
@@ -189,6 +192,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         knowledge=options.knowledge,
         sim=options.sim,
         homes=options.homes,
+        robot=robot_of(options.skills, options.task, options.robot),
     )
 
 
@@ -196,8 +200,8 @@ def main(arguments: Sequence[str]) -> int:
     """Evaluates and reports; returns the exit code."""
     options = parse(arguments)
     settings = settings_from(options)
-    asked = settings.task, settings.split, settings.episodes, settings.homes
-    episodes, line = find_dataset(options.dataset, *asked)
+    place = settings.split, settings.episodes, settings.homes, settings.robot
+    episodes, line = find_dataset(options.dataset, settings.task, *place)
     settings = replace(settings, dataset=None if episodes is None else episodes.path)
     print(line, flush=True)
     origin = _made(options, settings, arguments)
@@ -241,7 +245,7 @@ def _evaluate(
         records.sort(key=lambda record: record.index)
         starts = [start for record in records for start in record.starts]
         where = (options.record_hand_offs, settings.task, settings.split, settings.seed)
-        for path in save_starts(starts, *where, origin["command"]):
+        for path in save_starts(starts, *where, origin["command"], settings.robot):
             toppling = keep_resting(path)
             left_out = f" ({toppling} left out: something would topple)" if toppling else ""
             console.print(f"start states: {short_path(path)}{left_out}")

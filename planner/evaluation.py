@@ -29,6 +29,7 @@ from planner.replanning import Replanner, ReplanSettings
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, spec_of
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.base import Skill
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
@@ -61,6 +62,7 @@ class EvaluationSettings:
         knowledge: What the robot may know, one of `skills.knowledge.LEVELS`.
         sim: Simulator, see rearrange.sim.backends.
         homes: Collection of homes, see rearrange.scenes.registry.
+        robot: Name of the robot.
     """
 
     task: str
@@ -80,6 +82,7 @@ class EvaluationSettings:
     knowledge: str = DEFAULT_LEVEL
     sim: str = "mujoco"
     homes: str = DEFAULT_HOMES
+    robot: str = DEFAULT_ROBOT
 
     @property
     def named_skills(self) -> tuple[str, ...]:
@@ -139,8 +142,8 @@ class EpisodeRunner:
             skills: By name, in the place of those that `settings.skills` says.
         """
         self._settings = settings
-        asked = settings.task, settings.split, settings.skills, settings.sim, settings.homes
-        self._stage = scenarios.open_stage(*asked)
+        place = settings.sim, settings.homes, settings.robot
+        self._stage = scenarios.open_stage(settings.task, settings.split, settings.skills, *place)
         if skills:
             self._stage = replace(self._stage, skills={**self._stage.skills, **skills})
         self._executive = Executive(self._stage.skills, settings.executive, settings.knowledge)
@@ -161,7 +164,7 @@ class EpisodeRunner:
         if settings.dataset is None:
             self._stage.world.reset(seed=seed)
         else:
-            place = settings.split, settings.homes
+            place = settings.split, settings.homes, settings.robot
             given = EpisodeSet.load(settings.dataset, settings.task, *place)
             asked = given.episode(index, settings.seed)
             self._stage.world.reset(seed=seed, options={"episode": asked})

@@ -32,6 +32,7 @@ from skills.settings import CHECKPOINTS
 
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
+Place = tuple[str, str]  # collection of homes, and the robot's name, "" for the policies' own
 GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
 
 
@@ -94,10 +95,10 @@ def check_checkpoints(skills: Sequence[str]) -> None:
         )
 
 
-def episodes_of(task: str, count: int, homes: str) -> EpisodeSet:
+def episodes_of(task: str, count: int, homes: str, robot: str) -> EpisodeSet:
     """The task's validation file; UserError where it holds fewer episodes than asked for."""
-    path = str(default_path(task, "val", homes))
-    found, _ = find_dataset(path, task, "val", count, homes)
+    path = str(default_path(task, "val", homes, robot))
+    found, _ = find_dataset(path, task, "val", count, homes, robot)
     assert found is not None
     return found
 
@@ -105,11 +106,15 @@ def episodes_of(task: str, count: int, homes: str) -> EpisodeSet:
 class HouseholdPlayer:
     """A household task whose plans are followed by skills."""
 
-    def __init__(self, chore: Chore, mode: str, seed: int, episodes: int, homes: str) -> None:
+    def __init__(self, chore: Chore, mode: str, seed: int, episodes: int, place: Place) -> None:
         """Open the world and load the skills; UserError where one lacks its checkpoint."""
+        from skills.library import robot_of  # brings torch: only where skills run
+
         if mode == "mixed":
             check_checkpoints([name for name in chore.skills if effect_of(name) != "arrives"])
-        episodes_of(chore.task, episodes, homes)
+        homes, asked = place
+        robot = robot_of(mode, chore.task, asked)
+        found = episodes_of(chore.task, episodes, homes, robot)
         self._runner = EpisodeRunner(
             EvaluationSettings(
                 chore.task,
@@ -117,8 +122,9 @@ class HouseholdPlayer:
                 seed=seed,
                 skills=mode,
                 navigate=chore.navigate,
-                dataset=default_path(chore.task, "val", homes),
+                dataset=found.path,
                 homes=homes,
+                robot=robot,
             )
         )
 
@@ -135,15 +141,16 @@ class HouseholdPlayer:
 class SkillPlayer:
     """A skill's own task; a policy takes mean actions, as in plans."""
 
-    def __init__(self, skill: str, mode: str, seed: int, episodes: int, homes: str) -> None:
+    def __init__(self, skill: str, mode: str, seed: int, episodes: int, place: Place) -> None:
         """Load who plays it; UserError where there is no policy."""
         from skills.players import player_of  # brings torch: only where skills run
 
         if mode == "mixed":
             check_checkpoints([skill])
         self._skill, self._seed = skill, seed
-        self._source, self._player = player_of(skill, mode, "val", homes)
-        self._episodes = episodes_of(skill, episodes, homes)
+        self._source, self._player = player_of(skill, mode, "val", *place)
+        robot = self._player.environment.robot.name
+        self._episodes = episodes_of(skill, episodes, place[0], robot)
 
     def play(self, index: int, path: Path | None) -> Take:
         """See Player."""
@@ -164,11 +171,11 @@ class SkillPlayer:
                 video.observe(world, Moment((call,), 0, self._skill, call.argument, step))
 
             metrics = self._player.play(index, options, observe)
-            video.finish(_execution(self._skill, metrics))
+            video.finish(execution_of(self._skill, metrics))
         return self._take(metrics)
 
     def _take(self, metrics: dict[str, float]) -> Take:
-        execution = _execution(self._skill, metrics)
+        execution = execution_of(self._skill, metrics)
         told = f"{execution.steps} steps"
         if execution.failure is not None:
             told += f", {execution.failure}"
@@ -197,7 +204,7 @@ def receptacle_of(world: RearrangeEnv, argument: SkillArgument) -> str | None:
     return spec_of(world.episode).part(argument.joint).receptacle or argument.joint
 
 
-def _execution(skill: str, metrics: dict[str, float]) -> Execution:
+def execution_of(skill: str, metrics: dict[str, float]) -> Execution:
     """The metrics of a skill's own task as those of a plan of one step."""
     success, once = bool(metrics["success"]), bool(metrics["success_once"])
     causes = [key.removeprefix("failure/") for key in metrics if key.startswith("failure/")]
@@ -209,11 +216,11 @@ def _execution(skill: str, metrics: dict[str, float]) -> Execution:
     return Execution(success, once, (interaction,), failure, int(metrics["length"]), ())
 
 
-def open_player(name: str, mode: str, seed: int, episodes: int, homes: str) -> Player:
+def open_player(name: str, mode: str, seed: int, episodes: int, place: Place) -> Player:
     """Open the player of a name's episodes; UserError where a checkpoint is missing."""
     if name in CHORES:
-        return HouseholdPlayer(CHORES[name], mode, seed, episodes, homes)
-    return SkillPlayer(name, mode, seed, episodes, homes)
+        return HouseholdPlayer(CHORES[name], mode, seed, episodes, place)
+    return SkillPlayer(name, mode, seed, episodes, place)
 
 
 def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
@@ -259,6 +266,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
     parser.add_argument("--homes", **HOMES)
     parser.add_argument(
+        "--robot", default="", metavar="NAME", help="who acts; default: that of the policies"
+    )
+    parser.add_argument(
         "--output", type=output_folder, default=Path("runs") / "videos", metavar="DIR"
     )
     parser.add_argument(
@@ -279,9 +289,8 @@ def main(arguments: Sequence[str]) -> int:
     left_out: list[str] = []
     for name in dict.fromkeys(options.names or names):
         try:
-            player = open_player(
-                name, options.skills, options.seed, options.episodes, options.homes
-            )
+            place = options.homes, options.robot
+            player = open_player(name, options.skills, options.seed, options.episodes, place)
         except USER_ERRORS as error:
             print(f"{name}: left out: {error}", flush=True)
             left_out.append(name)

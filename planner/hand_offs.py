@@ -17,6 +17,7 @@ from planner.labels import REARM
 from planner.record import Moment
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, EpisodeSet
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.registry import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
@@ -103,7 +104,13 @@ def _unit(quaternion: np.ndarray) -> list[float]:
 
 
 def save_starts(
-    starts: Iterable[Start], directory: Path, task: str, split: str, seed: int, generator: str
+    starts: Iterable[Start],
+    directory: Path,
+    task: str,
+    split: str,
+    seed: int,
+    generator: str,
+    robot: str = DEFAULT_ROBOT,
 ) -> list[Path]:
     """Write `directory/<skill>/<task>_<split>.json.gz`, an episode file of each skill.
 
@@ -114,6 +121,7 @@ def save_starts(
         split: Whose apartments.
         seed: Seed of the evaluation.
         generator: Command that makes the files again.
+        robot: Name of the robot that acted.
 
     Returns:
         The files.
@@ -123,7 +131,7 @@ def save_starts(
         of_skill.setdefault(skill, []).append(episode)
     paths = []
     for skill, episodes in sorted(of_skill.items()):
-        found = EpisodeSet.of(skill, split, seed, generator, episodes)
+        found = EpisodeSet.of(skill, split, seed, generator, episodes, robot)
         paths.append(directory / skill / f"{task}_{split}.json.gz")
         found.save(paths[-1])
     return paths
@@ -141,9 +149,8 @@ def keep_resting(path: Path) -> int:
         How many were left out.
     """
     recorded = EpisodeSet.load(path)
-    simulator = MujocoSimulator(
-        1, SimulatorConfig(camera_size=1), spec_of_homes(recorded.homes or DEFAULT_HOMES)
-    )
+    config = SimulatorConfig(robot=recorded.robot, camera_size=1)
+    simulator = MujocoSimulator(1, config, spec_of_homes(recorded.homes or DEFAULT_HOMES))
     at_rest = tuple(each for each in recorded if drift(simulator, each) < MOST_DRIFT)
     simulator.close()
     if len(at_rest) < len(recorded):

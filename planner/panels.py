@@ -129,7 +129,7 @@ def draw_plan(
         past = FAILED if any(step in missed for step in steps) else DONE
         colour = TEXT if current else past if plan_index > steps[-1] else FAINT
         room = right - left - 11 * len(steps)
-        name = _line_title(episode, [calls[step] for step in steps], room)
+        name = line_title(episode, [calls[step] for step in steps], room)
         draw.text((left, row - 1), name, font=font(SMALL), fill=colour)
         for dot, step in enumerate(steps):
             x = right - 11 * (len(steps) - dot) + 2
@@ -141,7 +141,7 @@ def draw_plan(
             draw.ellipse((x, row + 4, x + 7, row + 11), fill=fill, outline=fill or FAINT)
 
 
-def _line_title(episode: Episode, calls: Sequence[SkillCall], room: int) -> str:
+def line_title(episode: Episode, calls: Sequence[SkillCall], room: int) -> str:
     """Title of a target's steps, shortened to the room there is [pixels]."""
     receptacle = calls[0].receptacle
     if receptacle is not None and all(c.interacts and c.receptacle == receptacle for c in calls):

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.registry import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.backends import make_simulator
+from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS, household_names
 from skills import Skill
 
@@ -33,7 +35,12 @@ def title_of(task: str) -> str:
 
 
 def open_stage(
-    task: str, split: str, skills: str, sim: str = "mujoco", homes: str = DEFAULT_HOMES
+    task: str,
+    split: str,
+    skills: str,
+    sim: str = "mujoco",
+    homes: str = DEFAULT_HOMES,
+    robot: str = DEFAULT_ROBOT,
 ) -> Stage:
     """Builds the world of a household task and loads its skills.
 
@@ -43,6 +50,7 @@ def open_stage(
         skills: As `skills.load_skills` takes it.
         sim: Simulator, see rearrange.sim.backends.
         homes: Which collection of homes.
+        robot: Name of the robot.
 
     Raises:
         UserError: There is no such task, or a skill cannot be loaded.
@@ -50,6 +58,7 @@ def open_stage(
     from skills import load_skills  # brings torch: only where skills run
 
     title_of(task)
-    simulator = make_simulator(sim, 1, scene=spec_of_homes(homes))
+    config = SimulatorConfig(robot=robot)
+    simulator = make_simulator(sim, 1, config, spec_of_homes(homes))
     world = RearrangeEnv(task, split=split, simulator=simulator, homes=homes)
     return Stage(world, load_skills(skills, task))

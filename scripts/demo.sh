@@ -2,10 +2,8 @@
 # Installs what is needed and films the robot in three homes that no skill was trained in.
 # Results: runs/demo/ with an mp4 per episode, result.json and report.html, which shows it all.
 set -euo pipefail
-arguments=("$@")
-set --
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 
-"$root/.venv/bin/python" -m console demo \
+"$python" -m console demo \
     --output "$root/runs/demo" --json "$root/runs/demo/result.json" \
-    --page "$root/runs/demo/report.html" "${arguments[@]}"
+    --page "$root/runs/demo/report.html" "$@"

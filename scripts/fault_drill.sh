@@ -3,9 +3,7 @@
 # what was lost. Takes a few minutes on two cores; exit status 1 if one was not survived.
 # Usage: scripts/fault_drill.sh [--only WORD] [--seed N] [--json PATH]
 set -euo pipefail
-arguments=("$@")
-set --
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 cd "$root"
 
-exec "$root/.venv/bin/python" -m benchmarks.fault_drill "${arguments[@]}"
+exec "$python" -m benchmarks.fault_drill "$@"

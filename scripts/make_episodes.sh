@@ -3,17 +3,10 @@
 # Usage: scripts/make_episodes.sh [TASK ...]     e.g. scripts/make_episodes.sh pick place
 # Results: data/episodes/<task>/<split>.json.gz; files that hold that many already are left alone.
 set -euo pipefail
-arguments=("$@")
-set --
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 
-python="$root/.venv/bin/python"
-if ((${#arguments[@]})); then
-    tasks=("${arguments[@]}")
-else
-    read -ra tasks <<< "$("$python" -c 'from rearrange.tasks import TASKS; print(*TASKS)')"
-fi
-for task in "${tasks[@]}"; do
+(($#)) || set -- $("$python" -c 'from rearrange.tasks import TASKS; print(*TASKS)')
+for task in "$@"; do
     "$python" -m rearrange.episodes generate "$task" --split train --episodes 10000 --skip-existing
     "$python" -m rearrange.episodes generate "$task" --split val --episodes 1000 --skip-existing
 done

@@ -9,8 +9,6 @@ if [[ " $* " == *" --help "* || " $* " == *" -h "* ]]; then
     sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
     exit 0
 fi
-arguments=("$@")
-set --
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 
-exec "$root/.venv/bin/python" -m planner.film --output "$root/runs/videos" "${arguments[@]}"
+exec "$python" -m planner.film --output "$root/runs/videos" "$@"

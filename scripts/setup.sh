@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv and installs the project into it; the other scripts source this with the extras they need.
+# Makes .venv and installs the project into it; the other scripts source this with the extra they need, or "".
 # Usage: scripts/setup.sh [EXTRA]      e.g. scripts/setup.sh test
 set -euo pipefail
 

@@ -2,14 +2,12 @@
 # Format, lint, import arrows, types, figures in documents, their site, tests.   --slow: the slow tests instead of the others, then property tests with
 # new examples.
 set -euo pipefail
-arguments=("$@")
-set -- test
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" test
 cd "$root"
 bin="$root/.venv/bin"
 
 marker="not slow" processes=2  # each works through whole files
-[[ "${arguments[0]:-}" == "--slow" ]] && marker="slow" processes=0
+[[ "${1:-}" == "--slow" ]] && marker="slow" processes=0
 "$bin/ruff" format --check .
 "$bin/ruff" check .
 "$bin/lint-imports"

@@ -4,11 +4,8 @@
 # Stopped or killed, the same command goes on where it was; skills that are done are not trained again.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-arguments=("$@")
-set --
-source "$here/setup.sh"
-set -- "${arguments[@]}"
-skills="$("$root/.venv/bin/python" -m skills.specs)"
+source "$here/setup.sh" ""
+skills="$("$python" -m skills.specs)"
 for skill in $skills pointnav objectnav tidy_house; do
     "$here/train_skill.sh" "$skill" "$@"
 done

@@ -4,15 +4,13 @@
 # PROCESSES=2 scripts/train_skill.sh pick ...  trains with two processes that share their gradients,
 # each with as many environments as the settings say; restarted from the checkpoint if one dies.
 set -euo pipefail
-arguments=("$@")
-set --
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 
 processes="${PROCESSES:-1}"
 [[ "$processes" =~ ^[1-9][0-9]*$ ]] || { echo "error: PROCESSES must be a number, found '$processes'" >&2; exit 2; }
 if [[ "$processes" == 1 ]]; then
-    exec "$root/.venv/bin/python" -m skills.train "${arguments[@]}"
+    exec "$python" -m skills.train "$@"
 fi
 # A free port, so that two runs on one machine do not meet.
-exec "$root/.venv/bin/python" -m torch.distributed.run --nproc-per-node "$processes" --max-restarts 3 \
-    --rdzv-backend c10d --rdzv-endpoint localhost:0 -m skills.train "${arguments[@]}"
+exec "$python" -m torch.distributed.run --nproc-per-node "$processes" --max-restarts 3 \
+    --rdzv-backend c10d --rdzv-endpoint localhost:0 -m skills.train "$@"

@@ -49,7 +49,7 @@ class Environments:
         raise NotImplementedError
 
     @classmethod
-    def _of(cls, settings: Any, **otherwise: Any) -> Any:
+    def of_settings(cls, settings: Any, **otherwise: Any) -> Any:
         """Take each field from the setting of its name, but for those that are given."""
         names = [each.name for each in fields(cls) if each.name not in otherwise]
         return cls(**{name: _plain(getattr(settings, name)) for name in names}, **otherwise)

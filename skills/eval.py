@@ -32,6 +32,7 @@ from skills.eval_options import (
     checkpoint_of,
     find_file,
     parse,
+    robot_of,
     sanity_options,
 )
 from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file
@@ -63,18 +64,21 @@ class EpisodePlayer:
     Args:
         checkpoint: The policy, where one plays.
         options: The command line's, and the file of episodes.
+
+    Attributes:
+        player: Who acts.
     """
 
     def __init__(self, checkpoint: str, options: Any) -> None:
         """Load player and environment."""
         self.options = options
-        self._player = _make_player(checkpoint, options)
+        self.player = make_player(checkpoint, options)
 
     def play(self, index: int) -> dict[str, Any]:
         """Play one episode; returns its metrics, and where it took place."""
         seed = self.options.seed * SEED_STRIDE + index
-        metrics = self._player.play(seed, asked(self.options, index))
-        episode = self._player.environment.episode
+        metrics = self.player.play(seed, asked(self.options, index))
+        episode = self.player.environment.episode
         home = {name: getattr(episode, name) for name in HOME if hasattr(episode, name)}
         return {"episode": index, **home, **metrics}
 
@@ -89,7 +93,8 @@ def asked(options: Any, index: int) -> dict[str, Any] | None:
     return {"episode": EpisodeSet.load(options.file).episode(index, options.seed)}
 
 
-def _make_player(checkpoint: str, options: Any) -> Player:
+def make_player(checkpoint: str, options: Any) -> Player:
+    """Make the player that a command line asks for."""
     skill, split = options.skill, options.split
     if options.policy == LEARNED:
         return PolicyPlayer(
@@ -102,7 +107,8 @@ def _make_player(checkpoint: str, options: Any) -> Player:
         )
     if skill not in NAVIGATION_NAMES:
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
-        return kind(skill, split, options.rules, options.changes, options.homes)
+        place = options.homes, options.robot
+        return kind(skill, split, options.rules, options.changes, *place)
     if options.policy == ORACLE:
         files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
         return FollowerPlayer(skill, split, options.homes or DEFAULT_HOMES, files)
@@ -312,6 +318,7 @@ def main(arguments: Sequence[str]) -> int:
     path = checkpoint_of(options) if learned else Path(options.policy)
     if learned:  # its sanity rows are of the same world
         options.rules = load_policy(path).metadata.get("rules", OURS)
+    options.robot = robot_of(options)
     origin = made(
         "skills.eval", arguments, what=f"{options.skill}: {options.policy}", seed=options.seed,
         split="" if options.lab_dataset else options.split, homes=options.homes,
@@ -345,6 +352,7 @@ def main(arguments: Sequence[str]) -> int:
         "images": options.images,
         "sim": options.sim,
         "rules": options.rules,
+        "robot": options.robot,
         "task": options.changes,
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,

@@ -24,10 +24,11 @@ from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.habitat.process import check_installed
+from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
-from skills.learned import check_metadata
+from skills.learned import check_metadata, robot_of_policy
 from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
 from skills.provenance import add_homes, check_homes_asked
@@ -95,6 +96,7 @@ def parse(arguments: Sequence[str]) -> Any:
             options.lab_dataset = options.dataset
     check_homes_asked(options)
     options.homes = _homes(options)
+    _check_robot(options)
     check_counts(options, "episodes", "workers", "sanity_episodes")
     check_counts(options, "seed", least=0)
     if options.sanity:
@@ -115,6 +117,24 @@ def _homes(options: Any) -> str:
     return ""
 
 
+def _check_robot(options: Any) -> None:
+    """Raise a UserError where no robot can be chosen, or there is none of that name."""
+    if options.policy == LEARNED:
+        reason = "a policy acts with the robot of its training: leave {option} out"
+        refuse(options, reason, robot="")
+    if options.skill in NAVIGATION_NAMES:
+        refuse(options, "navigation tasks have an agent of their own: leave {option} out", robot="")
+    find_robot(options.robot or DEFAULT_ROBOT)
+
+
+def robot_of(options: Any) -> str:
+    """Name of the robot that acts: that of the policy, or the one that is asked for."""
+    if options.policy != LEARNED:
+        return options.robot or DEFAULT_ROBOT
+    path = checkpoint_of(options)
+    return robot_of_policy(path, load_policy(path).metadata)
+
+
 def _parser() -> OneLineParser:
     parser = OneLineParser(prog="skills.eval", description=__doc__)
     parser.add_argument("skill", help="what to evaluate")
@@ -130,6 +150,7 @@ def _parser() -> OneLineParser:
     parser.add_argument("--episodes", type=int, default=200)
     add_homes(parser)
     parser.set_defaults(homes=None)
+    parser.add_argument("--robot", default="", metavar="NAME", help="who acts without a policy")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--dataset",
@@ -226,7 +247,6 @@ def find_file(options: Any) -> tuple[Path | None, str]:
     if options.lab_dataset:
         check_dataset(options.lab_dataset, HABITAT, options.skill)
         return None, f"episodes: drawn from {options.lab_dataset}"
-    episodes, line = find_dataset(
-        options.dataset, options.skill, options.split, options.episodes, options.homes
-    )
+    place = options.split, options.episodes, options.homes, options.robot
+    episodes, line = find_dataset(options.dataset, options.skill, *place)
     return None if episodes is None else episodes.path, line

@@ -118,7 +118,7 @@ class HabitatLabEnvironments(Environments):
     def from_settings(cls, settings: Any, split: str | None = None) -> HabitatLabEnvironments:
         """See Environments."""
         config_of(settings.skill)
-        return cls._of(settings, split=split or settings.split)
+        return cls.of_settings(settings, split=split or settings.split)
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> HabitatLabEnvironments:

@@ -46,7 +46,7 @@ def push(hub: Any, file: Path, repository: str, private: bool, result: Path | No
         UserError: There is no policy, or the result is another's.
     """
     policy = load_policy(file)
-    card = model_card(repository, policy.metadata, _result_of(result, file))
+    card = model_card(repository, policy.metadata, checked_result(result, file))
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(file, Path(folder) / POLICY)
         shutil.copy(file.with_suffix(".json"), Path(folder) / "policy.json")
@@ -128,7 +128,8 @@ def _row(label: str, result: dict[str, Any]) -> str:
     return f"| {label} | {result['episodes']} | {mean:.1f} ({low:.1f} to {high:.1f}) |"
 
 
-def _result_of(path: Path | None, file: Path) -> dict[str, Any] | None:
+def checked_result(path: Path | None, file: Path) -> dict[str, Any] | None:
+    """The result of an evaluation; a UserError where another policy was evaluated."""
     if path is None:
         return None
     try:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from rearrange.env import RearrangeEnv
-from rearrange.robot import find_robot
+from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.tasks import make_task
 from rearrange.tasks.true_state import STATE
 from skills.base import SkillArgument
@@ -103,6 +103,14 @@ def check_metadata(path: str | Path, metadata: dict[str, Any], skill: str) -> No
         raise UserError(
             f"{path} holds a policy for '{found}', not for '{skill}': give a checkpoint of {skill}"
         )
+
+
+def robot_of_policy(path: str | Path, metadata: dict[str, Any], asked: str = "") -> str:
+    """Name of the robot that a policy acts with; a UserError where another one is asked for."""
+    own = metadata.get("robot", DEFAULT_ROBOT)
+    if asked not in ("", own):
+        raise UserError(f"{path} acts with the robot {own}, not {asked}: give another policy")
+    return own
 
 
 class LearnedSkill(ObservingSkill):

@@ -8,16 +8,18 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.robot.actions import HOLD, LET_GO
 from skills.base import Skill, SkillArgument
 from skills.knowledge import Body
-from skills.learned import LearnedScenario, LearnedSkill
+from skills.learned import LearnedScenario, LearnedSkill, robot_of_policy
 from skills.modes import MONOLITHIC, POLICY_SUFFIX, parse_modes
 from skills.oracle.skill import OracleSkill
 from skills.random_skill import RandomSkill
 from skills.registry import all_specs, find, shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.spa import Robot, SpaSkill
+from ver import load_policy
 
 RESET_TIMEOUT = 50  # steps (habitat-lab)
 RESET_STEP = 0.0375  # [rad] per step and joint
@@ -96,6 +98,24 @@ def skill_sources(words: str, scenario: str = "") -> dict[str, str | Path]:
             "train it with scripts/train_skill.sh, or use --skills mixed"
         )
     return sources
+
+
+def robot_of(words: str, scenario: str = "", asked: str = "") -> str:
+    """Name of the robot that skills act with: the policies' own, or the one that is asked for.
+
+    Args:
+        words: As in `load_skills`.
+        scenario: As there.
+        asked: A name; "": none is.
+
+    Raises:
+        UserError: A policy has learned to act with another one, or there is none of that name.
+    """
+    robot = asked
+    for path in skill_sources(words, scenario).values():
+        if isinstance(path, Path):
+            robot = robot_of_policy(path, load_policy(path).metadata, robot)
+    return find_robot(robot or DEFAULT_ROBOT).name
 
 
 def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:

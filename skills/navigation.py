@@ -102,7 +102,7 @@ class NavEnvironments(Environments):
                 raise UserError(
                     f"dataset={settings.dataset} is played on habitat-sim: say sim=habitat"
                 )
-            return cls._of(settings, split=chosen, dataset="", scenes=SCENES)
+            return cls.of_settings(settings, split=chosen, dataset="", scenes=SCENES)
         if settings.sim != HABITAT:
             raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")
         check_installed()
@@ -111,7 +111,7 @@ class NavEnvironments(Environments):
                 "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
                 "habitat-test-scenes/v1/{split}/{split}.json.gz"
             )
-        made = cls._of(settings, split=chosen)
+        made = cls.of_settings(settings, split=chosen)
         made.files()
         return made
 

@@ -25,10 +25,11 @@ from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, floor_of
 from rearrange.errors import UserError
 from rearrange.navigation import in_line_of_sight
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import OURS, without_stop_masks
 from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.base import SkillArgument
-from skills.learned import PolicyRunner, check_metadata
+from skills.learned import PolicyRunner, check_metadata, robot_of_policy
 from skills.library import skill_sources
 from skills.modes import MONOLITHIC, parse_modes
 from skills.oracle.skill import begin_oracle
@@ -175,12 +176,14 @@ class TaskPlayer:
         rules: str = OURS,
         changes: Mapping[str, Any] | None = None,
         homes: str = DEFAULT_HOMES,
+        robot: str = DEFAULT_ROBOT,
     ) -> None:
         """Make the task's environment by a set of rules; `changes`: numbers that shall be others."""
         self.skill = skill
         environments = SkillEnvironments.of_rules(skill, split, rules, UNSEEN)
         task = _changed(environments.task, changes)
-        environments = self._adapted(replace(environments, task=task, homes=homes))
+        environments = replace(environments, task=task, homes=homes, robot=robot)
+        environments = self._adapted(environments)
         self.environment: RearrangeEnv = environments(0, 0)
 
     def _adapted(self, environments: SkillEnvironments) -> SkillEnvironments:
@@ -242,7 +245,7 @@ class RandomPlayer(TaskPlayer):
 
 
 def player_of(
-    skill: str, words: str, split: str, homes: str
+    skill: str, words: str, split: str, homes: str, robot: str = ""
 ) -> tuple[str, PolicyPlayer | OraclePlayer | RandomPlayer]:
     """A player of a skill's own task, and where it comes from; a policy takes mean actions.
 
@@ -251,6 +254,7 @@ def player_of(
         words: As `skills.modes.parse_modes` reads them.
         split: Which apartments.
         homes: Which collection of them.
+        robot: Name of the robot; "": the policy's own, or the usual one.
 
     Raises:
         UserError: It has no policy, or what is asked for plays in plans alone.
@@ -261,12 +265,14 @@ def player_of(
         raise UserError(f"--skills {who} plays whole chores: give {skill} another, or film a chore")
     source = skill_sources(f"mixed,{skill}={who}")[skill]
     if isinstance(source, Path):
-        check_metadata(source, load_policy(source).metadata, skill)
+        metadata = load_policy(source).metadata
+        check_metadata(source, metadata, skill)
+        robot_of_policy(source, metadata, robot)
         player = PolicyPlayer(str(source), True, split, place={"homes": homes})
     elif source == ORACLE:
-        player = OraclePlayer(skill, split, homes=homes)
+        player = OraclePlayer(skill, split, homes=homes, robot=robot or DEFAULT_ROBOT)
     else:
-        player = RandomPlayer(skill, split, homes=homes)
+        player = RandomPlayer(skill, split, homes=homes, robot=robot or DEFAULT_ROBOT)
     return str(source), player
 
 

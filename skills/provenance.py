@@ -7,7 +7,7 @@ import platform
 import shlex
 import subprocess
 from argparse import ArgumentParser
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 from importlib import metadata
@@ -71,6 +71,11 @@ def made(
         "machine": machine(),
         "versions": versions(),
     }
+
+
+def told_machine(machine: Mapping[str, Any]) -> str:
+    """A line that names the machine of a result."""
+    return f"machine: {machine['cpu']}, {machine['cores']} cores"
 
 
 def write_result(path: str | Path, record: dict[str, Any]) -> None:

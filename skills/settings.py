@@ -205,7 +205,7 @@ class SkillEnvironments(Environments):
         if check_simulator_name(settings.sim) != "mujoco":
             asked = replace(simulator, randomise=settings.randomise)
             make_simulator(settings.sim, 1, asked).close()
-        return cls._of(settings, split=chosen, starts=asdict(starts))
+        return cls.of_settings(settings, split=chosen, starts=asdict(starts))
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:

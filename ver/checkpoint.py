@@ -28,6 +28,8 @@ from ver.spaces import space_from_json, space_to_json
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
 _MAY_DIFFER = ("initial_log_std", "initial_mean", "binary_threshold", "mixed_precision")
+# Of the network's settings; files until November 2026 have the names on the left
+_RENAMED = {"core": "memory", "switches": "binary_actions", "switch_threshold": "binary_threshold"}
 
 
 def save_policy(
@@ -71,7 +73,7 @@ def load_policy(path: str | Path, device: str | torch.device = "cpu") -> ActorCr
         policy = ActorCritic(
             space_from_json(header["observation_space"]),  # pyright: ignore[reportArgumentType]
             space_from_json(header["action_space"]),
-            config_from_dict(NetworkConfig, header["network"]),
+            _network(header),
         )
     except KeyError as error:
         raise UserError(f"{path} lacks {error} in its header; export the policy anew.") from None
@@ -186,7 +188,7 @@ def write_file(
     write_atomically(Path(path), save(clean, outer))
 
 
-def _checksum(tensors: dict[str, Tensor], text: str = "") -> str:
+def _checksum(tensors: dict[str, Tensor], text: str) -> str:
     """Returns a CRC-32 over text, names and contents: safetensors itself notices no flipped bit."""
     total = zlib.crc32(text.encode())
     for name in sorted(tensors):
@@ -221,9 +223,7 @@ def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tenso
             f"{path}: expected a {expected} file, found none ({found})."
         ) from None
     text = outer.get("json", "")
-    # Older files have a checksum of the tensors alone, the oldest none.
-    valid = (_checksum(tensors, outer["format"] + text), _checksum(tensors))
-    if outer.get("checksum", valid[0]) not in valid:
+    if outer.get("checksum") != _checksum(tensors, outer["format"] + text):
         raise CorruptFileError(f"{path} is corrupt: its checksum does not match; delete it.")
     try:
         return tensors, json.loads(text)
@@ -258,8 +258,7 @@ def check_same_training(
     now = _describe(policy) | {"metadata": metadata}
     old_keys = header["observation_space"]["spaces"]
     new_keys = now["observation_space"]["spaces"]
-    # Read and written once more, so that settings younger than the file have their defaults.
-    network = config_to_dict(config_from_dict(NetworkConfig, header["network"]))
+    network = config_to_dict(_network(header))
     pairs = [
         (f"observation '{key}'", _in_words(old_keys.get(key)), _in_words(new_keys.get(key)))
         for key in sorted(old_keys.keys() | new_keys.keys())
@@ -279,6 +278,12 @@ def check_same_training(
                 f"{path} does not fit this run: {what} was {before}, and is {after} now; choose "
                 f"{mend}, or the settings of before."
             )
+
+
+def _network(header: dict[str, Any]) -> NetworkConfig:
+    """Settings of a file's network; older files have older names, and lack what is younger."""
+    values = {str(_RENAMED.get(name, name)): value for name, value in header["network"].items()}
+    return config_from_dict(NetworkConfig, values)
 
 
 def _in_words(space: dict[str, Any] | None) -> str:

@@ -172,9 +172,7 @@ class DistributedConfig:
 class TrainerConfig:
     """One training run."""
 
-    system: str = (
-        "ver"  # how experience is collected; the names are those of files in ver/collect/systems
-    )
+    system: str = "ver"  # how experience is collected; ver/collect/systems has the names
     total_steps: int = 2_000_000  # environment steps in all
     seed: int = 1  # seeds networks, sampling and environments
     device: str = "cpu"  # cpu or cuda
@@ -278,37 +276,11 @@ def config_from_dict(schema: type[T], values: dict[str, Any]) -> T:
 def _merge(config: Any, addition: Any, source: str) -> Any:
     if not isinstance(addition, DictConfig):
         raise UserError(f"{source} must hold key: value pairs.")
-    _renew(config, addition)
     _check_keys(config, addition, "", source)
     try:
         return OmegaConf.merge(config, addition)
     except OmegaConfBaseException as error:
         raise UserError(f"{source}: {_one_line(error)}") from None
-
-
-_RENAMED = {  # until November 2026
-    "core": "memory",
-    "switches": "binary_actions",
-    "switch_threshold": "binary_threshold",
-    "reset_spread": "reset_log_std",
-}
-
-
-def _renew(config: Any, addition: Any) -> None:
-    """Turns settings under an older name, as in old checkpoints and commands, into today's."""
-    if not isinstance(config, DictConfig) or not isinstance(addition, DictConfig):
-        return
-    for old in [str(key) for key in addition if key not in config]:
-        new = _RENAMED.get(old)
-        if new is not None and new in config:
-            value = addition.pop(old)
-            addition.setdefault(new, value)
-        elif old == "bfloat16" and "mixed_precision" in config:  # true or false, likewise
-            value = "bfloat16" if addition.pop(old) else "none"
-            addition.setdefault("mixed_precision", value)
-    for name in addition:
-        if name in config:
-            _renew(config._get_node(name), addition._get_node(name))
 
 
 def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> None:

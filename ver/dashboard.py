@@ -41,7 +41,7 @@ class Dashboard:
         """Shows a row; keys are `steps`, `steps_per_second` and `section/name`."""
         if self._live is not None:
             size = self._live.console.size
-            self._live.update(self._table(row, size.width, size.height))
+            self._live.update(self.table(row, size.width, size.height))
         elif time.monotonic() - self._printed_at >= self.interval_s:
             self._printed_at = time.monotonic()
             print(self.line(row), flush=True)
@@ -78,7 +78,7 @@ class Dashboard:
         rate = row["steps_per_second"]
         return _clock(max(0.0, self.total_steps - row["steps"]) / rate) if rate > 0 else "?"
 
-    def _table(self, row: dict[str, float], width: int, height: int) -> Group:
+    def table(self, row: dict[str, float], width: int, height: int) -> Group:
         """Two columns without lines, so that all of it fits a terminal of 80 x 24.
 
         Where it does not, the last of each column are left out and counted.

@@ -227,7 +227,7 @@ class PPO:
             self.rate.adapt(numbers["approximate_kl"])
             self._set_rate()
         numbers["gradient_norm"] = self._descend(gradients)
-        self._adapt_entropy(numbers["entropy"])
+        self.adapt_entropy(numbers["entropy"])
         self.updates += 1
         self.after_update(self.updates)
         return numbers
@@ -294,7 +294,8 @@ class PPO:
         self.optimizer.step()
         return norm
 
-    def _adapt_entropy(self, entropy: float) -> None:
+    def adapt_entropy(self, entropy: float) -> None:
+        """Moves the entropy bonus towards its target, given the mean entropy in nats."""
         if not self.config.entropy.learned:
             return
         self.entropy_optimizer.zero_grad(set_to_none=True)

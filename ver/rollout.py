@@ -17,7 +17,7 @@ With a fixed length every environment gets T of a rollout's slots, as in systems
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import torch
@@ -28,8 +28,43 @@ from ver.shared.arrays import SharedArrays, Spec
 from ver.shared.locks import ProcessLock
 from ver.shared.outcomes import TRUNCATED
 
+# A column in shared memory: its length, and its dtype
+Floats = Annotated[np.ndarray, "slots", "float32"]
+Integers = Annotated[np.ndarray, "slots", "int64"]
+OfEnvironments = Annotated[np.ndarray, "environments", "int64"]
+Counter = Annotated[np.ndarray, "one", "int64"]
 
-class RolloutBuffer:
+
+class SlotColumns:
+    """Numbers that are kept of every slot, [C] each."""
+
+    log_probs: Floats
+    values: Floats
+    rewards: Floats  # of the slot's action, known when the next request arrives
+    outcomes: Annotated[
+        np.ndarray, "slots", "uint8"
+    ]  # likewise: CONTINUES, TERMINATED or TRUNCATED
+    final_values: Floats  # value of the observation that a truncation cut off
+    first: Annotated[np.ndarray, "slots", "bool"]  # the episode's first step
+    environments: Annotated[np.ndarray, "slots", "int32"]
+    episodes: Integers
+    steps: Integers
+    versions: Integers  # learner updates that the acting policy had seen
+    rollouts: Integers  # the rollout in which the step is fresh
+    sequences: Integers  # how many slots were ever handed out before this one
+    advantages: Floats  # computed at the end of that rollout
+
+
+def _annotated(kind: type) -> dict[str, tuple[str, str]]:
+    """Length and dtype of every column, from the annotations of a class."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: hint.__metadata__ for name, hint in hints.items()}
+
+
+COLUMNS = tuple(_annotated(SlotColumns))
+
+
+class RolloutBuffer(SlotColumns):
     """(T + 1) x N slots, shared between inference processes, and each environment's newest one.
 
     Large columns are tensors on the learner's device, small ones NumPy arrays on the CPU.
@@ -52,13 +87,18 @@ class RolloutBuffer:
         states: [C, S], the recurrent state before the step, zero at an episode's start.
         large: All of these by name, NumPy arrays on a CPU and tensors elsewhere; see
             `_large_columns`.
-        columns: SharedArrays of the rest; see `_columns`.
-        pointer: [1] slots handed out in this rollout. `written`: [1] slots filled in.
-        limit: [1] slots that this rollout hands out in all.
-        quota: [N] slots that each environment may still get in this rollout.
-        newest: [N] the newest slot of each environment, -1 before the first.
+        columns: SharedArrays of the rest, which is annotated below and in `SlotColumns`.
         current_state: [N, S] the recurrent state before each environment's next step.
     """
+
+    free: Integers  # the order in which slots are handed out
+    newest: OfEnvironments  # the newest slot of each environment, -1 before the first
+    quota: OfEnvironments  # slots that each environment may still get in this rollout
+    limit: Counter  # slots that this rollout hands out in all
+    pointer: Counter  # slots handed out in this rollout
+    written: Counter  # slots filled in
+    handed_out: Counter  # slots handed out in all rollouts so far
+    rollout: Counter  # number of this rollout
 
     def __init__(
         self,
@@ -106,27 +146,8 @@ class RolloutBuffer:
         self.actions = large["action"]
         self.states = large["state"]
         self.current_state = large["current_state"]
-        self.log_probs = self.columns["log_prob"]
-        self.values = self.columns["value"]
-        self.rewards = self.columns["reward"]
-        self.outcomes = self.columns["outcome"]
-        self.final_values = self.columns["final_value"]
-        self.first = self.columns["first"]
-        self.environments = self.columns["environment"]
-        self.episodes = self.columns["episode"]
-        self.steps = self.columns["step"]
-        self.versions = self.columns["version"]
-        self.rollouts = self.columns["rollout"]
-        self.sequences = self.columns["sequence"]
-        self.advantages = self.columns["advantage"]
-        self.free = self.columns["free"]
-        self.limit = self.columns["limit"]
-        self.quota = self.columns["quota"]
-        self.handed_out = self.columns["handed_out"]
-        self.rollout = self.columns["current_rollout"]
-        self.newest = self.columns["newest"]
-        self.pointer = self.columns["pointer"]
-        self.written = self.columns["written"]
+        for name in self.columns.spec:
+            setattr(self, name, self.columns[name])
 
     def __getstate__(self) -> dict[str, Any]:
         # Tensors on a GPU reach a new process as handles to the same memory. (Not yet run.)
@@ -272,35 +293,10 @@ class RolloutBuffer:
                 self.final_values[earlier[-1]] = self.values[newest]
 
 
-COLUMNS = {
-    "log_prob": "float32",
-    "value": "float32",
-    "reward": "float32",  # of the slot's action, known when the next request arrives
-    "outcome": "uint8",  # of the slot's action: CONTINUES, TERMINATED or TRUNCATED
-    "final_value": "float32",  # value of the observation that a truncation cut off
-    "first": "bool",  # the episode's first step
-    "environment": "int32",
-    "episode": "int64",
-    "step": "int64",
-    "version": "int64",  # learner updates that the acting policy had seen
-    "rollout": "int64",  # the rollout in which the step is fresh
-    "sequence": "int64",  # how many slots were ever handed out before this one
-    "advantage": "float32",  # computed at the end of that rollout
-}
-
-
 def _columns(capacity: int, n: int) -> Spec:
-    spec: Spec = {name: ((capacity,), dtype) for name, dtype in COLUMNS.items()}
-    return spec | {
-        "newest": ((n,), "int64"),
-        "free": ((capacity,), "int64"),  # the order in which slots are handed out
-        "limit": ((1,), "int64"),
-        "quota": ((n,), "int64"),
-        "handed_out": ((1,), "int64"),
-        "current_rollout": ((1,), "int64"),
-        "pointer": ((1,), "int64"),
-        "written": ((1,), "int64"),
-    }
+    lengths = {"slots": capacity, "environments": n, "one": 1}
+    columns = _annotated(RolloutBuffer).items()
+    return {name: ((lengths[length],), dtype) for name, (length, dtype) in columns}
 
 
 def _large_columns(

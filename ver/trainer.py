@@ -19,7 +19,7 @@ from ver.collect.environment_worker import MakeEnv, probe_spaces
 from ver.collect.faults import Fault
 from ver.collect.in_flight import PREFIX
 from ver.collect.processes import cores
-from ver.collect.systems import find_system
+from ver.collect.systems import checked_system
 from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import UserError, WorkerCrashError, WriteError
@@ -34,7 +34,6 @@ from ver.random_state import (
     restore_generators,
     seed_everything,
 )
-from ver.ranges import check_ranges
 from ver.rollout import RolloutBuffer
 from ver.rollout_timer import RolloutTimer
 from ver.run_checkpoints import RunCheckpoints
@@ -67,6 +66,8 @@ class Trainer:
         checkpoints: Those of the run directory.
         rollout_steps: Steps learned from together, over all processes.
         interrupted: Whether a signal ended the last `train()`.
+        environment_seed: What the first environment was made with.
+        boundary: What a checkpoint holds of the moment between two rollouts.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Trainer:
         metadata: dict[str, Any] | None = None,
         after_update: AfterUpdate | None = None,
     ):
-        self._system = _check(config)
+        self._system = checked_system(config)
         self.config = config
         self.make_env = make_env
         self.run_directory = Path(run_directory)
@@ -103,9 +104,8 @@ class Trainer:
         self.interrupted = False
         self._signals = StopSignals()
         self._timer = RolloutTimer()
-        self._seed = 0  # of the environments
-        # What a checkpoint holds of the moment between two rollouts; a signal may come later.
-        self._boundary: dict[str, Tensor] = {}
+        self.environment_seed = 0
+        self.boundary: dict[str, Tensor] = {}  # not of now: a signal may come later
         self._ahead: dict[str, Tensor] = {}  # what will be the boundary once a rollout is learned
         self._saved = -1  # steps of the newest checkpoint
         self._resume_if_possible()
@@ -159,19 +159,19 @@ class Trainer:
                 logs.close()
 
     def _make_collector(self, logs: Logs) -> Collector:
-        in_flight = strip_prefix(self._boundary, PREFIX) or None
+        in_flight = strip_prefix(self.boundary, PREFIX) or None
         collector = self._system(
             self.config,
             self.make_env,
             self.policy,
-            self._environment_seed(in_flight is not None),
+            self._choose_environment_seed(in_flight is not None),
             in_flight,
             lambda fault: logs.fault(self._locate(fault), self.steps),
             self._keep_collecting,
         )
         if in_flight is not None and not collector.went_on:
             collector.close()
-            self._boundary = {}
+            self.boundary = {}
             return self._make_collector(logs)
         self.ppo.after_update = collector.publish
         counts = collector.faults.counts
@@ -196,7 +196,7 @@ class Trainer:
             losses = self._collect_and_learn(collector, preemption)
             if losses is None:
                 break
-            self._boundary |= generator_tensors()
+            self.boundary |= generator_tensors()
             row = self._row(collector, losses)
             logs.write_slowly(row)
             row |= self._timer.row(
@@ -230,7 +230,7 @@ class Trainer:
         after = self._ahead  # what is carried beyond the rollout that is learned from now
         if not collector.overlaps:
             losses = self._learn(collector.buffer, preemption)
-            self._boundary = after
+            self.boundary = after
             return losses
         # Learning and its exchange with other ranks are the thread's alone meanwhile. All ranks
         # decide alike on whether there is more to collect: `steps` counts everybody's.
@@ -244,7 +244,7 @@ class Trainer:
             finally:  # what was learned is saved with its boundary, whatever befalls the next one
                 losses = learning.result()
                 collector.copy_weights()
-                self._boundary = after  # a resumed run collects again what it had not learned from
+                self.boundary = after  # a resumed run collects again what it had not learned from
         return losses
 
     def _collect(
@@ -289,9 +289,9 @@ class Trainer:
         if not self.group.main:
             return
         config = config_to_dict(self.config)
-        state = self.ppo.state() | (self._boundary or generator_tensors())
+        state = self.ppo.state() | (self.boundary or generator_tensors())
         values = self.progress.values() | generator_values(self.rng)
-        values |= {"updates": self.ppo.updates, "environment_seed": self._seed}
+        values |= {"updates": self.ppo.updates, "environment_seed": self.environment_seed}
         path = self.checkpoints.path(self.steps)
         save_training(path, self.policy, state, values, config, self.metadata)
         save_policy(
@@ -319,8 +319,8 @@ class Trainer:
             self._seed_generators(self.config.seed + 7919 * self.progress.resumes)
             return
         restore_generators(self.rng, values, tensors)
-        self._seed = values.get("environment_seed", 0)
-        self._boundary = {n: t for n, t in tensors.items() if n.startswith((PREFIX, "rng/"))}
+        self.environment_seed = values.get("environment_seed", 0)
+        self.boundary = {n: t for n, t in tensors.items() if n.startswith((PREFIX, "rng/"))}
 
     def adopt(self, path: str | Path) -> None:
         """Goes on from another run's checkpoint, with random numbers and episodes of its own.
@@ -331,7 +331,7 @@ class Trainer:
             UserError: If the checkpoint is foreign or does not fit the configuration.
         """
         self.load(path)
-        self._boundary = {}
+        self.boundary = {}
         self._seed_generators(self.config.seed + 7919 * self.progress.resumes)
         self.checkpoints.clear()
         self.save()
@@ -366,13 +366,13 @@ class Trainer:
             )
         return self.checkpoints.load_newest(self.load)
 
-    def _environment_seed(self, goes_on: bool = False) -> int:
+    def _choose_environment_seed(self, goes_on: bool = False) -> int:
         if not goes_on:
             # Distinct for every resume: the same first episodes again would be a biased sample.
             sequence = np.random.SeedSequence([self.config.seed, self.progress.resumes])
             first = int(sequence.generate_state(1)[0] % 2**30)
-            self._seed = first + self.group.rank * self.config.collect.num_environments
-        return self._seed
+            self.environment_seed = first + self.group.rank * self.config.collect.num_environments
+        return self.environment_seed
 
     def _seed_generators(self, seed: int) -> None:
         """Seeds every generator; ranks must not sample the same actions."""
@@ -389,13 +389,3 @@ class Trainer:
 
     def _keep_learning(self) -> bool:
         return not self.group.agrees_to_stop(self._signals.urgent)
-
-
-def _check(config: TrainerConfig) -> type[Collector]:
-    """Refuses settings that cannot be; returns the system that they name."""
-    check_ranges(config)
-    system = find_system(config.system)
-    system.check(config)
-    if config.device != "cpu" and not torch.cuda.is_available():
-        raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
-    return system

@@ -1,8 +1,4 @@
-"""Warm starts: a new run's policy begins with the weights of a checkpoint.
-
-The checkpoint's network may lack what this run's has: logarithms of distances among its inputs, or
-a residual core's memory. Both act alike at first, and the new part is what is learned.
-"""
+"""Warm starts: a new run's policy begins with the weights of a checkpoint."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ver.checkpoint import (
@@ -21,7 +16,6 @@ from ver.checkpoint import (
     read_file,
     strip_prefix,
 )
-from ver.config import NetworkConfig, config_from_dict, config_to_dict
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 
@@ -48,17 +42,8 @@ def start_from(
     if not str(path):
         return
     tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
-    weights = strip_prefix(tensors, "policy/")
-    network = policy.network_config
-    before = config_from_dict(NetworkConfig, header["network"])
-    if network.memory == "residual" and before.memory == "none":
-        weights = _add_memory(policy, weights)
-        before.memory = network.memory
-    if network.distances and not before.distances:
-        weights = _add_distances(policy, weights)
-        before.distances, before.distance_scale = network.distances, network.distance_scale
-    header["network"] = config_to_dict(before)
     check_same_training(path, header, policy, metadata, "another trainer.start_from")
+    weights = strip_prefix(tensors, "policy/")
     if reset_log_std:
         own = policy.state_dict()
         weights |= {name: own[name] for name in own if name.endswith(".log_std")}
@@ -83,40 +68,3 @@ def _with_own_actions(
         changed[name] = weights[name].clone()
         changed[name][list(actions)] = own[name][list(actions)]
     return changed
-
-
-def _add_distances(policy: ActorCritic, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Returns weights for a network from those of the same one without `network.distances`.
-
-    The new inputs have weights of zero, so that both act alike, and are not normalised.
-
-    Args:
-        policy: Whose network it is.
-        weights: By name, as `state_dict` has them.
-    """
-    added, end = policy.vectors.distances, policy.vectors.width
-    before_vectors = policy.network_config.visual_features if policy.images.keys else 0
-    wider = dict(weights)
-    for name, own in policy.state_dict().items():
-        if name not in weights:
-            continue
-        old = weights[name]
-        if not old.dim() or own.shape != (*old.shape[:-1], old.shape[-1] + added):
-            continue
-        at = end - added + (before_vectors if name.startswith("core.") else 0)
-        new = old.new_full((*old.shape[:-1], added), float(name == "normaliser.variance"))
-        wider[name] = torch.cat([old[..., :at], new, old[..., at:]], -1)
-    return wider
-
-
-def _add_memory(policy: ActorCritic, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Returns weights for a network with a residual core from those of the one without memory.
-
-    Args:
-        policy: Whose network it is.
-        weights: By name, as `state_dict` has them.
-    """
-    renamed = {name.replace("core.mlp.", "core.plain.mlp."): w for name, w in weights.items()}
-    own = policy.state_dict()
-    new = {name: own[name] for name in own if name.startswith(("core.memory.", "core.add."))}
-    return renamed | new

@@ -27,6 +27,7 @@ from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.episodes.dataset import SAMPLED, shown
 from rearrange.errors import UserError
 from rearrange.render.sheet import Picture, Sheet
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.generator import draw_apartment
 from rearrange.scenes.homes import find_plan
@@ -78,13 +79,14 @@ def load_world(options: argparse.Namespace) -> RearrangeEnv:
     world = RearrangeEnv(
         options.task,
         split=options.split,
-        simulator=SimulatorConfig(camera_size=8),
+        simulator=SimulatorConfig(robot=options.robot, camera_size=8),
         homes=options.homes,
     )
     count = options.episode + 1
-    episodes, _ = find_dataset(options.dataset, options.task, options.split, count, options.homes)
+    place = options.split, count, options.homes, options.robot
+    episodes, _ = find_dataset(options.dataset, options.task, *place)
     if episodes is None and options.dataset is None:
-        path = default_path(options.task, options.split, options.homes)
+        path = default_path(options.task, options.split, options.homes, options.robot)
         if path.exists():
             raise UserError(
                 f"--episode {options.episode}: {shown(path)} holds {len(EpisodeSet.load(path))} "
@@ -114,6 +116,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
     parser.add_argument("--homes", **HOMES)
     parser.set_defaults(homes=None)
+    parser.add_argument("--robot", default=DEFAULT_ROBOT, metavar="NAME", help="who acts")
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)

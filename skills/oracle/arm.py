@@ -32,13 +32,14 @@ class Arm:
         joints: Measured arm joints [J], rad.
         holding: Whether the gripper holds anything.
         speed: Of the fastest arm joint [rad/s].
+        targets: Joint targets of the simulator [J], rad.
     """
 
     spec: RobotSpec
     joints: np.ndarray
     holding: bool
     speed: float
-    _targets: np.ndarray
+    targets: np.ndarray
     _targets_known: bool  # those that were left behind are not part of what is sensed
 
     def command(
@@ -57,9 +58,9 @@ class Arm:
         action = layout.physical(arm, grip, forward, turn)
         measured = self.joints
         targets = np.clip(
-            self._targets + action[layout.arm], measured - TARGET_LEAD, measured + TARGET_LEAD
+            self.targets + action[layout.arm], measured - TARGET_LEAD, measured + TARGET_LEAD
         )
-        self._targets = np.clip(targets, *self.spec.limits)
+        self.targets = np.clip(targets, *self.spec.limits)
         return action
 
     def toward(
@@ -70,7 +71,7 @@ class Arm:
         turn: float = 0.0,
     ) -> np.ndarray:
         """One action of the arm towards a posture [J]."""
-        return self.command(posture - self._targets, forward, turn, grip)
+        return self.command(posture - self.targets, forward, turn, grip)
 
     def find_targets(self) -> Actions:
         """Once per use: learn the joint targets that were left behind, by letting the arm come to rest."""
@@ -79,7 +80,7 @@ class Arm:
                 if self.speed < STILL:
                     break
                 yield self.command()
-            self._targets, self._targets_known = self.joints, True
+            self.targets, self._targets_known = self.joints, True
         return True
 
     def follow(self, path: np.ndarray, settle: bool = True) -> Actions:
@@ -91,7 +92,7 @@ class Arm:
                 reference = first + (second - first) * (k / count)
                 yield self.toward(reference)
                 for _ in range(3):  # the arm lags: let it catch up
-                    if np.abs(reference - self._targets).max() < CAUGHT_UP:
+                    if np.abs(reference - self.targets).max() < CAUGHT_UP:
                         break
                     yield self.toward(reference)
         return (yield from self.settle(path[-1])) if settle else True

@@ -109,7 +109,7 @@ class HandleOracle(Oracle):
         for _ in range(SETTLE_STEPS):
             if np.abs(goal - self.joints).max() < SETTLED:
                 return True
-            yield self.command(goal - self._targets)
+            yield self.command(goal - self.targets)
         return bool(np.abs(goal - self.joints).max() < 2.0 * SETTLED)
 
     def _first_unfolding(
@@ -142,7 +142,7 @@ class HandleOracle(Oracle):
         length = max(float(np.abs(posture - start).max()), 1e-9)
         for k, (forward, turn) in enumerate(actions):
             share = min(max(k - first + 1, 0) * ARM_PACE / length, 1.0)
-            arm = start + (posture - start) * share - self._targets
+            arm = start + (posture - start) * share - self.targets
             yield self.command(arm, float(forward), float(turn))
             heading = expected[2] + 0.5 * turn
             expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
@@ -199,7 +199,7 @@ class HandleOracle(Oracle):
         heading = self.base_pose[2] + 0.5 * turn
         forward = float(gap[0] * math.cos(heading) + gap[1] * math.sin(heading))
         forward = float(np.clip(forward, -self.config.forward_step, self.config.forward_step))
-        return self.command(posture - self._targets, forward, turn, grip)
+        return self.command(posture - self.targets, forward, turn, grip)
 
     def _progress(self, grasp: Grasp) -> float:
         """The opening to which the present base pose belongs [m or rad]."""

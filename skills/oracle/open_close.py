@@ -77,7 +77,7 @@ class OpenOracle(HandleOracle):
         )
         for _ in range(2):
             if touched and not self.holds_handle:
-                yield self.command(grasp.unfold[-1] - self._targets, grip=HOLD)
+                yield self.command(grasp.unfold[-1] - self.targets, grip=HOLD)
         if not self.holds_handle:
             self.failure = "open: no contact"
         return self.holds_handle
@@ -94,7 +94,7 @@ class OpenOracle(HandleOracle):
         still = 0
         for _ in range(WAIT):
             before = self.fixture.handle(self.opening)
-            yield self.command(grasp.unfold[-1] - self._targets, grip=HOLD)
+            yield self.command(grasp.unfold[-1] - self.targets, grip=HOLD)
             moved = np.abs(self.fixture.handle(self.opening) - before).max()
             still = still + 1 if moved < STILL else 0
             if still == 3:
@@ -187,9 +187,9 @@ class CloseOracle(HandleOracle):
         for forward, turn in actions:
             if self._is_closed:
                 break
-            yield self.command(posture - self._targets, float(forward), float(turn))
+            yield self.command(posture - self.targets, float(forward), float(turn))
         for _ in range(COAST):
             if self._is_closed:
                 break
-            yield self.command(posture - self._targets)
+            yield self.command(posture - self.targets)
         return (yield from self._straight(-BACK))

@@ -59,7 +59,7 @@ class Oracle(Arm):
         self._steps: Actions | None = None
         self._state: SimState | None = None
         self._world = 0
-        self._targets, self._targets_known = np.zeros(0), False
+        self.targets, self._targets_known = np.zeros(0), False
         self._finished = True
 
     # --- driven from outside --------------------------------------------------------------------
@@ -84,7 +84,7 @@ class Oracle(Arm):
 
     def _begin(self, state: SimState, i: int, steps: Actions) -> None:
         self._state, self._world, self._steps = state, i, steps
-        self._targets = np.array(state.arm_joints[i], dtype=float)
+        self.targets = np.array(state.arm_joints[i], dtype=float)
         self._targets_known = False  # those of the simulator are not part of its state
         self._finished, self.failure = False, ""
 

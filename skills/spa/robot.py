@@ -69,7 +69,7 @@ class Robot(Senses, Arm):
                 again before each plan.
             daring: See SeenBasePlanner.
         """
-        target = self._focus
+        target = self.focus
         for _ in range(REPLANS):
             planner = self.base_planner(target, daring)
             pose = goal(planner)

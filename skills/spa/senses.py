@@ -65,6 +65,7 @@ class Senses:
     Attributes:
         spec: Its body.
         seen: Map of the running episode.
+        focus: Place that the skill was told [3], start frame, m.
         load: What is held, None if nothing is.
         models: Joint -> boxes of the furniture that it belongs to, as it stands [B, 8].
         opened: Joint -> the part and how far the robot has opened it [m or rad].
@@ -92,13 +93,13 @@ class Senses:
             self._observed = now
             self.seen, self.load, self.models, self.opened = VoxelMap(), None, {}, {}
             self._frames: deque[np.ndarray] = deque(maxlen=FOCUS_FRAMES)
-            self._focus = np.full(3, np.inf)
+            self.focus = np.full(3, np.inf)
         focus = self.observed.to_start_frame(position)
-        if np.abs(focus - self._focus).max() > 0.02:
+        if np.abs(focus - self.focus).max() > 0.02:
             self._frames.clear()
-        self._focus = focus
+        self.focus = focus
         self.failure = ""
-        self._targets, self._targets_known = self.joints, False
+        self.targets, self._targets_known = self.joints, False
         self._previous, self.speed = self.joints, 0.0
         self._since = SENSE_EVERY
         self._wanted: np.ndarray | None = None  # where the last action should bring the base
@@ -160,7 +161,7 @@ class Senses:
         points = to_start_frame(points, pose)
         self.seen.carve(depth, pose, eye)
         self.seen.add(points)
-        near = np.hypot(*(points[:, :2] - self._focus[:2]).T) < FOCUS_RADIUS
+        near = np.hypot(*(points[:, :2] - self.focus[:2]).T) < FOCUS_RADIUS
         if near.any():
             self._frames.append(points[near])
         return points

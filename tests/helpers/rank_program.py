@@ -43,15 +43,13 @@ def half_of(buffer: RolloutBuffer, rank: int) -> RolloutBuffer:
     n = buffer.num_environments // 2
     half = RolloutBuffer(OBSERVATIONS, ACTIONS, n, buffer.length, buffer.states.shape[1])
     slots = np.flatnonzero(buffer.environments // n == rank)
-    names = ("log_prob", "value", "reward", "outcome", "final_value", "first", "episode", "step")
-    for name in names:
-        half.columns[name][:] = buffer.columns[name][slots]
+    small = ("log_probs", "values", "rewards", "outcomes", "final_values", "first")
+    for name in (*small, "episodes", "steps", "previous_actions", "actions", "states"):
+        getattr(half, name)[:] = getattr(buffer, name)[slots]
     half.environments[:] = buffer.environments[slots] - rank * n
     half.sequences[:] = np.arange(len(slots))
     half.rollouts[:] = half.rollout[0]
     half.observations["x"][:] = buffer.observations["x"][slots]
-    for name in ("previous_actions", "actions", "states"):
-        getattr(half, name)[:] = getattr(buffer, name)[slots]
     half.newest[:] = [np.flatnonzero(half.environments == e)[-1] for e in range(n)]
     return half
 
@@ -128,7 +126,6 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
         after_update=lambda _, r: rows.append(r),
     )
     first = {"digest": digest(state_of(trainer.ppo)), "resumes": trainer.progress.resumes}
-    seed = trainer._environment_seed()
     draw = [float(torch.rand(())), float(trainer.rng.random())]
     trainer.train()
     return {
@@ -139,7 +136,7 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
         "interrupted": trainer.interrupted,
         "rows": rows,
         "draw": draw,
-        "environment_seed": seed,
+        "environment_seed": trainer.environment_seed,
         "learning_rate": trainer.ppo.learning_rate,
     }
 

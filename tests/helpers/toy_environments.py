@@ -10,15 +10,6 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-SMALL_RUN = (  # settings of a training that takes a moment
-    "tensorboard=false",
-    "learner_threads=1",
-    "network.hidden_size=8",
-    "collect.num_environments=2",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-)
-
 
 class RememberCue(gymnasium.Env):
     """A cue of -1 or 1 is shown at the first step only; every action must share its sign."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.helpers import ROOT, toy_environments
-from ver.config import TrainerConfig, merge_config
+from tests.helpers.small_runs import small_run
 from ver.trainer import Trainer
 
 PROGRAM = """
@@ -19,8 +19,8 @@ for steps in (64, 128):
 
 def train(directory: Path, steps: int, name: str = "wandb") -> dict:
     """Train up to so many steps with the tracker of this name."""
-    words = [*toy_environments.SMALL_RUN, f"total_steps={steps}", f"tracker={name}", "project=mine"]
-    config = merge_config(TrainerConfig, [], words)
+    words = ["collect.num_environments=2", f"tracker={name}", "project=mine"]
+    config = small_run(f"total_steps={steps}", *words)
     return Trainer(config, toy_environments.make_cue, directory, {"skill": "remember"}).train()
 
 

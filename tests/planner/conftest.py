@@ -3,9 +3,12 @@ from __future__ import annotations
 import pytest
 
 from planner import scenarios
-from planner.problem import build_problem
+from planner.executive import Executive
+from planner.problem import build_problem, drawers_of
+from planner.replanning import Replanner, ReplanSettings
 from planner.scenarios import Stage
 from planner.search import find_plan
+from skills.knowledge import Knowledge
 from tests.helpers.planner_fakes import (
     FakeSkill,
     FakeWorld,
@@ -13,6 +16,7 @@ from tests.helpers.planner_fakes import (
     make_skills,
     make_table_episode,
 )
+from tests.helpers.planner_faults import NearSighted
 
 
 @pytest.fixture
@@ -53,3 +57,34 @@ def stage(monkeypatch, stage_factory) -> Stage:
     stage = stage_factory()
     monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     return stage
+
+
+@pytest.fixture
+def follow(world, skills):
+    """Plans an episode and follows the plan, with new plans where it goes wrong."""
+
+    def follow(
+        episode=None,
+        senses=None,
+        close=False,
+        replan=True,
+        executive=None,
+        level="robot",
+        **settings,
+    ):
+        if episode is not None:
+            world.load(episode)
+        task = build_problem(world.episode, close)
+        replanner = Replanner(
+            world.episode,
+            ReplanSettings(**{"limit": 5} | settings),
+            lambda problem: find_plan(problem, validate=True),
+            Knowledge(world, level, drawers_of(world.episode), senses or NearSighted()),
+            close,
+        )
+        plan = find_plan(task.problem)
+        return Executive(skills, executive).run(
+            world, plan, task.arguments, replanner=replanner if replan else None
+        )
+
+    return follow

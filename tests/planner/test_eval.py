@@ -50,7 +50,7 @@ def test_homes_reach_the_world_and_the_record(stage, monkeypatch, tmp_path):
     opened = []
     monkeypatch.setattr(scenarios, "open_stage", lambda *asked: opened.append(asked) or stage)
     result = run_json(tmp_path, "--episodes", "1", "--homes", GENERATED)
-    assert opened[0][-1] == GENERATED
+    assert opened[0][-2:] == (GENERATED, "fetch")
     assert result["homes"] == result["made"]["homes"] == GENERATED
 
 

@@ -125,10 +125,10 @@ def test_a_skills_own_task_is_a_plan_of_one_step():
     assert video.caption(world, Moment((call,), 0, "open_fridge", call.argument, 1)) == (
         "1/1  opening the fridge"
     )
-    assert panels._line_title(world.episode, (call,), 200) == "fridge"
+    assert panels.line_title(world.episode, (call,), 200) == "fridge"
     world = FakeWorld(make_episode(1, target_joint="drawer_left_top"))
     call = film.only_call("open_cab", world)
-    assert panels._line_title(world.episode, (call,), 200) == "top left drawer"
+    assert panels.line_title(world.episode, (call,), 200) == "top left drawer"
     world = FakeWorld(make_episode(1, held_slot=3))
     assert film.only_call("place", world).argument.kind == "goal"
 
@@ -136,17 +136,17 @@ def test_a_skills_own_task_is_a_plan_of_one_step():
 def test_metrics_become_the_record_of_a_plan():
     failures = {"failure/wrong_object": 0.0, "failure/force_limit": 1.0, "failure/timeout": 0.0}
     metrics = {"success": 0.0, "success_once": 1.0, "length": 12.0}
-    execution = film._execution("pick", metrics | failures)
+    execution = film.execution_of("pick", metrics | failures)
     assert (execution.success_at_end, execution.success_once) == (False, True)
     assert execution.failure == "pick: force limit"
     assert execution.steps == 12
-    won = film._execution("pick", {**metrics, "success": 1.0, **failures})
+    won = film.execution_of("pick", {**metrics, "success": 1.0, **failures})
     assert (won.success_at_end, won.failure) == (True, None)
 
 
 @pytest.mark.slow
 def test_a_training_task_is_filmed_as_it_is_played(tmp_path):
-    player = film.SkillPlayer("pick", 0, 1)
+    player = film.SkillPlayer("pick", "mixed", 0, 1, ("classic", ""))
     path = tmp_path / "pick.mp4"
     take = player.play(0, None)
     assert player.play(0, path) == take
@@ -184,4 +184,4 @@ def test_a_film_of_a_policy_that_is_none_of_the_skill_is_refused(words, told):
 
     words = words.replace("place.saf", f"{CHECKPOINTS}/place.saf")
     with pytest.raises(USER_ERRORS, match=told):
-        film.SkillPlayer("pick", words, 0, 1, "classic")
+        film.SkillPlayer("pick", words, 0, 1, ("classic", ""))

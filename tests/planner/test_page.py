@@ -119,8 +119,9 @@ def test_rates_are_compared_by_name(result):
     html = page.page([result, result | other])
     (chart, *_) = pictures(html)
     told = [title.text for title in chart.iter("title")]
+    rate = first["success_at_end"]
     assert [each.split(", ")[-1] for each in told if each.startswith("other")] == [
-        f"{first['name']}: {page.charts._interval(page._rate(first['success_at_end']))}",
+        f"{first['name']}: {rate['mean']:.1%} ({100 * rate['low']:.1f} to {100 * rate['high']:.1f})",
         "pick_1: 25.0% (20.0 to 30.0)",
         "open_cab_0: 25.0% (20.0 to 30.0)",
         "full task: 50.0% (40.0 to 60.0)",

@@ -48,8 +48,8 @@ def width(text, size):
 
 def test_lines_of_the_plan_leave_room_for_their_dots():
     episode, calls = make_table_episode(), moment_of(0).calls
-    assert panels._line_title(episode, calls[:8], 500) == "cracker box to table 1"
-    assert panels._line_title(episode, calls[:8], 100) == "cracker box"
+    assert panels.line_title(episode, calls[:8], 500) == "cracker box to table 1"
+    assert panels.line_title(episode, calls[:8], 100) == "cracker box"
     four = video.PANEL_WIDTH - 2 * video.MARGIN - 4 * 11
     for slot in range(len(APARTMENT.slot_kinds)):
         for name in APARTMENT.open_receptacles:

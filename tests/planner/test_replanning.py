@@ -1,19 +1,11 @@
 """Replanning in a world without physics, where the robot sees what is within two metres."""
 
-import math
-
 import numpy as np
 import pytest
 
-from planner.executive import LOOK_STEPS, Executive, ExecutiveSettings
-from planner.problem import build_problem, drawers_of
-from planner.record import missed_steps
-from planner.replanning import Replanner, ReplanSettings
-from planner.search import find_plan
+from planner.executive import LOOK_STEPS
 from rearrange.scenes.apartment_kind import APARTMENT
-from rearrange.sim.base import NOTHING
-from skills.knowledge import Knowledge, Observed, Truth
-from skills.knowledge.senses import object_position
+from skills.knowledge import Truth
 from tests.helpers.planner_fakes import (
     FIRST_SLOT,
     make_episode,
@@ -21,101 +13,20 @@ from tests.helpers.planner_fakes import (
     make_table_episode,
     with_receptacles,
 )
-
-FRIDGE = APARTMENT.joints.index("fridge_door")
-
-
-class NearSighted(Observed):
-    """What `Observed` knows, with eyes for a world that draws no images."""
-
-    def find(self, world, slot, near):
-        place = object_position(world.state, slot)
-        return place if self.shows(world, place) else None
-
-    def shows(self, world, position):
-        return math.dist(world.state.base_pose[0, :2], position[:2]) < 2.0
-
-
-@pytest.fixture
-def follow(world, skills):
-    """Plans an episode and follows the plan."""
-
-    def follow(
-        episode=None,
-        senses=None,
-        close=False,
-        replan=True,
-        executive=None,
-        level="robot",
-        **settings,
-    ):
-        if episode is not None:
-            world.load(episode)
-        task = build_problem(world.episode, close)
-        replanner = Replanner(
-            world.episode,
-            ReplanSettings(**{"limit": 5} | settings),
-            lambda problem: find_plan(problem, validate=True),
-            Knowledge(world, level, drawers_of(world.episode), senses or NearSighted()),
-            close,
-        )
-        plan = find_plan(task.problem)
-        return Executive(skills, executive).run(
-            world, plan, task.arguments, replanner=replanner if replan else None
-        )
-
-    return follow
-
-
-def fail_once(skill, target, fault=lambda world, argument: None):
-    """The first use for this target has the fault, all others work."""
-    faults = [fault]
-    skill.misses = (target,)
-    skill.wrong = lambda world, argument: (
-        faults.pop()(world, argument) if faults else skill.effect(world, argument)
-    )
-
-
-def fail_each(skill, faults):
-    """As `fail_once`, for several targets: target -> fault."""
-    skill.misses, faults = tuple(faults), dict(faults)
-    skill.wrong = lambda world, argument: faults.pop(argument.target_index, skill.effect)(
-        world, argument
-    )
-
-
-def knocks(target):
-    """A fault of Pick: it takes its object, but pushes what was placed for another target."""
-
-    def knock(world, argument):
-        world.state.held_object[0] = argument.slot
-        world.state.object_position[0, FIRST_SLOT + target, 1] += 1.0
-
-    return knock
-
-
-def disturbances(execution):
-    found = [h for h in execution.hand_offs if h.deviation == "moved a placed object"]
-    return [(h.skill, h.label, h.targets) for h in found]
-
-
-def drop(world, argument):
-    world.state.held_object[0] = NOTHING
-
-
-def texts(execution):
-    return [decision.text for decision in execution.decisions]
-
-
-def used(execution, skill):
-    return [h.label for h in execution.hand_offs if h.skill == skill]
-
-
-def assert_all_done(execution):
-    assert execution.success_at_end
-    assert execution.success_once
-    assert execution.failure is None
-    assert all(i.once and i.at_end for i in execution.interactions)
+from tests.helpers.planner_faults import (
+    FRIDGE,
+    NearSighted,
+    assert_all_done,
+    disturbances,
+    drop,
+    fail_each,
+    fail_once,
+    fall_shut,
+    knocks,
+    take_a_can,
+    texts,
+    used,
+)
 
 
 def test_without_faults_the_plan_is_followed_as_ever(follow, world):
@@ -159,9 +70,6 @@ def test_an_object_that_was_pushed_is_told_where_it_is_now(follow, skills):
 
 
 def test_a_wrong_object_is_put_back_where_it_was(follow, world, skills):
-    def take_a_can(world, argument):
-        world.state.held_object[0] = 0
-
     world.state.object_position[0, 0] = (2.1, 0.1, 0.8)
     assert APARTMENT.slot_kinds[0] != APARTMENT.slot_kinds[FIRST_SLOT + 1]
     fail_once(skills["pick"], 1, take_a_can)
@@ -321,145 +229,13 @@ def test_the_hand_is_emptied_before_a_door_is_opened(follow, skills):
         make_episode(1), [("sofa", "fridge_middle")], articulated={"fridge_door": 1.5}
     )
     # The fridge falls shut, and the object is still in the hand.
-    fail_once(skills["place"], 0, lambda world, _: world.move_joint("fridge_door", 0.0))
+    fail_once(skills["place"], 0, fall_shut)
     execution = follow(episode, senses=Truth())
     assert "still in the hand" in texts(execution)[0]
     assert "hand first; new plan of 2 steps: navigate back, place back" in texts(execution)[0]
     assert "object_0 is still to be done" in texts(execution)[1]
     assert used(execution, "place") == ["goal_0", "back", "goal_0"]
     assert_all_done(execution)
-
-
-def test_a_timeout_is_no_fault_where_its_effect_is_there(follow, skills):
-    skills["pick"].never_done = (1,)
-    execution = follow()
-    assert texts(execution) == [
-        "pick object_1 (003_cracker_box): time-out after 10 steps, but its effect is there; goes on"
-    ]
-    assert_all_done(execution)
-    assert missed_steps(execution.hand_offs) == frozenset()
-
-
-def test_a_drive_that_never_stopped_may_have_arrived(follow, world, skills):
-    def stay_away(world, argument):
-        world.state.base_pose[0] = (argument.position[0] - 1.6, argument.position[1], 0.0)
-
-    skills["navigate"].never_done = (1,)
-    fail_once(skills["navigate"], 1, stay_away)
-    execution = follow()
-    object_1, goal_1 = (
-        f"navigate {name}_1 (003_cracker_box): time-out" for name in ("object", "goal")
-    )
-    assert "new plan of 16 steps: navigate object_1" in texts(execution)[0]
-    goes_on = "after 10 steps, but its effect is there; goes on"
-    assert texts(execution)[1:] == [f"{object_1} {goes_on}", f"{goal_1} {goes_on}"]
-    assert missed_steps(execution.hand_offs) == {4}
-    assert_all_done(execution)
-
-
-def test_drives_may_time_out_where_they_shall_proceed(follow, skills):
-    skills["navigate"].misses = skills["navigate"].never_done = (2,)  # far from its target
-    execution = follow(executive=ExecutiveSettings(navigate_timeout_ends=False))
-    assert execution.decisions == ()
-    assert [h.ending for h in execution.hand_offs if h.skill == "navigate"].count("time-out") == 2
-    assert_all_done(execution)
-
-
-def test_the_way_back_counts_against_whose_pick_went_wrong(follow, world, skills):
-    def take_a_can(world, argument):
-        world.state.held_object[0] = 0
-
-    world.state.object_position[0, 0] = (2.1, 0.1, 0.8)
-    fail_once(skills["pick"], 1, take_a_can)
-    stuck = [True] * 3  # so often it is not let go
-    skills["place"].misses = tuple(range(5))
-    skills["place"].wrong = lambda world, argument: (
-        stuck.pop() if stuck and argument.slot == 0 else skills["place"].effect(world, argument)
-    )
-    execution = follow(per_object=2)
-    assert {a.target_index for a in skills["place"].resets if a.slot == 0} == {1}
-    given_up = [text for text in texts(execution) if "gives up" in text]
-    assert ["gives up object_1 (tried often enough)" in text for text in given_up] == [True]
-    assert [i.once for i in execution.interactions] == [True] * 2 + [False] * 8
-    assert used(execution, "place")[-1] == "goal_4"
-
-
-def test_what_is_still_to_be_done_is_not_its_objects_fault(follow, skills):
-    episode = with_receptacles(
-        make_episode(1), [("sofa", "fridge_middle")], articulated={"fridge_door": 1.5}
-    )
-    fail_once(skills["place"], 0, lambda world, _: world.move_joint("fridge_door", 0.0))
-    execution = follow(episode, senses=Truth(), per_object=1)
-    assert "object_0 is still to be done" in texts(execution)[1]
-    assert not any("gives up" in text for text in texts(execution))
-    assert_all_done(execution)
-
-
-def test_an_object_that_never_works_is_given_up(follow, skills):
-    skills["pick"].misses = (1,)
-    execution = follow(per_object=2)
-    assert used(execution, "pick") == [f"object_{k}" for k in (0, 1, 1, 1, 2, 3, 4)]
-    assert "gives up object_1 (tried often enough); new plan of 12 steps" in texts(execution)[-1]
-    assert execution.failure == "pick: nothing held"
-    assert [i.once for i in execution.interactions] == [True] * 2 + [False] * 8
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_there_are_no_more_new_plans_than_allowed(follow, skills, limit):
-    skills["pick"].misses = skills["pick"].never_done = (1, 2, 3)
-    execution = follow(limit=limit, per_object=5)
-    plans = [d for d in execution.decisions if d.plan is not None]
-    assert len(plans) == limit
-    # Then it is TP-SRL's executive: the next time-out ends the episode.
-    assert used(execution, "pick") == ["object_0", *["object_1"] * (limit + 1)]
-    assert execution.failure == "pick: time-out"
-
-
-def test_the_force_limit_ends_the_episode_as_ever(follow, world):
-    world.force_limit_at = 8
-    execution = follow()
-    assert (execution.steps, execution.failure) == (8, "pick: force limit")
-
-
-def test_a_force_limit_while_looking_ends_the_episode(follow, world):
-    world.force_limit_at = 30  # the first object is placed, and the arm folded, after 24 steps
-    execution = follow()
-    assert (execution.steps, execution.failure) == (30, "look: force limit")
-
-
-DONE_AFTER = 39 * 3 + 4 * LOOK_STEPS  # the last Place's end
-
-
-@pytest.mark.parametrize("left", [0, 1, 3, 4, 20, 33, 34])
-def test_looking_costs_no_success_that_was_there(follow, left):
-    execution = follow(executive=ExecutiveSettings(max_steps=DONE_AFTER + left))
-    assert_all_done(execution)
-    assert execution.steps == DONE_AFTER + left
-    assert missed_steps(execution.hand_offs) == frozenset()
-
-
-def test_a_handle_may_be_let_go_with_the_last_step(follow, skills):
-    def cling(world, argument):
-        skills["place"].effect(world, argument)
-        world.state.held_handle[0] = FRIDGE
-
-    fail_once(skills["place"], 4, cling)
-    execution = follow(executive=ExecutiveSettings(max_steps=DONE_AFTER + 3 + LOOK_STEPS + 1))
-    assert "holds a handle after 3 steps; new plan of 0 steps" in texts(execution)[0]
-    assert execution.success_at_end
-
-
-def test_the_step_limit_ends_what_is_not_done(follow):
-    execution = follow(executive=ExecutiveSettings(max_steps=DONE_AFTER - 1))
-    assert execution.failure == "place: step limit"
-
-
-def test_the_camera_turns_to_what_was_placed(follow, world):
-    follow(make_episode(1))
-    # The goal lies 0.6 m straight ahead, behind the robot's own hand: it turns until it is seen aside.
-    turns = [action[9] for action in world.actions if action[9] != 0.0]
-    assert turns[0] == pytest.approx(-0.0833)
-    assert len(turns) == LOOK_STEPS  # this world's base does not turn
 
 
 def test_groceries_go_back_into_the_open_fridge(follow, skills):
@@ -481,3 +257,11 @@ def test_another_object_of_the_kind_is_not_taken_for_one_that_is_hidden(follow):
     execution = follow(senses=Behind())
     assert execution.decisions == ()
     assert_all_done(execution)
+
+
+def test_the_camera_turns_to_what_was_placed(follow, world):
+    follow(make_episode(1))
+    # The goal lies 0.6 m straight ahead, behind the robot's own hand: it turns until it is seen aside.
+    turns = [action[9] for action in world.actions if action[9] != 0.0]
+    assert turns[0] == pytest.approx(-0.0833)
+    assert len(turns) == LOOK_STEPS  # this world's base does not turn

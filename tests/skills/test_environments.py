@@ -27,12 +27,12 @@ class Dances(Environments):
 
 
 def test_fields_come_from_the_settings_of_their_names():
-    made = Dances._of(Settings(), split="val")
+    made = Dances.of_settings(Settings(), split="val")
     assert made == Dances("dance", {"size": 1.0}, ("/home/me/private.json",), "val")
 
 
 def test_a_checkpoint_keeps_no_private_folder():
-    kept = Dances._of(Settings()).metadata()
+    kept = Dances.of_settings(Settings()).metadata()
     assert kept == {
         "skill": "dance",
         "body": {"size": 1.0},

@@ -113,7 +113,7 @@ def test_a_policy_may_be_judged_by_other_numbers_of_its_task(pick_checkpoint, tm
 @pytest.mark.parametrize("policy", ["learned", "oracle", "random"])
 def test_whoever_plays_is_in_the_homes_that_are_asked_for(policy, pick_checkpoint):
     options = evaluation.parse(["pick", "--policy", policy, "--homes", GENERATED])
-    world = evaluation._make_player(str(pick_checkpoint), options).environment
+    world = evaluation.make_player(str(pick_checkpoint), options).environment
     world.reset(seed=1)
     assert world.episode.layout in layouts_of("val", GENERATED)
 
@@ -179,14 +179,14 @@ def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys,
 
 
 def test_sanity_rows_are_by_the_rules_of_the_policy(make_checkpoint, monkeypatch, tmp_path):
-    worlds, make_player = [], evaluation._make_player
+    worlds, make_player = [], evaluation.make_player
 
     def record_world(checkpoint, options):
         player = make_player(checkpoint, options)
         worlds.append(player.environment)
         return player
 
-    monkeypatch.setattr(evaluation, "_make_player", record_world)
+    monkeypatch.setattr(evaluation, "make_player", record_world)
     path = tmp_path / "pick.json"
     arguments = ["--checkpoint", str(make_checkpoint("pick", "rules=hab")), "--episodes", "1"]
     arguments += ["--workers", "1", "--sanity", "--json", str(path), "task.max_steps=3"]

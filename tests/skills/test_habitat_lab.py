@@ -49,16 +49,16 @@ class OldEnvironment:
 
     def reset(self):
         self.count = 0
-        return self._observation()
+        return self.observation()
 
     def step(self, action):
         self.actions.append(action)
         self.count += 1
         success = self.count == 3 and action[0] > 0.5
         done = success or self.count == 5
-        return self._observation(), 0.5, done, {"pick_success": success}
+        return self.observation(), 0.5, done, {"pick_success": success}
 
-    def _observation(self):
+    def observation(self):
         value = np.float32(0.1 * self.count)
         return {"head_depth": np.full((4, 4, 1), value), "joint": np.full(7, value)}
 
@@ -129,7 +129,7 @@ def test_actions_are_cut_to_what_habitat_lab_uses(old):
 
 def test_choices_are_passed_on_as_whole_numbers(old):
     old.action_space = types.SimpleNamespace(n=4)
-    old.step = lambda action: (old._observation(), 0.0, bool(old.actions.append(action)), {})
+    old.step = lambda action: (old.observation(), 0.0, bool(old.actions.append(action)), {})
     env = HabitatLabEnv("pointnav.yaml", [])
     assert env.action_space == spaces.Discrete(4)
     env.reset()

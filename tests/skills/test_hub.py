@@ -79,14 +79,14 @@ def result_of(path, policy):
 
 
 def test_a_card_has_the_figures_of_this_very_policy(tmp_path):
-    result = hub._result_of(result_of(tmp_path / "result.json", POLICY), POLICY)
+    result = hub.checked_result(result_of(tmp_path / "result.json", POLICY), POLICY)
     card = hub.model_card("me/close_fridge", {"skill": "close_fridge"}, result)
     assert "| the policy | 500 | 96.2 (94.1 to 97.6) |" in card
     assert "| blind | 20 | 0.0 (94.1 to 97.6) |" in card
     assert card.startswith("---\nlibrary_name: rearrange\n")
     other = result_of(tmp_path / "other.json", CHECKPOINTS / "pick.safetensors")
     with pytest.raises(Exception, match="was made with another policy"):
-        hub._result_of(other, POLICY)
+        hub.checked_result(other, POLICY)
     other.write_text("{}")
     with pytest.raises(Exception, match=r"expected what skills\.eval --json writes"):
-        hub._result_of(other, POLICY)
+        hub.checked_result(other, POLICY)

@@ -24,22 +24,11 @@ from skills.navigation import (
     load_episodes,
 )
 from skills.settings import environments_of, make_environments
-from tests.helpers.small_runs import logged
+from tests.helpers.small_runs import TINY_NAVIGATION, logged
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
 
-TINY = [
-    "agent.camera_size=40",
-    "task.max_steps=12",
-    "trainer.total_steps=64",
-    "trainer.collect.num_environments=4",
-    "trainer.collect.rollout_length=8",
-    "trainer.network.hidden_size=8",
-    "trainer.network.visual_features=8",
-    "trainer.learner_threads=1",
-    "trainer.tensorboard=false",
-    "trainer.log_interval_s=1e9",
-]
+TINY = list(TINY_NAVIGATION)
 
 
 @pytest.fixture
@@ -112,7 +101,7 @@ def test_a_policy_is_judged_in_the_homes_of_its_training_or_in_others():
     assert environments_of(make_environments(settings).metadata(), "val").homes == "classic"
     options = evaluation.parse(["pointnav", "--homes", "generated"])
     shipped = str(evaluation.checkpoint_of(options))
-    player = evaluation.EpisodePlayer(shipped, options)._player
+    player = evaluation.EpisodePlayer(shipped, options).player
     player.environment.reset(seed=0)
     assert player.environment.episode.building.startswith("layout5")
 

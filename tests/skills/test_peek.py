@@ -20,7 +20,11 @@ def test_what_is_half_written_is_not_taken(tmp_path):
     worker, page = Peek(path), Peek(path)
     assert (page.count, page.take()) == (4, None)
     worker.put(Sight(FLOOR, "pointnav", "home", "1", 0, 10, "", (0.0, 0.0, 0.0)))
-    worker._map[70] = worker._map[70] ^ 1
+    with path.open("r+b") as file:  # as if another process wrote
+        file.seek(70)
+        byte = file.read(1)[0]
+        file.seek(70)
+        file.write(bytes([byte ^ 1]))
     assert page.take() is None
     worker.put(Sight(FLOOR, "pointnav", "home", "1", 1, 10, "", (0.0, 0.0, 0.0)))
     taken = page.take()

@@ -9,21 +9,11 @@ from nav import env as nav_env
 from rearrange.errors import UserError
 from skills import plot, train
 from skills.recipe import Stage, recipe_of
+from tests.helpers.small_runs import TINY_NAVIGATION
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
 
-TINY = [
-    "agent.camera_size=40",
-    "task.max_steps=12",
-    "trainer.total_steps=64",
-    "trainer.collect.num_environments=4",
-    "trainer.collect.rollout_length=8",
-    "trainer.network.hidden_size=8",
-    "trainer.network.visual_features=8",
-    "trainer.learner_threads=1",
-    "trainer.tensorboard=false",
-    "trainer.log_interval_s=1e9",
-]
+TINY = list(TINY_NAVIGATION)
 STAGES = (
     "stages=[{name: first, settings: {task.max_steps: 9, trainer.total_steps: 48}},"
     " {name: second, settings: {trainer.ppo.epochs: 1, trainer.total_steps: 32}}]"

@@ -5,16 +5,15 @@ import json
 import pytest
 
 from tests.helpers import toy_environments
+from tests.helpers.small_runs import small_run
 from ver.changed_settings import changed_settings, check_same_start
-from ver.config import TrainerConfig, config_to_dict, merge_config
+from ver.config import TrainerConfig, config_to_dict
 from ver.errors import UserError
 from ver.trainer import Trainer
 
 
 def train(directory, steps, *overrides, metadata=None):
-    config = merge_config(
-        TrainerConfig, [], [*toy_environments.SMALL_RUN, f"total_steps={steps}", *overrides]
-    )
+    config = small_run("collect.num_environments=2", f"total_steps={steps}", *overrides)
     Trainer(config, toy_environments.make_cue, directory, metadata or {"task": {"far": 1}}).train()
 
 

@@ -91,6 +91,7 @@ def test_what_weights_mean_must_not_change_though_shapes_stay(tmp_path, high, ne
     save_policy(path, make(1.0))
     _, header = read_file(path, (checkpoint.POLICY_FORMAT,))
     del header["network"]["vector_features"]  # as in a file from before there was this setting
+    header["network"]["core"] = header["network"].pop("memory")  # as until November 2026
     changed = make(high, **network)
     if complaint is None:
         check_same_training(path, header, changed, {})

@@ -62,29 +62,6 @@ def test_mistakes_are_one_line_that_helps(override, words):
         assert word in str(caught.value)
 
 
-def test_settings_saved_under_an_older_name_are_read(tmp_path):
-    assert config_from_dict(NetworkConfig, {"bfloat16": True}).mixed_precision == "bfloat16"
-    assert config_from_dict(NetworkConfig, {"bfloat16": False}).mixed_precision == "none"
-    file = tmp_path / "old.yaml"
-    file.write_text("trainer:\n  network: {bfloat16: true, layers: 3}\n")
-    network = merge_config(Nested, [file]).trainer.network
-    assert (network.mixed_precision, network.layers) == ("bfloat16", 3)
-
-
-def test_settings_of_before_are_read_under_their_names_of_today(tmp_path):
-    old = {"core": "none", "switches": [2], "switch_threshold": 0.2}
-    network = config_from_dict(NetworkConfig, old)
-    assert (network.memory, network.binary_actions, network.binary_threshold) == ("none", [2], 0.2)
-    file = tmp_path / "a.yaml"
-    file.write_text("trainer:\n  network: {core: residual}\n")
-    words = ["trainer.network.switches=[1]", "trainer.reset_spread=true"]
-    trainer = merge_config(Nested, [file], words).trainer
-    assert (trainer.network.memory, trainer.network.binary_actions) == ("residual", [1])
-    assert trainer.reset_log_std
-    with pytest.raises(UserError, match=r"unknown key 'trainer.core'"):
-        merge_config(Nested, [], ["trainer.core=none"])
-
-
 def test_missing_file():
     with pytest.raises(UserError, match=r"none\.yaml"):
         merge_config(Nested, ["none.yaml"])

@@ -22,7 +22,7 @@ ROW = {
 def drawn(row: dict[str, float], width: int = 100, height: int = 50) -> list[list[str]]:
     file = io.StringIO()
     console = Console(file=file, width=width)
-    console.print(Dashboard("pick", 200, live=False)._table(row, width, height))
+    console.print(Dashboard("pick", 200, live=False).table(row, width, height))
     return [line.split() for line in file.getvalue().splitlines()]
 
 

@@ -72,11 +72,11 @@ def test_a_target_entropy_that_the_bound_forbids_is_that_of_the_bound(log_std, r
     )
     ppo = PPO(policy, PPOConfig(final_log_std=-3.1))
     ppo.set_progress(1.0)
-    ppo._adapt_entropy(2 * (0.5 * np.log(2 * np.pi * np.e) + log_std))
+    ppo.adapt_entropy(2 * (0.5 * np.log(2 * np.pi * np.e) + log_std))
     assert (ppo.entropy.value > 1e-3) == rises
     ppo = PPO(policy, PPOConfig(final_log_std=1.0))  # forbids nothing
     ppo.set_progress(1.0)
-    ppo._adapt_entropy(-0.1)
+    ppo.adapt_entropy(-0.1)
     assert ppo.entropy.value > 1e-3
 
 

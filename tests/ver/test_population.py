@@ -10,20 +10,12 @@ from hypothesis import strategies as st
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
-from ver.config import TrainerConfig, merge_config
+from tests.helpers.small_runs import small_run
+from ver import population
 from ver.errors import UserError
 from ver.population import ADOPTED, Population, PopulationConfig, evolve
 from ver.trainer import Trainer
 
-SMALL = [
-    "tensorboard=false",
-    "log_interval_s=1e9",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=4",
-    "collect.rollout_length=8",
-]
 RATE = "ppo.learning_rate"
 
 
@@ -140,17 +132,17 @@ def test_a_killed_population_goes_on_to_the_same_end(tmp_path, monkeypatch, budg
     left = 0
 
     def count(original):
-        def counted(self):
+        def counted(*arguments):
             nonlocal left
             left -= 1
             if left < 0:
                 raise KeyboardInterrupt
-            original(self)
+            original(*arguments)
 
         return counted
 
     monkeypatch.setattr(FakeTrainer, "save", count(FakeTrainer.save))
-    monkeypatch.setattr(Population, "_save", count(Population._save))
+    monkeypatch.setattr(population, "write_atomically", count(population.write_atomically))
     for killed in range(200):
         left = budget + killed % 2
         try:
@@ -192,7 +184,13 @@ def test_numbers_that_make_no_sense(tmp_path, changes, complaint):
 
 def make_trainer(member, values, directory, after_update):
     overrides = [f"{name}={value}" for name, value in values.items()]
-    config = merge_config(TrainerConfig, [], [*SMALL, "total_steps=64", *overrides])
+    config = small_run(
+        "log_interval_s=1e9",
+        "collect.environments_per_worker=4",
+        "collect.rollout_length=8",
+        "total_steps=64",
+        *overrides,
+    )
     config.seed += member
     return Trainer(config, Trails(), directory, after_update=after_update)
 
@@ -223,11 +221,11 @@ def test_a_population_learns_the_cue(tmp_path):
 
     def make(member, values, directory, after_update):
         overrides = [
-            "collect.num_environments=16", "collect.environments_per_worker=8",
+            "log_interval_s=1e9", "collect.num_environments=16", "collect.environments_per_worker=8",
             "collect.rollout_length=32", "ppo.schedule=constant", "ppo.gamma=0.9",
             "network.hidden_size=32", "total_steps=80000", f"{RATE}={values[RATE]}",
         ]  # fmt: skip
-        config = merge_config(TrainerConfig, [], [*SMALL, *overrides])
+        config = small_run(*overrides)
         config.seed += member
         return Trainer(config, toy_environments.make_cue, directory, after_update=after_update)
 

@@ -2,18 +2,15 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import toy_environments
 from tests.helpers.played_rollouts import make_player
-from ver.collect.environment_worker import probe_spaces
-from ver.collect.systems.ver import VERCollector
-from ver.config import DistributedConfig, TrainerConfig, merge_config
+from tests.helpers.small_runs import small_run, start_collector
+from ver.config import DistributedConfig
 from ver.distributed import SingleProcess
 from ver.experience import make_experience
-from ver.networks.policy import ActorCritic
 from ver.preemption import (
     FixedFractionPreemption,
     OptimalPreemption,
@@ -170,20 +167,9 @@ class AfterSteps(Preemption):
 
 @pytest.mark.parametrize("inference_workers", [1, 2])
 def test_collection_ends_early_with_any_number_of_inference_workers(inference_workers):
-    config = merge_config(
-        TrainerConfig,
-        [],
-        [
-            f"collect.num_inference_workers={inference_workers}",
-            "network.hidden_size=16",
-            "collect.num_environments=4",
-            "collect.environments_per_worker=2",
-            "collect.rollout_length=64",
-        ],
-    )
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
-    collector = VERCollector(config, toy_environments.make_reach, policy, 0)
+    workers = f"collect.num_inference_workers={inference_workers}"
+    config = small_run(workers, "collect.rollout_length=64")
+    collector, _ = start_collector(config, toy_environments.make_reach)
     buffer = collector.buffer
     seen: set[tuple[int, int, int]] = set()
     try:

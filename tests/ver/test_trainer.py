@@ -13,26 +13,15 @@ import pytest
 import torch
 
 from tests.helpers import ROOT, toy_environments
-from tests.helpers.small_runs import SMALL, logged, small_run
+from tests.helpers.small_runs import CUE, SMALL, logged, small_run, start_collector
 from ver.checkpoint import load_policy
-from ver.collect.environment_worker import probe_spaces, to_environment_action
-from ver.collect.systems import find_system
+from ver.collect.environment_worker import to_environment_action
 from ver.errors import UserError, WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer
 
 
 def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
-    config = small_run(
-        "collect.num_environments=16",
-        "collect.environments_per_worker=8",
-        "collect.rollout_length=64",
-        "total_steps=80000",
-        "ppo.learning_rate=0.003",
-        "ppo.schedule=constant",
-        "ppo.gamma=0.9",
-        "network.hidden_size=32",
-    )
+    config = small_run(*CUE, "total_steps=80000")
     trainer = Trainer(
         config,
         toy_environments.make_cue,
@@ -143,10 +132,7 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
 )
 def test_collected_experience_is_what_the_environments_did(system, inference_workers):
     overrides = f"system={system}", f"collect.num_inference_workers={inference_workers}"
-    config = small_run(*overrides)
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(toy_environments.make_reach, 0), config.network)
-    collector = find_system(config.system)(config, toy_environments.make_reach, policy, 0)
+    collector, policy = start_collector(small_run(*overrides), toy_environments.make_reach)
     try:
         for version in range(4):
             assert collector.collect(version)

@@ -29,12 +29,9 @@ class Collector(ABC):
     """
 
     buffer: RolloutBuffer
-    faults: FaultCounter
-    environment_steps: int
-    overlaps: bool
-    went_on: bool
+    overlaps = False
+    went_on = False
 
-    @abstractmethod
     def __init__(
         self,
         config: TrainerConfig,
@@ -56,6 +53,17 @@ class Collector(ABC):
             on_fault: Told of each fault that the run survived.
             keep_going: Asked now and then while workers start.
         """
+        self.config = config
+        self._make_env = make_env
+        self._policy = policy
+        self._seed = seed
+        self.faults = FaultCounter(config.collect.max_faults_per_hour, on_fault)
+        self.environment_steps = 0
+        self.start(in_flight, keep_going)
+
+    @abstractmethod
+    def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
+        """Makes the rollout and what fills it; the constructor's last act, with its arguments."""
 
     @classmethod
     def check(cls, config: TrainerConfig) -> None:

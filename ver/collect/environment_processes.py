@@ -38,7 +38,9 @@ from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TRUNCATED
 
 
 @dataclass
-class _Worker:
+class WorkerProcess:
+    """An environment worker as the trainer sees it; `started_at` in seconds of the clock."""
+
     number: int
     environments: list[int]
     process: BaseProcess | None = None
@@ -48,6 +50,7 @@ class _Worker:
 
     @property
     def name(self) -> str:
+        """Returns what errors call it."""
         first, last = self.environments[0], self.environments[-1]
         return f"environment worker {self.number} (environments {first} to {last})"
 
@@ -65,6 +68,8 @@ class EnvironmentProcesses:
         continuations: Episodes to take up, by environment.
 
     Attributes:
+        mailboxes: As given.
+        held_back: As given.
         episodes: Metrics of ended episodes, appended as they are read.
         episodes_reported: [N] number of each environment's newest reported episode; one that was
             reported before a run was stopped is not counted again after it is resumed.
@@ -84,14 +89,14 @@ class EnvironmentProcesses:
         self.episodes: list[dict[str, float]] = []
         self.episodes_reported = np.zeros(config.num_environments, dtype=np.int64)
         self._make_env = make_env
-        self._mailboxes = mailboxes
-        self._held_back = held_back
+        self.mailboxes = mailboxes
+        self.held_back = held_back
         self._seed = seed
         self._faults = faults
         size = config.environments_per_worker
         everyone = list(range(config.num_environments))
         self._workers = [
-            _Worker(number, everyone[first : first + size])
+            WorkerProcess(number, everyone[first : first + size])
             for number, first in enumerate(range(0, len(everyone), size))
         ]
         self._started = False
@@ -103,7 +108,7 @@ class EnvironmentProcesses:
             raise
 
     @property
-    def connections(self) -> dict[Connection, _Worker]:
+    def connections(self) -> dict[Connection, WorkerProcess]:
         """Connections on which reports come."""
         return {worker.reports: worker for worker in self._workers if worker.reports is not None}
 
@@ -125,7 +130,7 @@ class EnvironmentProcesses:
         except (EOFError, OSError):
             self._bury(worker, None)
 
-    def _handle(self, worker: _Worker, kind: str, subject: Any, content: Any) -> None:
+    def _handle(self, worker: WorkerProcess, kind: str, subject: Any, content: Any) -> None:
         if kind == "ready":
             worker.ready = True
         elif kind == "episode":
@@ -142,7 +147,7 @@ class EnvironmentProcesses:
         else:
             self._bury(worker, Fault("raised", f"{worker.name} failed: {subject}", 0, content))
 
-    def _bury(self, worker: _Worker, fault: Fault | None) -> None:
+    def _bury(self, worker: WorkerProcess, fault: Fault | None) -> None:
         """Ends what is left of a failed worker; `revive` will start another."""
         process, reports = worker.process, worker.reports
         if process is None or reports is None:
@@ -152,8 +157,8 @@ class EnvironmentProcesses:
         stop_process(process, 1.0)
         reports.close()
         environments = np.asarray(worker.environments)
-        rows = self._mailboxes.arrays
-        idle = (rows["request_ready"][environments] != 0) | (self._held_back[environments] != 0)
+        rows = self.mailboxes.arrays
+        idle = (rows["request_ready"][environments] != 0) | (self.held_back[environments] != 0)
         lost = int((~idle).sum())
         where = ""
         if rows["busy_since"][worker.number]:
@@ -177,9 +182,9 @@ class EnvironmentProcesses:
             if worker.process is None:
                 self._revive(worker)
 
-    def _check_time(self, worker: _Worker, now: float) -> None:
+    def _check_time(self, worker: WorkerProcess, now: float) -> None:
         limit = self.config.step_timeout_s
-        since = float(self._mailboxes.arrays["busy_since"][worker.number])
+        since = float(self.mailboxes.arrays["busy_since"][worker.number])
         hung = worker.ready and since > 0.0 and 0.0 < limit < now - since
         if not worker.ready:
             limit = self.config.startup_timeout_s
@@ -196,13 +201,13 @@ class EnvironmentProcesses:
         worker.process.kill()
         self._bury(worker, Fault("hung", what, 0))
 
-    def _revive(self, worker: _Worker) -> None:
-        if self._settle(worker):
+    def _revive(self, worker: WorkerProcess) -> None:
+        if self.settle(worker):
             self._start(worker, {})
 
-    def _settle(self, worker: _Worker) -> bool:
+    def settle(self, worker: WorkerProcess) -> bool:
         """Settles a dead worker's rows; False if inference still holds some of them."""
-        rows = self._mailboxes.arrays
+        rows = self.mailboxes.arrays
         environments = np.asarray(worker.environments)
         with self._buffer.lock:
             if rows["claimed"][environments].any():
@@ -211,7 +216,7 @@ class EnvironmentProcesses:
             rows["request_ready"][environments] = 0
         rows["action_ready"][environments] = 0
         rows["busy_since"][worker.number] = 0.0
-        self._held_back[environments] = 0
+        self.held_back[environments] = 0
         for environment, reported in zip(environments, pending, strict=True):
             if not reported:
                 acted = self._buffer.newest[environment] >= 0
@@ -226,14 +231,14 @@ class EnvironmentProcesses:
         """Says which rollout is being collected: a dead worker's steps are settled there."""
         self._buffer = buffer
 
-    def _start(self, worker: _Worker, continuations: dict[int, Continuation]) -> None:
+    def _start(self, worker: WorkerProcess, continuations: dict[int, Continuation]) -> None:
         receiver, sender = Pipe(duplex=False)
         spec = EnvironmentWorkerSpec(
             name=worker.name,
             make_env=self._make_env,
             environments=worker.environments,
             seed=self._seed,
-            mailboxes=self._mailboxes,
+            mailboxes=self.mailboxes,
             reports=sender,
             worker=worker.number,
             flush_s=self.config.worker_flush_ms * 1e-3,
@@ -251,7 +256,7 @@ class EnvironmentProcesses:
 
     def close(self, grace_s: float = 3.0) -> None:
         """Ends all workers."""
-        self._mailboxes.stop()
+        self.mailboxes.stop()
         deadline = time.monotonic() + grace_s
         for worker in self._workers:
             if worker.process is not None:

@@ -99,7 +99,7 @@ def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
     """The worker process's main function."""
     enter_worker(spec.parent)
     try:
-        _Worker(spec).run()
+        EnvironmentWorker(spec).run()
     except BaseException as error:
         spec.reports.send(("error", *describe_error(error)))
         raise SystemExit(1) from None
@@ -110,7 +110,9 @@ def episode_seed(seed: int, environment: int, episode: int) -> int:
     return int(np.random.SeedSequence([seed, environment, episode]).generate_state(1)[0])
 
 
-class _Worker:
+class EnvironmentWorker:
+    """A worker process at work: steps its environments whenever they have actions."""
+
     def __init__(self, spec: EnvironmentWorkerSpec):
         self.spec = spec
         self.rows = spec.mailboxes.arrays
@@ -128,6 +130,7 @@ class _Worker:
         self.finished: list[int] = []
 
     def run(self) -> None:
+        """Steps environments until all shall stop, or the trainer is gone."""
         ready = self.rows["action_ready"][self.first : self.first + len(self.envs)]
         for local, index in enumerate(self.spec.environments):
             continuation = self.spec.continuations.get(index)
@@ -137,7 +140,7 @@ class _Worker:
                 self._reset(local)
                 self.finished.append(index)
         # First: the trainer takes an environment without a request for one that awaits an action.
-        self._flush()
+        self.flush()
         self.spec.reports.send(("ready", None, None))
         stop = self.rows["stop"]
         while not stop[0]:
@@ -165,11 +168,12 @@ class _Worker:
             # waiting for the end of the round.
             now = time.perf_counter()
             if len(self.finished) >= self.half or now - flushed_at > self.spec.flush_s:
-                self._flush()
+                self.flush()
                 flushed_at = now
-        self._flush()
+        self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Sends the requests of the environments that have made their step."""
         if self.finished:
             self.spec.mailboxes.send_requests(self.finished)
             self.finished.clear()
@@ -240,12 +244,12 @@ class _Worker:
     def _begin_episode(self, local: int) -> None:
         index = self.first + local
         self.rows["episode"][index] += 1
-        observation = self._start(local, int(self.rows["episode"][index]))
+        observation = self.start(local, int(self.rows["episode"][index]))
         self._write(self.observations, index, observation)
         self.returns[local] = 0.0
         self.steps[local] = self.rows["step"][index] = 0
 
-    def _start(self, local: int, episode: int) -> dict[str, Any]:
+    def start(self, local: int, episode: int) -> dict[str, Any]:
         """Resets an environment for an episode, which follows from the run's seed and its number.
 
         The environment is told the number: it may use what is costly to make, a home, for several.
@@ -270,7 +274,7 @@ class _Worker:
 
     def _repeat(self, local: int, index: int, continuation: Continuation) -> None:
         env = self.envs[local]
-        observation = self._start(local, continuation.episode)
+        observation = self.start(local, continuation.episode)
         total, ended = 0.0, False
         for row in continuation.actions:
             action = to_environment_action(env.action_space, row)

@@ -41,7 +41,7 @@ class FaultCounter:
 
     def __init__(self, limit_per_hour: int, listener: Callable[[Fault], None]):
         self.limit_per_hour = limit_per_hour
-        self._listener = listener
+        self.listener = listener
         self._recent: deque[float] = deque()
         self.counts: dict[str, int] = dict.fromkeys((*KINDS, "steps_lost"), 0)
 
@@ -55,7 +55,7 @@ class FaultCounter:
         self.counts[fault.kind] += 1
         self.counts["steps_lost"] += fault.steps_lost
         if fault.kind == DIVERGED:  # one per environment at a resume, never again
-            self._listener(fault)
+            self.listener(fault)
             return
         now = time.monotonic()
         self._recent.append(now)
@@ -68,4 +68,4 @@ class FaultCounter:
                 "raise the limit; the same command goes on from the checkpoint.",
                 fault.detail,
             )
-        self._listener(fault)
+        self.listener(fault)

@@ -138,8 +138,11 @@ def _columns(buffer: RolloutBuffer) -> dict[str, Tensor]:
         "action": buffer.actions,
         "state": buffer.states,
     }
-    small = {name: torch.from_numpy(buffer.columns[name]) for name in COLUMNS}
-    return columns | {f"column/{name}": column for name, column in small.items()}
+    # In files their names are singular
+    return columns | {
+        f"column/{name.removesuffix('s')}": torch.from_numpy(buffer.columns[name])
+        for name in COLUMNS
+    }
 
 
 def _front(buffer: RolloutBuffer, slots: np.ndarray) -> dict[str, Tensor]:

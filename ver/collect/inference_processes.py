@@ -97,7 +97,11 @@ class InferenceProcesses:
             process = start_process(spec.name, run_inference_worker, spec)
             sender.close()
             self.connections[receiver] = process
-            self._watches.append(_Watch(number, process))
+            self.watch(number, process)
+
+    def watch(self, number: int, process: BaseProcess) -> None:
+        """Looks out for a worker that hangs, with every `check` from now on."""
+        self._watches.append(_Watch(number, process))
 
     def wake(self) -> None:
         """Tells the workers that `control` has changed."""

@@ -108,7 +108,7 @@ class FeedForwardCore(nn.Module):
 class ResidualCore(nn.Module):
     """An MLP, and a one-layer LSTM that adds to its output; at first it adds nothing.
 
-    So a policy that was trained without memory can go on with it, acting as before at the start.
+    So it begins as a policy without memory.
 
     Args:
         inputs: Width of the features.

@@ -25,7 +25,6 @@ class VectorInputs:
     Attributes:
         keys: As given.
         width: Of the joined vector.
-        distances: How many of its last columns are logarithms of distances.
 
     Raises:
         UserError: A setting names what is not there, or is out of its range.
@@ -42,9 +41,8 @@ class VectorInputs:
         self._distances = _columns("distances", space, keys, config.distances)
         width = sum((space[key].shape or (0,))[0] for key in keys)
         self._others = [column for column in range(width) if column not in self._angles]
-        self.distances = len(self._distances)
-        added = len(self._angles) * (2 * len(_ANGLE_MULTIPLES) - 1) + self.distances
-        self.width = width + added
+        of_angles = len(self._angles) * (2 * len(_ANGLE_MULTIPLES) - 1)
+        self.width = width + of_angles + len(self._distances)
 
     def join(self, observations: dict[str, Tensor]) -> Tensor:
         """Joins the 1-D observations: [N, width] float32.

@@ -13,28 +13,31 @@ class ProcessLock:
     """Mutual exclusion between processes; the kernel frees it when its holder dies.
 
     It does not exclude threads of one process.
+
+    Attributes:
+        descriptor: Of the file whose first byte is locked.
     """
 
     def __init__(self):
-        self._descriptor = anonymous_file(1)
+        self.descriptor = anonymous_file(1)
 
     def __enter__(self) -> ProcessLock:
-        fcntl.lockf(self._descriptor, fcntl.LOCK_EX, 1)
+        fcntl.lockf(self.descriptor, fcntl.LOCK_EX, 1)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1)
+        fcntl.lockf(self.descriptor, fcntl.LOCK_UN, 1)
 
     def __reduce__(self) -> Any:
-        return _rebuild_lock, (duplicate_for_child(self._descriptor),)
+        return _rebuild_lock, (duplicate_for_child(self.descriptor),)
 
     def __del__(self) -> None:
-        descriptor = getattr(self, "_descriptor", None)
+        descriptor = getattr(self, "descriptor", None)
         if descriptor is not None:
             os.close(descriptor)
 
 
 def _rebuild_lock(duplicate: Any) -> ProcessLock:
     lock = ProcessLock.__new__(ProcessLock)
-    lock._descriptor = duplicate.detach()
+    lock.descriptor = duplicate.detach()
     return lock

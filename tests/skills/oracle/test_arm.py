@@ -13,7 +13,7 @@ class Still(Arm):
 
     def __init__(self, share=1.0):
         self.spec, self.joints, self.holding, self.speed = FETCH, REST.copy(), False, 0.0
-        self._targets, self._targets_known, self.share = np.zeros(len(REST)), False, share
+        self.targets, self._targets_known, self.share = np.zeros(len(REST)), False, share
 
     def run(self, steps, limit=1000):
         """Carry out a motion; returns its actions and what it tells."""
@@ -23,7 +23,7 @@ class Still(Arm):
                 actions.append(next(steps))
             except StopIteration as end:
                 return np.array(actions), end.value
-            self.joints = self.joints + self.share * (self._targets - self.joints)
+            self.joints = self.joints + self.share * (self.targets - self.joints)
         pytest.fail("the motion does not end")
 
 
@@ -41,7 +41,7 @@ def test_an_arm_that_is_held_back_does_not_arrive():
     actions, arrived = arm.run(arm.settle(goal))
     assert not arrived
     assert len(actions) == SETTLE_STEPS
-    assert np.abs(arm._targets - arm.joints).max() <= TARGET_LEAD + 1e-9
+    assert np.abs(arm.targets - arm.joints).max() <= TARGET_LEAD + 1e-9
 
 
 def test_targets_that_were_left_behind_are_learned_once_the_arm_is_at_rest():
@@ -51,7 +51,7 @@ def test_targets_that_were_left_behind_are_learned_once_the_arm_is_at_rest():
     assert known
     assert len(actions) == SETTLE_STEPS
     assert arm.run(arm.find_targets())[0].size == 0
-    np.testing.assert_array_equal(arm._targets, arm.joints)
+    np.testing.assert_array_equal(arm.targets, arm.joints)
 
 
 def test_what_is_held_is_held_on_to():

@@ -30,8 +30,8 @@ class FakeRobot:
                 return None
 
         robot = Fake()
-        robot.track, robot._focus = [], np.array([3.0, 0.0, 0.8])
-        robot._targets = robot.joints.copy()
+        robot.track, robot.focus = [], np.array([3.0, 0.0, 0.8])
+        robot.targets = robot.joints.copy()
         return robot
 
 

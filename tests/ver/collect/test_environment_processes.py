@@ -15,7 +15,7 @@ def test_a_dead_workers_rows_are_settled():
     buffer = RolloutBuffer(space, action_space, 5, 4, 1)
     held_back = np.zeros(5, np.uint8)
     processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
-    processes._mailboxes, processes._held_back = mailboxes, held_back
+    processes.mailboxes, processes.held_back = mailboxes, held_back
     processes.attach(buffer)
     rows = mailboxes.arrays
     buffer.newest[:] = [0, 1, 2, 3, -1]
@@ -26,9 +26,9 @@ def test_a_dead_workers_rows_are_settled():
     held_back[:] = [0, 0, 0, 1, 0]
     worker = type("Worker", (), {"environments": [0, 1, 2, 3, 4], "number": 0})()
     rows["claimed"][2] = 1
-    assert not processes._settle(worker)
+    assert not processes.settle(worker)
     rows["claimed"][2] = 0
-    assert processes._settle(worker)
+    assert processes.settle(worker)
     assert list(rows["outcome"]) == [TRUNCATED, LOST, TERMINATED, LOST, NO_ACTION]
     assert list(rows["final_observation/trail"][0]) == [0, 1, 2]
     for flag in (rows["request_ready"], rows["action_ready"], held_back):

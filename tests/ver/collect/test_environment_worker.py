@@ -17,9 +17,9 @@ def test_environment_is_told_the_number_of_its_episode():
             told.append((seed, options))
             return {}, {}
 
-    worker = object.__new__(environment_worker._Worker)
+    worker = object.__new__(environment_worker.EnvironmentWorker)
     worker.spec, worker.first, worker.envs = SimpleNamespace(seed=3), 4, [Told(), Told()]
-    worker._start(1, 7)
+    worker.start(1, 7)
     assert told == [(episode_seed(3, 5, 7), {"episode_number": 7})]
 
 

@@ -8,37 +8,26 @@ import time
 
 import numpy as np
 import pytest
-import torch
 
-from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
+from benchmarks.faulty_environments import KINDS, trail_reward
 from tests.helpers import toy_environments
-from tests.helpers.faulty_trails import KIND_OF, check_trails
+from tests.helpers.faulty_trails import check_faults, planned_faults
+from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import probe_spaces
 from ver.collect.faults import Fault, FaultCounter
-from ver.collect.systems import find_system
-from ver.config import TrainerConfig, merge_config
 from ver.errors import WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, TRUNCATED
 
 
 def start(make_env, *overrides: str, **arguments) -> Collector:
-    config = merge_config(
-        TrainerConfig,
-        [],
-        [
-            "collect.num_environments=6",
-            "collect.environments_per_worker=2",
-            "collect.rollout_length=32",
-            "collect.step_timeout_s=3",
-            "network.hidden_size=8",
-            *overrides,
-        ],
+    config = small_run(
+        "collect.num_environments=6",
+        "collect.rollout_length=32",
+        "collect.step_timeout_s=3",
+        "network.hidden_size=8",
+        *overrides,
     )
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return find_system(config.system)(config, make_env, policy, 5, **arguments)
+    return start_collector(config, make_env, **arguments)[0]
 
 
 @pytest.mark.parametrize(
@@ -51,11 +40,8 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
     ],
 )
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
-    planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
     seen: list[Fault] = []
-    collector = start(
-        Trails(plan(tmp_path, *planned), delay_s=0.002), *overrides, on_fault=seen.append
-    )
+    collector = start(planned_faults(tmp_path), *overrides, on_fault=seen.append)
     trail: dict[int, list[tuple]] = {environment: [] for environment in range(6)}
     episodes = []
     try:
@@ -68,18 +54,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
                 break
     finally:
         collector.close()
-    counts = collector.faults.counts
-    assert sorted(fault.kind for fault in seen) == sorted(KIND_OF.values())
-    assert counts["raised"] == counts["not_finite"] == 2
-    assert counts["hung"] == counts["died"] == 1
-    # One for each environment that failed in a step, and its neighbour where the worker went too.
-    assert 5 <= counts["steps_lost"] <= 7
-    check_trails(trail, counts["steps_lost"], len(seen) + 2)
-    # Episodes that a fault ended are no episodes.
-    assert episodes
-    for episode in episodes:
-        assert episode["episode_length"] >= 5
-        assert 0.0 <= episode["episode_return"] <= 1.0 + 1e-6
+    check_faults(collector.faults.counts, seen, trail, episodes)
 
 
 def _follow(buffer, trail) -> None:
@@ -131,14 +106,14 @@ def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
 
 def stopped_with_a_batch(collector) -> bool:
     """Suspends the inference worker if it holds requests just now, and no lock."""
-    (helper,) = collector._inference_workers.connections.values()
+    (helper,) = collector.inference_workers.connections.values()
     os.kill(helper.pid, signal.SIGSTOP)
     time.sleep(0.005)
-    lock = collector.buffer.lock._descriptor
+    lock = collector.buffer.lock.descriptor
     try:
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
         fcntl.lockf(lock, fcntl.LOCK_UN, 1)
-        if collector._mailboxes.arrays["claimed"].any():
+        if collector.engine.mailboxes.arrays["claimed"].any():
             return True
     except OSError:
         pass  # it holds the lock

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ver.collect.inference_processes import InferenceProcesses, _Watch, make_control
+from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.errors import UserError, WorkerCrashError
 
 
@@ -15,7 +15,7 @@ def watched(monkeypatch):
     monkeypatch.setattr("ver.collect.inference_processes.time.monotonic", lambda: clock[0])
     helpers = InferenceProcesses(0, None, [], None, control, None, 1)  # pyright: ignore
     process = SimpleNamespace(name="inference worker 1", kill=lambda: None)
-    helpers._watches.append(_Watch(0, process))  # pyright: ignore
+    helpers.watch(0, process)
     return helpers, control["turns"], clock
 
 

@@ -15,7 +15,7 @@ import torch
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import ROOT
-from tests.helpers.small_runs import logged
+from tests.helpers.small_runs import curve
 from ver.checkpoint import load_policy
 from ver.collect import environment_processes, environment_worker
 from ver.collect.inference import InferenceEngine
@@ -37,17 +37,10 @@ LOCKSTEP = [
     "log_interval_s=1e9",
     f"total_steps={N * 17 * 8}",
 ]
-TIMES = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
 
 
 def lockstep(*overrides: str) -> TrainerConfig:
     return merge_config(TrainerConfig, [], [*LOCKSTEP, *overrides])
-
-
-def curve(directory: Path) -> list[dict[str, float]]:
-    """The logged rows, without what depends on the clock."""
-    rows = logged(directory)
-    return [{k: v for k, v in row.items() if not k.startswith(TIMES)} for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +133,7 @@ def test_a_worker_is_ready_only_once_its_requests_are_there(tmp_path, monkeypatc
 
     def check(engine):
         if not told:
-            told.append(engine._rows["request_ready"].copy())
+            told.append(engine.mailboxes.arrays["request_ready"].copy())
         replay(engine)
 
     monkeypatch.setattr(InferenceEngine, "replay", check)
@@ -150,13 +143,13 @@ def test_a_worker_is_ready_only_once_its_requests_are_there(tmp_path, monkeypatc
 
 
 def _slow_to_ask(spec):
-    flush = environment_worker._Worker._flush
+    flush = environment_worker.EnvironmentWorker.flush
 
     def late(worker):
         time.sleep(0.2)
         flush(worker)
 
-    environment_worker._Worker._flush = late
+    environment_worker.EnvironmentWorker.flush = late
     environment_worker.run_environment_worker(spec)
 
 
@@ -253,7 +246,7 @@ def test_a_full_disk_ends_the_run_and_leaves_the_old_checkpoint(
 def test_carried_actions_are_those_since_the_episodes_began(tmp_path):
     trainer = Trainer(lockstep(f"total_steps={N * 17 * 3}"), Trails(), tmp_path)
     trainer.train()
-    boundary = trainer._boundary
+    boundary = trainer.boundary
     lengths = boundary["carried/lengths"].numpy()
     t = boundary["carried/observation/trail"][:, 2].numpy()
     np.testing.assert_array_equal(lengths, t)

@@ -1,7 +1,8 @@
 """Systems that `trainer.system=` may name: ways to collect experience.
 
-Networks, buffers, the learner and the logs are the same for all. Each system is a file here of its
-name, whose SYSTEM is a `Collector`; another package gives its own by an entry point of GROUP.
+Networks, buffers, the learner and the logs are the same for all. The files here are found by
+themselves: SYSTEMS in each has `Collector`s by name. Another package gives its own by an entry
+point of GROUP.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
+import torch
+
 from ver.collect.collector import Collector
+from ver.config import TrainerConfig
 from ver.errors import UserError
+from ver.ranges import check_ranges
 
 GROUP = "ver.systems"  # of entry points; each names a Collector
 
@@ -24,13 +29,13 @@ def system_names() -> tuple[str, ...]:
 
 
 def find_system(name: str) -> type[Collector]:
-    """Returns the collector of a system; it is imported only now.
+    """Returns the collector of a system.
 
     Raises:
         UserError: If there is none of that name, or another package's cannot be loaded.
     """
     if name in _ours():
-        return import_module(f"{__name__}.{name}").SYSTEM
+        return _ours()[name]
     others = _others()
     if name not in others:
         raise UserError(f"Unknown system '{name}'; valid: {', '.join(system_names())}.")
@@ -43,8 +48,25 @@ def find_system(name: str) -> type[Collector]:
         ) from None
 
 
-def _ours() -> list[str]:
-    return [module.name for module in iter_modules(__path__)]
+def checked_system(config: TrainerConfig) -> type[Collector]:
+    """Returns the system that settings name.
+
+    Raises:
+        UserError: If settings are out of range, contradict the system, or want a GPU in vain.
+    """
+    check_ranges(config)
+    system = find_system(config.system)
+    system.check(config)
+    if config.device != "cpu" and not torch.cuda.is_available():
+        raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
+    return system
+
+
+@cache
+def _ours() -> dict[str, type[Collector]]:
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    found = {name: system for module in modules for name, system in module.SYSTEMS.items()}
+    return dict(sorted(found.items()))
 
 
 def _others() -> dict[str, EntryPoint]:

@@ -13,14 +13,12 @@ from typing import Any
 
 import torch
 
-from ver.collect.environment_worker import MakeEnv
 from ver.collect.faults import Fault
 from ver.collect.in_flight import InFlight
 from ver.collect.systems.ver import VERCollector
 from ver.collect.trajectories import TrajectoryBuffer
 from ver.config import APPOConfig, TrainerConfig
 from ver.errors import UserError
-from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 
 _SERVE_S = 0.01  # longest wait for requests before orders are looked at
@@ -59,26 +57,17 @@ class APPOCollector(VERCollector):
     buffer: TrajectoryBuffer  # pyright: ignore[reportIncompatibleVariableOverride]
     _thread: threading.Thread | None = None
 
-    def __init__(
-        self,
-        config: TrainerConfig,
-        make_env: MakeEnv,
-        policy: ActorCritic,
-        seed: int,
-        in_flight: InFlight | None = None,
-        on_fault: Callable[[Fault], None] = lambda fault: None,
-        keep_going: Callable[[], bool] = lambda: True,
-    ):
-        del in_flight
-        self._on_fault = on_fault
+    def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
+        """Starts the processes; the thread starts with the first `collect`."""
         self._untold: SimpleQueue[Fault] = SimpleQueue()
+        self._on_fault, self.faults.listener = self.faults.listener, self._untold.put
         self._orders: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
         self._wanted: int | None = None  # version of the learner that waits for a batch
         self._taken = threading.Event()
         self._stopping = threading.Event()
         self._failure: BaseException | None = None
         self._waited = {"wait": 0.0, "inference": 0.0, "overhead": 0.0}
-        super().__init__(config, make_env, policy, seed, None, self._untold.put, keep_going)
+        super().start(None, keep_going)
         # The trainer has nothing to arrange: collection goes on by itself.
         self.overlaps = False
         self.faults.counts["steps_too_old"] = 0
@@ -152,9 +141,9 @@ class APPOCollector(VERCollector):
             WorkerCrashError: If an inference worker failed, or environments did too often.
         """
         del preemption
-        begin, before = time.perf_counter(), self._engine.seconds["inference"]
+        begin, before = time.perf_counter(), self.engine.seconds["inference"]
         if self._thread is None:
-            self._start(version)
+            self._start_thread(version)
         self._taken.clear()  # here, as a thread that has failed will not
         self._ask(lambda: self._want(version))
         while not self._taken.wait(_POLL_S):
@@ -166,7 +155,7 @@ class APPOCollector(VERCollector):
                 return False
         self._tell_faults()
         waited = time.perf_counter() - begin
-        inference = min(waited, self._engine.seconds["inference"] - before)
+        inference = min(waited, self.engine.seconds["inference"] - before)
         self._waited["inference"] += inference
         self._waited["wait"] += waited - inference
         self.environment_steps = int(self.buffer.handed_out[0])
@@ -196,7 +185,7 @@ class APPOCollector(VERCollector):
             self._thread.join()
         super().close()
 
-    def _start(self, version: int) -> None:
+    def _start_thread(self, version: int) -> None:
         self._renew(version)
         self._control["collecting"][0] = 1
         self._wake_inference_workers()
@@ -237,7 +226,7 @@ class APPOCollector(VERCollector):
             self._failure = error
 
     def _collect_some(self) -> None:
-        if not self._engine.serve(_SERVE_S) and not self.buffer.remaining:
+        if not self.engine.serve(_SERVE_S) and not self.buffer.remaining:
             time.sleep(_FULL_S)
         if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
             self._read_reports()
@@ -268,4 +257,4 @@ class APPOCollector(VERCollector):
         self._control["version"][0] = version
 
 
-SYSTEM = APPOCollector
+SYSTEMS = {"appo": APPOCollector}

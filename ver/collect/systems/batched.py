@@ -24,14 +24,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
-from ver.collect.faults import Fault, FaultCounter
+from ver.collect.faults import Fault
 from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error
 from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
@@ -44,31 +43,28 @@ class BatchedCollector(Collector):
 
     Arguments and attributes as for `Collector`; `make_env` as for `make_worlds`. Episodes in flight cannot
     be taken up, and `keep_going` is not asked: nothing is waited for.
+
+    Attributes:
+        engine: Inference.
     """
 
-    overlaps = False
-    went_on = False
-
-    def __init__(
-        self,
-        config: TrainerConfig,
-        make_env: MakeEnv,
-        policy: ActorCritic,
-        seed: int,
-        in_flight: InFlight | None = None,
-        on_fault: Callable[[Fault], None] = lambda fault: None,
-        keep_going: Callable[[], bool] = lambda: True,
-    ):
-        collect = config.collect
-        n = collect.num_environments
+    def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
+        """Makes the rollout and all worlds; `in_flight` cannot be taken up."""
+        config, policy = self.config, self._policy
+        n = config.collect.num_environments
         spaces = policy.observation_space, policy.action_space
         self.buffer = RolloutBuffer(
-            *spaces, n, collect.rollout_length, policy.state_size, config.device, shared=False
+            *spaces,
+            n,
+            config.collect.rollout_length,
+            policy.state_size,
+            config.device,
+            shared=False,
         )
         mailboxes = make_mailboxes(*spaces, n, n)
         self._rows = mailboxes.arrays
         self._version = np.zeros(1, np.int64)
-        self._engine = InferenceEngine(
+        self.engine = InferenceEngine(
             policy,
             self.buffer,
             mailboxes,
@@ -77,12 +73,8 @@ class BatchedCollector(Collector):
             self._version,
         )
         self._final_observations = self._rows.group("final_observation")
-        self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
-        self.environment_steps = 0
         self._episodes: list[dict[str, float]] = []
         self._returns = np.zeros(n)  # of the running episodes
-        self._seed = seed
-        self._make_env = make_env
         self._start_worlds(NO_ACTION)
 
     @classmethod
@@ -104,7 +96,7 @@ class BatchedCollector(Collector):
     @property
     def busy_seconds(self) -> dict[str, float]:
         """Seconds so far by kind of work; "wait" is the simulation."""
-        return self._engine.seconds
+        return self.engine.seconds
 
     def collect(
         self,
@@ -116,12 +108,12 @@ class BatchedCollector(Collector):
         del preemption
         self._version[0] = version
         self.buffer.begin(may_end_early=False)
-        self._engine.replay()
+        self.engine.replay()
         asked_at = time.perf_counter()
         while not self.buffer.full:
             if self._rows["action_ready"][0]:
                 self._step()
-            self._engine.serve(0.0)
+            self.engine.serve(0.0)
             if time.perf_counter() - asked_at > _REPORT_INTERVAL_S:
                 if not keep_going():
                     return False
@@ -147,7 +139,7 @@ class BatchedCollector(Collector):
         except Exception as error:
             self._lose(error)
         self._rows["request_ready"][:] = 1
-        self._engine.seconds["wait"] += time.perf_counter() - begin
+        self.engine.seconds["wait"] += time.perf_counter() - begin
 
     def _advance(self) -> None:
         rows, worlds = self._rows, self._worlds
@@ -174,10 +166,10 @@ class BatchedCollector(Collector):
 
     def _show(self, observations: dict[str, Any]) -> None:
         """Lets the engine copy from the environment's own arrays before the next step."""
-        for key, shown in self._engine.observations.items():
+        for key, shown in self.engine.observations.items():
             value = np.asarray(observations[key], shown.dtype)
             _check_finite(key, value)
-            self._engine.observations[key] = value
+            self.engine.observations[key] = value
 
     def _show_final(self, cut: np.ndarray, infos: dict[str, Any]) -> None:
         for key, rows in self._final_observations.items():
@@ -283,4 +275,4 @@ def _check_finite(key: str, value: np.ndarray) -> None:
         raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
 
 
-SYSTEM = BatchedCollector
+SYSTEMS = {"batched": BatchedCollector}

@@ -12,8 +12,6 @@ import torch
 
 from ver.collect.collector import Collector
 from ver.collect.environment_processes import EnvironmentProcesses
-from ver.collect.environment_worker import MakeEnv
-from ver.collect.faults import Fault, FaultCounter
 from ver.collect.in_flight import (
     EpisodeActions,
     InFlight,
@@ -27,7 +25,6 @@ from ver.collect.inference_processes import InferenceProcesses, make_control
 from ver.collect.mailboxes import make_mailboxes
 from ver.config import TrainerConfig
 from ver.errors import UserError
-from ver.networks.policy import ActorCritic
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 
@@ -42,27 +39,22 @@ class VERCollector(Collector):
     rollout with the acting weights while the learner, in another thread, learns from the other
     with its own; `copy_weights` between them makes the acting ones new (HTS-RL's scheme).
 
-    Arguments and attributes as for `Collector`.
+    Arguments and attributes as for `Collector`, and:
+
+    Attributes:
+        engine: Inference in this process.
+        inference_workers: Processes beside it; None until they are started.
     """
 
     # What systems that collect in much the same way set.
     fixed_length = False  # every environment contributes the same number of steps
     always_overlaps = False  # as with collect.overlap
 
-    def __init__(
-        self,
-        config: TrainerConfig,
-        make_env: MakeEnv,
-        policy: ActorCritic,
-        seed: int,
-        in_flight: InFlight | None = None,
-        on_fault: Callable[[Fault], None] = lambda fault: None,
-        keep_going: Callable[[], bool] = lambda: True,
-    ):
-        self.config = config
+    def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
+        """Makes rollouts, and starts environment workers and inference workers."""
+        config, policy = self.config, self._policy
         collect = config.collect
         n = collect.num_environments
-        self._policy = policy
         self.overlaps = collect.overlap or self.always_overlaps
         self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = self._make_buffers()
@@ -74,7 +66,7 @@ class VERCollector(Collector):
         self._control = make_control(n, collect.num_inference_workers - 1)
         self._held_back = self._control["held_back"]
         limits = self.batch_limits(config)
-        self._engine = InferenceEngine(
+        self.engine = InferenceEngine(
             self._acting,
             self.buffer,
             mailboxes,
@@ -83,14 +75,12 @@ class VERCollector(Collector):
             self._control["version"],
         )
         self._actions = EpisodeActions(n)
-        self.faults = FaultCounter(collect.max_faults_per_hour, on_fault)
         self._reported_at = 0.0
-        self.environment_steps = 0
         self.went_on = in_flight is not None and fits(self.buffer, in_flight)
-        self._environments = self._start_environments(make_env, seed, in_flight)
-        self._inference_workers: InferenceProcesses | None = None
+        self._environments = self._start_environments(in_flight)
+        self.inference_workers: InferenceProcesses | None = None
         try:
-            self._inference_workers = InferenceProcesses(
+            self.inference_workers = InferenceProcesses(
                 collect.num_inference_workers - 1,
                 self._acting,
                 self._buffers,
@@ -104,9 +94,7 @@ class VERCollector(Collector):
             self.close()
             raise
 
-    def _start_environments(
-        self, make_env: MakeEnv, seed: int, in_flight: InFlight | None
-    ) -> EnvironmentProcesses:
+    def _start_environments(self, in_flight: InFlight | None) -> EnvironmentProcesses:
         """Starts the environment workers, with the episodes in flight if they fit."""
         collect, mailboxes, held_back = self.config.collect, self._mailboxes, self._held_back
         if in_flight is None or not self.went_on:
@@ -114,7 +102,7 @@ class VERCollector(Collector):
         else:
             episodes = continuations(in_flight, self.buffer, held_back, mailboxes, self._actions)
         environments = EnvironmentProcesses(
-            collect, make_env, mailboxes, held_back, seed, self.faults, episodes
+            collect, self._make_env, mailboxes, held_back, self._seed, self.faults, episodes
         )
         environments.attach(self.buffer)
         if in_flight is not None and self.went_on:
@@ -166,7 +154,7 @@ class VERCollector(Collector):
     @property
     def busy_seconds(self) -> dict[str, float]:
         """Seconds so far by kind of work."""
-        return self._engine.seconds
+        return self.engine.seconds
 
     def collect(
         self,
@@ -174,31 +162,19 @@ class VERCollector(Collector):
         keep_going: Callable[[], bool] = lambda: True,
         preemption: Preemption | None = None,
     ) -> bool:
-        """Fills the buffer; with overlap the other one than before.
-
-        Args:
-            version: Number of learner updates behind the acting policy, stored with each step.
-            keep_going: Asked now and then; collection stops once it says no.
-            preemption: Says when to end early and fill up with stale steps.
-
-        Returns:
-            Whether the buffer is full.
-
-        Raises:
-            WorkerCrashError: If an inference worker failed, or environments did too often.
-        """
+        """Fills the buffer as `Collector` says; with overlap the other one than before."""
         self._control["version"][0] = version
         self._next_buffer()
         buffer = self.buffer
         buffer.begin(may_end_early=preemption is not None)
-        self._engine.replay()
+        self.engine.replay()
         if preemption is not None:
             preemption.begin()
         self._control["collecting"][0] = 1
         self._wake_inference_workers()
         early = False
         while not buffer.full:
-            self._engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
+            self.engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
             if preemption is not None and not early and preemption.due():
                 early = buffer.end_early()
             if time.perf_counter() - self._reported_at > _REPORT_INTERVAL_S:
@@ -225,7 +201,7 @@ class VERCollector(Collector):
         active = 1 - int(self._control["active"][0])
         put_newest_steps(self._buffers[active], newest_steps(self.buffer))
         self._control["active"][0] = active
-        self.buffer = self._engine.buffer = self._buffers[active]
+        self.buffer = self.engine.buffer = self._buffers[active]
         self._environments.attach(self.buffer)
 
     @torch.no_grad()
@@ -253,26 +229,26 @@ class VERCollector(Collector):
 
     def close(self) -> None:
         """Ends all worker processes."""
-        if self._inference_workers is not None:
-            self._inference_workers.close()
+        if self.inference_workers is not None:
+            self.inference_workers.close()
         self._environments.close()
 
     def _wake_inference_workers(self) -> None:
-        if self._inference_workers is not None and self._inference_workers.connections:
+        if self.inference_workers is not None and self.inference_workers.connections:
             if self.buffer.device.type == "cuda":
                 torch.cuda.synchronize()  # they must not see half of the new weights
-            self._inference_workers.wake()
+            self.inference_workers.wake()
 
     def _check_workers(self) -> None:
         """Replaces environment workers that hang; an inference worker that hangs ends the run."""
         self._environments.check()
-        if self._inference_workers is not None:
+        if self.inference_workers is not None:
             collect = self.config.collect
-            self._inference_workers.check(collect.startup_timeout_s, collect.step_timeout_s)
+            self.inference_workers.check(collect.startup_timeout_s, collect.step_timeout_s)
 
     def _await_ready(self, keep_going: Callable[[], bool]) -> None:
-        assert self._inference_workers is not None
-        while self._environments.not_ready or self._inference_workers.not_ready:
+        assert self.inference_workers is not None
+        while self._environments.not_ready or self.inference_workers.not_ready:
             self._read_reports(0.1)
             self._check_workers()
             if not keep_going():
@@ -281,7 +257,7 @@ class VERCollector(Collector):
 
     def _read_reports(self, timeout_s: float = 0.0) -> None:
         environments = self._environments.connections
-        workers = self._inference_workers
+        workers = self.inference_workers
         inference = {} if workers is None else workers.connections
         for connection in wait([*environments, *inference], timeout_s):
             if connection in environments:
@@ -310,4 +286,4 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
     return BatchLimits(minimum, max(maximum, minimum), collect.max_wait_ms * 1e-3)
 
 
-SYSTEM = VERCollector
+SYSTEMS = {"ver": VERCollector}

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.faulty_environments import Trails, plan
 from tests.helpers import toy_environments
-from tests.helpers.small_runs import logged, small_run
+from tests.helpers.small_runs import CUE, logged, small_run
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.systems.ver import VERCollector
 from ver.config import TrainerConfig
@@ -89,17 +89,7 @@ def _distance(buffer, past, config) -> tuple[float, int]:
 
 @pytest.mark.slow
 def test_overlap_still_learns_to_remember(tmp_path):
-    config = settings(
-        "collect.overlap=true",
-        "collect.num_environments=16",
-        "collect.environments_per_worker=8",
-        "collect.rollout_length=64",
-        "total_steps=120000",
-        "ppo.learning_rate=0.003",
-        "ppo.schedule=constant",
-        "ppo.gamma=0.9",
-        "network.hidden_size=32",
-    )
+    config = settings("collect.overlap=true", *CUE, "total_steps=120000")
     trainer = Trainer(
         config,
         toy_environments.make_cue,
@@ -124,7 +114,7 @@ def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch, overrides):
     first.train()
     assert len(captured) == 192 // 64 + 1
     for name, tensor in captured[-2].items():
-        assert torch.equal(first._boundary[f"carried/{name}"], tensor)
+        assert torch.equal(first.boundary[f"carried/{name}"], tensor)
     second = Trainer(config, Trails(), tmp_path)
     assert second.steps == 192
     row = second.train()

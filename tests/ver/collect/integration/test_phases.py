@@ -5,18 +5,9 @@ import time
 import pytest
 
 from benchmarks.faulty_environments import Trails
-from ver.collect.environment_worker import probe_spaces
-from ver.collect.systems.ver import VERCollector
-from ver.config import TrainerConfig, merge_config
-from ver.networks.policy import ActorCritic
+from tests.helpers.small_runs import small_run, start_collector
 
 EXTRA_S = 0.01  # that a batch takes longer
-SMALL = [
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-]
 
 
 def compute() -> None:
@@ -34,11 +25,8 @@ def lose_the_core() -> None:
 @pytest.mark.parametrize("where", ["choose", "wake_workers"])
 def test_time_goes_to_the_phase_that_spends_it(monkeypatch, where, extra):
     """Whoever loses the core waits; who computes works; inference is all that happens there."""
-    config = merge_config(TrainerConfig, [], SMALL)
-    make_env = Trails()
-    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    collector = VERCollector(config, make_env, policy, 0)
-    owner = policy if where == "choose" else collector._engine.mailboxes
+    collector, policy = start_collector(small_run(), Trails())
+    owner = policy if where == "choose" else collector.engine.mailboxes
     original, calls = getattr(owner, where), []
 
     def longer(*arguments, **options):

@@ -10,40 +10,24 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.faulty_environments import KINDS, Trails, plan, trail_reward
+from benchmarks.faulty_environments import KINDS, trail_reward
 from tests.helpers import toy_environments
-from tests.helpers.faulty_trails import KIND_OF, check_trails
-from ver.collect.environment_worker import probe_spaces
+from tests.helpers.faulty_trails import check_faults, planned_faults
+from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.faults import Fault
-from ver.collect.systems import find_system
-from ver.config import TrainerConfig, merge_config
+from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
-from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, TRUNCATED
 from ver.trainer import Trainer
 
-SMALL = [
-    "system=appo",
-    "tensorboard=false",
-    "log_interval_s=1e9",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.num_environments=4",
-    "collect.environments_per_worker=2",
-    "collect.rollout_length=16",
-]
-
 
 def settings(*overrides: str) -> TrainerConfig:
-    return merge_config(TrainerConfig, [], [*SMALL, *overrides])
+    return small_run("system=appo", "log_interval_s=1e9", *overrides)
 
 
 def start(make_env, *overrides: str, **arguments):
     """A collector, and the policy that its learner would change."""
-    config = settings(*overrides)
-    torch.manual_seed(0)
-    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    return find_system(config.system)(config, make_env, policy, 5, **arguments), policy
+    return start_collector(settings(*overrides), make_env, **arguments)
 
 
 def wait_for(condition) -> None:
@@ -95,10 +79,9 @@ def test_collection_goes_on_while_nobody_asks_and_each_step_knows_its_weights():
 
 @pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
-    planned = [(kind, index % 6, 20 + 7 * index) for index, kind in enumerate(KINDS)]
     seen: list[Fault] = []
     collector, _ = start(
-        Trails(plan(tmp_path, *planned), delay_s=0.002),
+        planned_faults(tmp_path),
         "collect.num_environments=6",
         "collect.step_timeout_s=3",
         "appo.max_policy_lag=1000",
@@ -116,16 +99,7 @@ def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, over
                 break
     finally:
         collector.close()
-    counts = collector.faults.counts
-    assert sorted(fault.kind for fault in seen) == sorted(KIND_OF.values())
-    assert counts["raised"] == counts["not_finite"] == 2
-    assert counts["hung"] == counts["died"] == 1
-    assert 5 <= counts["steps_lost"] <= 7
-    check_trails(trail, counts["steps_lost"], len(seen) + 2)
-    assert episodes
-    for episode in episodes:
-        assert episode["episode_length"] >= 5
-        assert 0.0 <= episode["episode_return"] <= 1.0 + 1e-6
+    check_faults(collector.faults.counts, seen, trail, episodes)
 
 
 def _follow(buffer, trail) -> None:
@@ -165,9 +139,9 @@ def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
     collector, _ = start(toy_environments.make_reach, "collect.num_inference_workers=2")
     try:
         assert collector.collect(0)
-        for process in collector._inference_workers.connections.values():
+        for process in collector.inference_workers.connections.values():
             process.kill()
-        wait_for(lambda: not collector._thread.is_alive())
+        wait_for(lambda: not any(each.name == "collector" for each in threading.enumerate()))
         collector.publish(1)  # learning is finished
         assert isinstance(collector.drain_episodes(), list)
         with pytest.raises(WorkerCrashError, match="inference worker 1 died"):

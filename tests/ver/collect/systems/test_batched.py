@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
-from tests.helpers.small_runs import logged
+from tests.helpers.small_runs import curve, small_run
 from tests.helpers.true_steps import Step, check_rollout
 from ver.collect.systems.batched import BatchedCollector, make_worlds
-from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
+from ver.random_state import seed_everything
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.trainer import Trainer
 
@@ -109,16 +109,12 @@ class ChronicledWorlds(VectorEnv):
 
 
 def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCollector:
-    config = merge_config(
-        TrainerConfig,
-        [],
-        [
-            f"collect.num_environments={n}",
-            f"collect.rollout_length={length}",
-            "collect.max_faults_per_hour=100",
-            "network.hidden_size=4",
-            *overrides,
-        ],
+    config = small_run(
+        f"collect.num_environments={n}",
+        f"collect.rollout_length={length}",
+        "collect.max_faults_per_hour=100",
+        "network.hidden_size=4",
+        *overrides,
     )
     torch.manual_seed(0)
     policy = ActorCritic(OBSERVATIONS, ACTIONS, config.network)
@@ -146,7 +142,7 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
         assert (np.bincount(buffer.environments, minlength=n) == length + 1).all()
         assert buffer.fresh_steps == n * length
         with torch.no_grad():
-            collector._engine.policy.critic.bias += 1.0
+            collector.engine.policy.critic.bias += 1.0
     lost = sum(step.outcome == LOST for step in chronicle.steps.values())
     assert collector.faults.counts["steps_lost"] == lost
     assert collector.environment_steps == (4 * length + 1) * n
@@ -163,7 +159,7 @@ def test_states_and_values_are_those_of_each_episode_played_alone():
     n, length = 3, 40
     chronicle = Chronicle(np.random.default_rng(0))
     collector = make_collector(chronicle, n, length)
-    policy, buffer = collector._engine.policy, collector.buffer
+    policy, buffer = collector.engine.policy, collector.buffer
     states, values, finals, actions, places = {}, {}, {}, {}, {}
     for _ in range(3):
         assert collector.collect(0)
@@ -214,36 +210,17 @@ def test_collection_stops_when_it_is_asked_to():
     assert not collector.buffer.full
 
 
-SMALL = [
-    "tensorboard=false",
-    "learner_threads=1",
-    "network.hidden_size=16",
-    "collect.rollout_length=16",
-    "log_interval_s=1e9",
-]
-
-
 def run(system: str, directory: Path, n: int, make_env, total: int, *overrides: str) -> Trainer:
-    config = merge_config(
-        TrainerConfig,
-        [],
-        [
-            f"system={system}",
-            *SMALL,
-            f"collect.num_environments={n}",
-            f"collect.environments_per_worker={n}",
-            f"collect.min_requests={n}",  # VER in lockstep
-            f"total_steps={total}",
-            *overrides,
-        ],
+    config = small_run(
+        f"system={system}",
+        "log_interval_s=1e9",
+        f"collect.num_environments={n}",
+        f"collect.environments_per_worker={n}",
+        f"collect.min_requests={n}",  # VER in lockstep
+        f"total_steps={total}",
+        *overrides,
     )
     return Trainer(config, make_env, directory)
-
-
-def curve(directory: Path) -> list[dict[str, float]]:
-    times = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
-    rows = logged(directory)
-    return [{k: v for k, v in row.items() if not k.startswith(times)} for row in rows]
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -253,7 +230,8 @@ def test_it_learns_bitwise_what_ver_in_lockstep_does(tmp_path, n):
         run(system, tmp_path / system, n, make, n * 16 * 6) for system in ("ver", "batched")
     ]
     for trainer in trainers:
-        trainer._seed_generators(3)  # the second would go on with the first one's networks' draws
+        seed_everything(3)  # the second would go on with the first one's networks' draws
+        trainer.rng = np.random.default_rng(3)
         trainer.train()
     ver, batched = (trainer.policy.state_dict() for trainer in trainers)
     for name, value in ver.items():
@@ -303,8 +281,8 @@ def test_a_resumed_run_starts_new_episodes_and_goes_on_with_all_else(tmp_path, b
         assert torch.equal(value, expected[name])
     for name, value in again.ppo.state().items():
         assert torch.equal(value, moments[name])
-    assert again._environment_seed() != trainer._seed
     again.train()
+    assert again.environment_seed != trainer.environment_seed
     assert again.steps == 192
     assert not any(again.progress.faults.values())
     assert [row["steps"] for row in curve(tmp_path)] == [48, 96, 144, 192]

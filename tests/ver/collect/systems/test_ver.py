@@ -5,11 +5,9 @@ import time
 import numpy as np
 
 from benchmarks.faulty_environments import Trails
-from tests.helpers.small_runs import small_run
-from ver.collect.environment_worker import probe_spaces
-from ver.collect.systems.ver import VERCollector, batch_limits
+from tests.helpers.small_runs import small_run, start_collector
+from ver.collect.systems.ver import batch_limits
 from ver.config import TrainerConfig
-from ver.networks.policy import ActorCritic
 
 
 def settings(*overrides: str) -> TrainerConfig:
@@ -22,9 +20,8 @@ def test_a_worker_steps_some_environments_while_inference_serves_the_others(monk
     make_env = Trails(
         delay_s=0.03
     )  # a worker that steps in no time is done before inference begins
-    policy = ActorCritic(*probe_spaces(make_env, 0), config.network)
-    collector = VERCollector(config, make_env, policy, 0)
-    rows = collector._engine._rows
+    collector, policy = start_collector(config, make_env)
+    rows = collector.engine.mailboxes.arrays
     choose = policy.choose
     batches, stepped_meanwhile = [], []
 

@@ -1,4 +1,4 @@
-"""DD-PPO's collection (Wijmans et al. 2020): all environments act, then all are stepped."""
+"""Systems before VER: every environment contributes the same number of steps to a rollout."""
 
 from __future__ import annotations
 
@@ -8,14 +8,34 @@ from ver.config import TrainerConfig
 from ver.errors import UserError
 
 
-class DDPPOCollector(VERCollector):
-    """Collects T steps from every environment in lockstep, with two barriers per step.
+class NoVERCollector(VERCollector):
+    """VER without variable experience rollouts, the VER paper's own baseline (section 5.1).
+
+    Requests are batched as they arrive, as VER does: a slow step holds up nobody else's next step.
+    But the rollout ends with the slowest environment. Each environment's newest action is held
+    back until the next policy decides, so all experience is on-policy.
+    """
+
+    fixed_length = True
+
+
+class HTSRLCollector(NoVERCollector):
+    """HTS-RL (Liu et al. 2020) as the VER paper implements it to compare with (appendix E).
+
+    NoVER that collects the next rollout while the learner learns from the one before. Gradients
+    are delayed by one rollout: a rollout is acted by the weights from before the learning that goes
+    on beside it. Both wait for each other at its end.
+    """
+
+    always_overlaps = True
+
+
+class DDPPOCollector(NoVERCollector):
+    """DD-PPO's collection (Wijmans et al. 2020): all environments act, then all are stepped.
 
     Inference awaits all N observations and answers them as one batch, so every environment waits
     for the slowest one in each step. After a fault the others wait until its environment is back.
     """
-
-    fixed_length = True
 
     @classmethod
     def check(cls, config: TrainerConfig) -> None:
@@ -50,4 +70,4 @@ class DDPPOCollector(VERCollector):
         return BatchLimits(n, n, config.collect.max_wait_ms * 1e-3, wake_first=True)
 
 
-SYSTEM = DDPPOCollector
+SYSTEMS = {"nover": NoVERCollector, "htsrl": HTSRLCollector, "ddppo": DDPPOCollector}

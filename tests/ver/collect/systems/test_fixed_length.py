@@ -1,9 +1,9 @@
-"""DD-PPO: settings that lockstep leaves no room for, and its batches."""
+"""NoVER, HTS-RL and DD-PPO: settings that they have no room for, and DD-PPO's batches."""
 
 import pytest
 
 from tests.helpers.checked_system import check_system
-from ver.collect.systems.ddppo import DDPPOCollector
+from ver.collect.systems.fixed_length import DDPPOCollector
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
 
@@ -15,9 +15,14 @@ from ver.errors import UserError
         (["system=ddppo", "collect.num_inference_workers=2"], r"num_inference_workers=1, found 2"),
         (["system=ddppo", "collect.min_requests=3"], r"collect\.min_requests=0, found 3"),
         (["system=ddppo", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
+        (["system=htsrl", "distributed.preemption=fixed"], r"preemption=none, found fixed"),
+        (
+            ["system=nover", "collect.overlap=true", "distributed.preemption=fixed"],
+            r"set one of",
+        ),
     ],
 )
-def test_settings_that_contradict_lockstep_are_refused(overrides, mend):
+def test_settings_that_contradict_the_system_are_refused(overrides, mend):
     with pytest.raises(UserError, match=mend) as error:
         check_system(*overrides)
     assert "\n" not in str(error.value)

@@ -40,7 +40,9 @@ MORE = {  # of single settings
     "split": ["test"],
     "trainer.reset_actions": ["[no_such]", "[99]", "[-1]", "[1.5]"],
     "trainer.network.binary_actions": ["[no_such]", "[99]", "[1, 1]"],
-    "trainer.network.initial_mean": ["word", "5", "[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "{no_such: 0.1}", "{grip: 2}", "{grip: nan}"],
+    "trainer.network.initial_mean": [
+        "word", "5", "[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "{no_such: 0.1}", "{grip: 2}", "{grip: nan}",
+    ],
     "trainer.network.angles": ["{joint: [99]}", "{joint: 5}", "{joint: [no_such]}"],
     "trainer.network.critic_only": ["[no_such]"],
 }  # fmt: skip

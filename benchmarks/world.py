@@ -25,7 +25,7 @@ from rich.table import Table
 
 from benchmarks.calibration import fixed_work
 from rearrange.action_pipeline import to_physical
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
@@ -280,8 +280,8 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(
             f"--apartments must be 0 to {most} in {options.split}, not {options.apartments}"
         )
-    if options.steps < 1 or options.camera_size < 1:
-        raise UserError("--steps and --camera-size must be at least 1")
+    check_counts(options, "steps", "camera_size")
+    check_counts(options, "seed", least=0)
     tasks = options.tasks or list(TASKS)
     for task in tasks:
         default_config(task)

@@ -15,6 +15,7 @@ from console.commands import COMMANDS
 from rearrange.command_line import OneLineParser
 from skills.command import run_command
 
+# A space follows each word, but not key=
 BASH = """\
 _rearrange() {{
     local current=${{COMP_WORDS[COMP_CWORD]}} words=
@@ -26,12 +27,16 @@ _rearrange() {{
         esac
     fi
     COMPREPLY=($(compgen -W "$words" -- "$current"))
-    [[ ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace 2> /dev/null
+    COMPREPLY=("${{COMPREPLY[@]/%/ }}")
+    COMPREPLY=("${{COMPREPLY[@]/%= /=}}")
     [[ ${{#COMPREPLY[@]}} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$current"))
 }}
-complete -F _rearrange rearrange
+complete -o nospace -F _rearrange rearrange
 """
-ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+ZSH = """\
+(( $+functions[compdef] )) || { autoload -U compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit
+"""
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -82,11 +82,9 @@ class Controls:
         def _(event: Any) -> None:
             self.set_pause(bool(event.target.value))
 
-        if hasattr(self._gui, "add_command"):  # viser 1.1 and later
-
-            @self._gui.add_command("pause", hotkey="space").on_trigger
-            def _(event: Any) -> None:
-                self.set_pause(not pace.paused)
+        @self._gui.add_command("pause", hotkey="space").on_trigger
+        def _(event: Any) -> None:
+            self.set_pause(not pace.paused)
 
         @self.speed.on_update
         def _(event: Any) -> None:

@@ -48,8 +48,7 @@ class Pad:
             for name, (key, press) in presses.items():
                 button = gui.add_button(f"{name}   [{key.removeprefix('arrow')}]")
                 button.on_hold(_call(press))
-                if hasattr(gui, "add_command"):  # viser 1.1 and later
-                    gui.add_command(name, hotkey=key).on_trigger(_call(press))
+                gui.add_command(name, hotkey=key).on_trigger(_call(press))
 
 
 def _call(press: Callable[[], None]) -> Callable[[Any], None]:

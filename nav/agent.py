@@ -16,6 +16,7 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.errors import UserError
+from rearrange.settings import MOST
 
 STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(6)  # actions, in Habitat's order
 
@@ -26,16 +27,14 @@ def check_numbers(what: str, config: Any, **limits: tuple[float, float]) -> None
     Args:
         what: The config's name, as in "agent".
         config: A dataclass.
-        limits: Least and largest value of some numbers; the others are at least 0. All are finite.
+        limits: Least and largest value of some numbers; the others are at least 0. None is above MOST.
     """
     for each in fields(config):
         value = getattr(config, each.name)
-        low, high = limits.get(each.name, (0.0, math.inf))
-        if type(value) in (int, float) and not (low <= value <= high and math.isfinite(value)):
-            allowed = (
-                f"at least {low:g} and finite" if high == math.inf else f"from {low:g} to {high:g}"
-            )
-            raise UserError(f"{what}.{each.name} must be {allowed}, found {value:g}")
+        low, high = limits.get(each.name, (0.0, MOST))
+        high = min(high, MOST)
+        if type(value) in (int, float) and not low <= value <= high:  # NaN, too
+            raise UserError(f"{what}.{each.name} must be from {low:g} to {high:g}, found {value:g}")
 
 
 @dataclass

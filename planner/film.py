@@ -9,10 +9,13 @@ all; what lacks a checkpoint is left out with a line that says so.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from rich.console import Console
 
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.interactions import InteractionResult, SkillCall
@@ -33,6 +36,7 @@ from skills.settings import CHECKPOINTS
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
 Place = tuple[str, str]  # collection of homes, and the robot's name, "" for the policies' own
+TOLD_EVERY = 30  # steps: a second
 GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
 
 
@@ -77,11 +81,20 @@ class Take:
     told: str
 
 
+Tell = Callable[[str], None]  # shows where an episode stands
+
+
 class Player(Protocol):
     """Plays the episodes of one film."""
 
-    def play(self, index: int, path: Path | None) -> Take:
-        """Play episode `index` of the validation file and film it where a path is given."""
+    def play(self, index: int, path: Path | None, tell: Tell) -> Take:
+        """Play episode `index` of the validation file and film it where a path is given.
+
+        Args:
+            index: Of the episode.
+            path: Of the film, or None.
+            tell: Is called every second of the world with what is being done.
+        """
         ...
 
 
@@ -128,9 +141,14 @@ class HouseholdPlayer:
             )
         )
 
-    def play(self, index: int, path: Path | None) -> Take:
+    def play(self, index: int, path: Path | None, tell: Tell) -> Take:
         """See Player."""
-        execution = self._runner.play(index, path).execution
+
+        def observe(world: RearrangeEnv, moment: Moment) -> None:
+            if world.elapsed_steps % TOLD_EVERY == 0:
+                tell(f"{label_of(moment.skill).verb}, step {world.elapsed_steps}")
+
+        execution = self._runner.play(index, path, [observe]).execution
         done = sum(result.once for result in execution.interactions)
         told = f"{done} of {len(execution.interactions)} interactions, {execution.steps} steps"
         if execution.failure is not None:
@@ -152,11 +170,16 @@ class SkillPlayer:
         robot = self._player.environment.robot.name
         self._episodes = episodes_of(skill, episodes, place[0], robot)
 
-    def play(self, index: int, path: Path | None) -> Take:
+    def play(self, index: int, path: Path | None, tell: Tell) -> Take:
         """See Player."""
         options = {"episode": self._episodes.episode(index, self._seed)}
+
+        def tell_step(world: RearrangeEnv) -> None:
+            if world.elapsed_steps % TOLD_EVERY == 0:
+                tell(f"{label_of(self._skill).verb}, step {world.elapsed_steps}")
+
         if path is None:
-            return self._take(self._player.play(index, options))
+            return self._take(self._player.play(index, options, tell_step))
         from planner.video import EpisodeVideo  # the renderer compiles: only when asked for
 
         world = self._player.environment
@@ -168,6 +191,7 @@ class SkillPlayer:
 
             def observe(world: RearrangeEnv) -> None:
                 step = world.elapsed_steps
+                tell_step(world)
                 video.observe(world, Moment((call,), 0, self._skill, call.argument, step))
 
             metrics = self._player.play(index, options, observe)
@@ -223,6 +247,13 @@ def open_player(name: str, mode: str, seed: int, episodes: int, place: Place) ->
     return SkillPlayer(name, mode, seed, episodes, place)
 
 
+@contextmanager
+def progress(title: str) -> Iterator[Tell]:
+    """Show in a terminal where an episode stands; nothing elsewhere. Gives what tells of it."""
+    with Console().status(title) as status:
+        yield lambda doing: status.update(f"{title}: {doing}")
+
+
 def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
     """Films one success and one failure, as far as there are any; returns the files.
 
@@ -232,7 +263,8 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
     found: dict[bool, int] = {}
     takes: list[Take] = []
     for index in range(episodes):
-        takes.append(player.play(index, None))
+        with progress(f"{name}: episode {index} of at most {episodes}") as tell:
+            takes.append(player.play(index, None, tell))
         found.setdefault(takes[-1].success, index)
         print(f"{name}: episode {index}: {takes[-1].told}", flush=True)
         if len(found) == 2:
@@ -245,7 +277,9 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
             print(f"{name}: no {word} in {counted(len(takes), 'episode')}", flush=True)
             continue
         index = found[success]
-        if player.play(index, path) != takes[index]:
+        with progress(f"{name}: filming episode {index}") as tell:
+            again = player.play(index, path, tell)
+        if again != takes[index]:
             raise RuntimeError(f"{name}: episode {index} ended otherwise when it was filmed")
         size = path.stat().st_size
         print(f"{path}: episode {index}, {size / 1e6:.1f} MB", flush=True)

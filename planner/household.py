@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.errors import UserError
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
@@ -32,7 +32,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = OneLineParser(prog="planner.household", description=__doc__)
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="of every training")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of everything (1)")
-    parser.add_argument("--run", type=Path, metavar="DIR", help="runs/household/seed_<S>")
+    parser.add_argument("--run", type=output_folder, metavar="DIR", help="runs/household/seed_<S>")
     parser.add_argument(
         "--skills",
         default=",".join(skill_names()),
@@ -51,9 +51,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for name in options.skills:
         if name not in skill_names():
             raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
-    for name, least in (("seed", 0), ("recordings", 1), ("episodes", 1)):
-        if getattr(options, name) < least:
-            raise UserError(f"--{name} must be at least {least}, found {getattr(options, name)}")
+    check_counts(options, "recordings", "episodes")
+    check_counts(options, "seed", least=0)
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
     return options
 

@@ -24,9 +24,10 @@ from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.scenes.registry import HOMES
 from rearrange.tasks import household_names
+from rearrange.tasks.base import DEPTH_RANGE
 from rearrange.worlds import seen_depth
 from skills.command import counted, run_command, short_path
-from skills.lerobot import DatasetWriter, Feature, image, import_libraries, scalar, vector
+from skills.lerobot import DatasetWriter, Feature, grid, image, import_libraries, scalar, vector
 from skills.modes import SKILLS_HELP, parse_modes
 from skills.names import names_of
 from skills.registry import find, skill_names
@@ -37,6 +38,8 @@ IMAGE, BODY, AROUND = (
     "observation.state",
     "observation.environment_state",
 )
+# Not below "observation": LeRobot's policies would take it for numbers of the robot's state
+DEPTH = "head_depth_mm"
 OWN_SENSES = ("joint", "is_holding", "ee_pos", "relative_resting_position", "gps_compass")
 SPLITS = ("train", "val")
 
@@ -58,7 +61,8 @@ class Tape:
     def begin(self) -> None:
         """Forget the episode before."""
         self.tasks: list[str] = []
-        self._frames: dict[str, list[np.ndarray]] = {name: [] for name in (*self._senses, IMAGE)}
+        names = (*self._senses, IMAGE, DEPTH)
+        self._frames: dict[str, list[np.ndarray]] = {name: [] for name in names}
         self._actions: list[np.ndarray] = []
         self._rewards: list[float] = []
 
@@ -68,7 +72,8 @@ class Tape:
         vectors = {name: vector(names) for name, (_, names) in self._senses.items()}
         rest = {"action": vector(self._action_names), "next.reward": scalar("float32")}
         rest |= {"next.done": scalar("bool"), "next.success": scalar("bool")}
-        return {IMAGE: image(self._size), **vectors, **rest}
+        seen = {IMAGE: image(self._size), DEPTH: grid(self._size, "uint16")}
+        return {**seen, **vectors, **rest}
 
     def say(self, task: str) -> None:
         """Tell in words what was being done in the last frame."""
@@ -94,6 +99,8 @@ class Tape:
             self._frames[name].append(np.concatenate(parts).astype(np.float32))
         depth = seen_depth(world.simulator, self._size)[0]
         self._frames[IMAGE].append(np.repeat(np.rint(255 * depth).astype(np.uint8), 3, axis=2))
+        millimetres = np.rint(1000 * DEPTH_RANGE * depth[..., 0])
+        self._frames[DEPTH].append(millimetres.astype(np.uint16))
         action[-1] = 1.0 if action[-1] > 0 else -1.0  # stop
         self._actions.append(action)
         self._rewards.append(world.reward)

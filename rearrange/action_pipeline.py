@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.errors import UserError
 
 if TYPE_CHECKING:
     from rearrange.tasks.base import Task
@@ -28,14 +27,8 @@ class ActionPipeline:
     """
 
     def __init__(self, task: Task, world_count: int = 1) -> None:
-        """Take what the task says of actions.
-
-        Raises:
-            UserError: An action lasts no step.
-        """
+        """Take what the task says of actions."""
         self.repeat = int(task.action.repeat)
-        if self.repeat < 1:
-            raise UserError(f"task.action.repeat must be at least 1, not {self.repeat}")
         self._slice, self._scale = task.action_slice, task.action.scale(task.robot.actions)
         self.size = len(self._scale)
         self.full = np.zeros((world_count, self.size + 1))

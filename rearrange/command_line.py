@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from rearrange.errors import UserError
 
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
+MOST = 10**9  # of what is counted on a command line: a larger number is a slip
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -86,12 +87,14 @@ def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Excepti
 
 
 def check_counts(options: Any, *names: str, least: int = 1) -> None:
-    """Raise a UserError for the first option that is set and less than `least`, which is 1 or 0."""
+    """Raise a UserError for the first option that is less than `least`, which is 1 or 0, or more than MOST."""
     limit = f"be at least {least}" if least else "not be negative"
     for name in names:
         value = getattr(options, name)
         if value is not None and value < least:
             raise UserError(f"{option(name)} must {limit}, found {value}")
+        if value is not None and value > MOST:
+            raise UserError(f"{option(name)} must be at most {MOST}, found {value}")
 
 
 def refuse(options: Any, reason: str, **unset: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from rearrange.errors import UserError
 
 _KEY = "rearrange"
+MOST = 1e9  # of any number: what is beyond is a slip
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Setting:
         kept: Why HAB's rules keep our value although HAB has another, or nothing.
         hides: What failure our value hides or makes rarer, or nothing.
         low: Its least value, where it is a number.
-        high: Its largest; infinite values make sense where this is infinite and the default or HAB's is.
+        high: Its largest; infinite values make sense where the default or HAB's is.
     """
 
     about: str
@@ -41,7 +42,7 @@ class Setting:
     kept: str = ""
     hides: str = ""
     low: float = 0.0
-    high: float = math.inf
+    high: float = MOST
 
 
 def setting(default: Any, *, hab: Any, about: str, **more: Any) -> Any:
@@ -86,12 +87,9 @@ def check_ranges(config: Any, name: str) -> None:
         if isinstance(known, dict):
             check_ranges(value, key)
         elif isinstance(known, Setting) and type(value) in (int, float):
-            endless = math.inf in (each.default, known.hab)
-            within = known.low <= value <= known.high and (math.isfinite(value) or endless)
-            if not within:  # NaN, too
-                allowed = f"at least {known.low:g}" + ("" if endless else " and finite")
-                if math.isfinite(known.high):
-                    allowed = f"from {known.low:g} to {known.high:g}"
+            endless = value == math.inf and math.inf in (each.default, known.hab)
+            if not (known.low <= value <= known.high or endless):  # NaN, too
+                allowed = f"from {known.low:g} to {known.high:g}"
                 raise UserError(f"{key} must be {allowed}, found {value:g}")
 
 

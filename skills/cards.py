@@ -16,7 +16,7 @@ from rearrange.command_line import OneLineParser
 from skills.command import run_command
 from skills.figures import load_ledger
 from skills.names import names_of
-from skills.provenance import ROOT
+from skills.provenance import ROOT, checksum
 from skills.recipe import recipe_of
 from skills.registry import built_in, shipped_policy
 from skills.settings import CHECKPOINTS
@@ -105,31 +105,58 @@ def _cell(value: Any) -> str:
     return str(value).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _results(name: str, ledger: Mapping[str, Any]) -> Iterator[str]:
-    """Tables of all that was measured of a skill."""
-    entry = ledger.get(name)
-    if entry is None:
-        yield "It was not evaluated yet.\n"
-        return
+def _results(name: str, ledger: Mapping[str, Any], shipped: str) -> Iterator[str]:
+    """Tables of all that was measured of a skill: of the shipped policy, then of others.
+
+    Args:
+        name: Of the skill.
+        ledger: Name -> entry.
+        shipped: Checksum of the shipped policy; "" where none is.
+    """
+    entries = {key: each for key, each in ledger.items()
+               if each.get("skill") == name and "success_at_end" in each}  # fmt: skip
+    own = {key: each for key, each in entries.items()
+           if shipped in each["made"]["checkpoints"].values()}  # fmt: skip
+    if name in own:
+        yield from _summary(own[name])
+    if own:
+        yield "All that was measured of the shipped policy, each by its command:\n"
+        yield from _commands(own)
+    else:
+        yield "The shipped policy was not evaluated yet.\n"
+    others = {key: each for key, each in entries.items() if key not in own}
+    if others:
+        yield "### Studies\n"
+        yield "Of other policies, none of which is shipped:\n"
+        yield from _commands(others)
+
+
+def _summary(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Success of the policy and of those that it is compared with, and why it failed."""
     yield "Success in homes that nothing was trained in, in per cent, with 95 % intervals.\n"
     rows = [(ROWS[who], row["episodes"], _percent(row["success_at_end"]))
             for who, row in entry.get("rows", {}).items()]  # fmt: skip
-    own = ("the policy", entry["episodes"], _percent(entry["success_at_end"]))
-    yield from _table(
-        ("who", "episodes", "success"), [own, *(row for row in rows if row[:2] != own[:2])]
-    )
+    whole = ("the policy", entry["episodes"], _percent(entry["success_at_end"]))
+    rows = [whole, *(row for row in rows if row[:2] != whole[:2])]
+    yield from _table(("who", "episodes", "success"), rows)
     failures = ", ".join(
         f"{cause.replace('_', ' ')} {count}" for cause, count in entry["failures"].items()
     )
     yield f"Of {entry['episodes']} episodes failed by: {failures or 'none'}.\n"
-    others = [
-        (f"[{key}](../../results/{key}.json)", f"`{each['made']['command']}`", each["episodes"],
-         _percent(each["success_at_end"]))
-        for key, each in ledger.items()
-        if each.get("skill") == name and "success_at_end" in each
-    ]  # fmt: skip
-    yield "All that was measured, each by its command:\n"
-    yield from _table(("file", "command", "episodes", "success"), others)
+
+
+def _commands(entries: Mapping[str, Any]) -> list[str]:
+    rows = [(f"[{key}](../../results/{key}.json)", f"`{each['made']['command']}`", each["episodes"],
+             _percent(each["success_at_end"])) for key, each in entries.items()]  # fmt: skip
+    return _table(("file", "command", "episodes", "success"), rows)
+
+
+def _curve(name: str) -> str:
+    """The picture of the training that made the shipped policy, where there is one."""
+    picture = ROOT / FOLDER / f"{name}.png"
+    if picture.is_file():
+        return f"![Success and failures of its training against steps]({picture.name})"
+    return "There is no curve of its training: the log was not kept."
 
 
 def _senses(name: str) -> list[str]:
@@ -179,7 +206,9 @@ def card(name: str, ledger: Mapping[str, Any]) -> str:
     lines += ["`python -m skills.cards` writes this page from code, config and results.", ""]
     lines += [part for paragraph in about(spec.task) for part in (paragraph, "")]
     lines += ["## What it sees and does", "", *_senses(name)]
-    lines += ["## Results", "", *_results(name, ledger)]
+    policy = shipped_policy(name, CHECKPOINTS)
+    shipped = checksum(policy) if policy.is_file() else ""
+    lines += ["## Results", "", _curve(name), "", *_results(name, ledger, shipped)]
     lines += [
         "## Recipe",
         "",
@@ -189,12 +218,12 @@ def card(name: str, ledger: Mapping[str, Any]) -> str:
     lines += [_of_this_recipe(name), ""]
     lines += _settings_table("stage and setting", [each for each in stages if each.key != "stages"])
     lines += ["In all stages:", "", *_settings_table("setting", others)]
-    policy = f"runs/{name}/policy.safetensors"
+    trained = f"runs/{name}/policy.safetensors"
     lines += [
         *("## Commands", "", "```"),
         f"rearrange train {name}",
-        f"rearrange eval {name} --checkpoint {policy} --sanity",
-        f"rearrange film {name} --skills learned,{name}={policy}",
+        f"rearrange eval {name} --checkpoint {trained} --sanity",
+        f"rearrange film {name} --skills learned,{name}={trained}",
         f"rearrange record {name} --skills oracle",
         *(
             "```",

@@ -45,6 +45,11 @@ def image(size: int) -> Feature:
     return {"dtype": "image", "shape": [size, size, 3], "names": ["height", "width", "channels"]}
 
 
+def grid(size: int, dtype: str) -> Feature:
+    """A feature of square arrays of numbers [size, size], which LeRobot leaves as they are."""
+    return {"dtype": dtype, "shape": [size, size], "names": ["height", "width"]}
+
+
 def scalar(dtype: str) -> Feature:
     """A feature of one number, or of one "bool"."""
     return {"dtype": dtype, "shape": [1], "names": None}
@@ -74,7 +79,7 @@ class DatasetWriter:
 
         Args:
             folder: Where.
-            features: Name -> what `vector`, `image` and `scalar` make.
+            features: Name -> what `vector`, `image`, `grid` and `scalar` make.
             fps: Frames per second.
             robot: Its name.
 
@@ -217,12 +222,24 @@ def _column(pyarrow: Any, rows: np.ndarray, feature: Feature) -> Any:
     kind = (
         pyarrow.bool_() if feature["dtype"] == "bool" else pyarrow.type_for_alias(feature["dtype"])
     )
-    (size,) = feature["shape"]
     if rows.ndim == 1:
         return pyarrow.array(rows, kind)
+    if rows.ndim == 3:
+        return _lists(pyarrow, rows, kind)
+    (size,) = feature["shape"]
     if rows.shape[1] != size:
         raise ValueError(f"expected {size} numbers in a row, found {rows.shape[1]}")
     return pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(rows.ravel(), kind), size)
+
+
+def _lists(pyarrow: Any, rows: np.ndarray, kind: Any) -> Any:
+    """Arrays [T, H, W] as lists of lists."""
+    count, height, width = rows.shape
+    flat: Any = pyarrow.array(rows.ravel(), kind)
+    for size, number in ((width, count * height), (height, count)):
+        offsets = pyarrow.array(np.arange(number + 1) * size, pyarrow.int32())
+        flat = pyarrow.ListArray.from_arrays(offsets, flat)
+    return flat
 
 
 def _png(picture: np.ndarray) -> bytes:
@@ -232,12 +249,18 @@ def _png(picture: np.ndarray) -> bytes:
 
 
 def _statistics(rows: np.ndarray) -> Statistics:
-    """A feature's figures in an episode, as LeRobot keeps them: of images per channel, in [0, 1] [3, 1, 1]."""
+    """A feature's figures in an episode, as LeRobot keeps them.
+
+    Those of images are per channel, in [0, 1] [3, 1, 1], those of a grid one for all its numbers [1].
+    """
     count = np.array([len(rows)])
+    if rows.ndim >= 3:
+        rows = rows[:: -(-len(rows) // JUDGED_IMAGES)]
     values = rows.astype(np.float64)
+    if rows.ndim == 3:
+        values = values.ravel()
     if rows.ndim == 4:
-        stride = -(-len(rows) // JUDGED_IMAGES)
-        values = values[::stride].reshape(-1, rows.shape[3]) / 255.0
+        values = values.reshape(-1, rows.shape[3]) / 255.0
     if values.ndim == 1:
         values = values[:, None]
     found = {"min": values.min(0), "max": values.max(0), "mean": values.mean(0)}

@@ -93,8 +93,10 @@ def _columns(setting: str, asked: Mapping[str, Sequence[Any]], names: Names) -> 
 
 
 def _index(name: Any, known: Sequence[str], setting: str) -> Any:
-    """The index of a name; what is no name stays, and is checked where the network is made."""
+    """The index of a name; an index stays."""
     if not isinstance(name, str):
+        if known and name not in range(len(known)):
+            raise UserError(f"{setting} must be names, or from 0 to {len(known) - 1}, found {name}")
         return name
     if name not in known:
         there = f"choose one of {', '.join(known)}" if known else "nothing has a name there"

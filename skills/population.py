@@ -128,6 +128,8 @@ def main(arguments: Sequence[str]) -> int:
     config.check()
     trainers = SkillTrainers(options.skill, options.overrides, config)
     settings = load_settings(options.skill, options.overrides)
+    if settings.live:
+        raise UserError("live=true shows one training, and a population has several: leave it out")
     values = initial_values(settings, options.mutate)
     trainers.settings(0, values)
     run = Path(settings.run) if settings.run else Path("runs") / f"{settings.skill}_population"

@@ -288,7 +288,6 @@ def check_teacher(settings: Any) -> None:
         raise UserError(f"teacher must be {ORACLE} or empty, found '{teacher}'")
     if not teacher:
         return
-    settings.cloning.check()
     if settings.dataset or settings.sim != "mujoco":
         raise UserError("teacher=oracle knows our own apartments: leave sim= and dataset= out")
     if find(settings.skill).oracle is None:
@@ -300,7 +299,7 @@ def check_dataset(dataset: str, sim: str, skill: str) -> None:
     if not dataset:
         return
     if sim != "habitat":
-        raise UserError("dataset= takes episodes of habitat-lab: set sim=habitat, too")
+        raise UserError(f"dataset={dataset} takes episodes of habitat-lab: set sim=habitat, too")
     if skill in household_names():
         raise UserError(
             f"{skill} knows our own apartments only: leave dataset= out, or take a skill"

@@ -24,9 +24,9 @@ holds those in which a skill differs. Settings of tasks (`task.*`) stand in [hab
 HAB's beside ours.
 """
 PARTS = (
-    ("The training", TrainingSettings, "", {"trainer", "cloning", "randomise", "starts"}),
-    ("The learner", TrainerConfig, "trainer.", set[str]()),
-    ("Imitation of a teacher", CloningConfig, "cloning.", set[str]()),
+    ("The training", TrainingSettings, "", "", {"trainer", "cloning", "randomise", "starts"}),
+    ("The learner", TrainerConfig, "", "trainer.", set[str]()),
+    ("Imitation of a teacher", CloningConfig, "cloning.", "", set[str]()),
 )
 
 
@@ -88,14 +88,14 @@ def _shown(value: Any) -> str:
 def page() -> str:
     """The whole page."""
     lines = [INTRODUCTION]
-    for title, kind, told, apart in PARTS:
+    for title, kind, prefix, told, apart in PARTS:
         lines += [
             f"## {title}",
             "",
             "| setting | default | allowed | meaning |",
             "|---|---|---|---|",
         ]
-        lines += [*rows(kind, "", apart, told), ""]
+        lines += [*rows(kind, prefix, apart, told), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -107,6 +107,10 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     names = names_of(skill, getattr(settings, "robot", DEFAULT_ROBOT))
     settings.trainer = with_indices(settings.trainer, names)
     check_ranges(settings.trainer, told="trainer.")
+    if hasattr(settings, "cloning"):
+        check_ranges(settings.cloning, "cloning.")
+    if settings.skill not in ("", skill):
+        raise UserError(f"skill={settings.skill}: what is trained is the first word, {skill}")
     settings.skill = skill
     return settings
 
@@ -141,6 +145,9 @@ def main(arguments: Sequence[str]) -> int:
     parts = load_stages(options.skill, options.overrides)
     all_environments = [make_environments(part) for part in parts]
     first = parts[0]
+    source = first.trainer.start_from
+    if source and not Path(source).is_file():
+        raise UserError(f"trainer.start_from={source}: there is no such file")
     run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
     with page_of(first, run) as watched:
         return _train_all(parts, all_environments, run, watched)

@@ -209,15 +209,6 @@ class CloningConfig:
     learning_rate: float = 1.0e-3  # falls to zero
     max_gradient_norm: float = 1.0  # the gradient is cut to this
 
-    def check(self) -> None:
-        """Raise a UserError for a setting out of its range."""
-        for name in ("transitions", "updates", "batch"):
-            if getattr(self, name) < 1:
-                raise UserError(f"cloning.{name} must be at least 1, found {getattr(self, name)}")
-        for name in ("learning_rate", "max_gradient_norm"):
-            if not 0.0 < getattr(self, name) < float("inf"):
-                raise UserError(f"cloning.{name} must be positive, found {getattr(self, name):g}")
-
 
 def merge_config(
     schema: type[T] | T, yaml_paths: Sequence[str | Path] = (), overrides: Sequence[str] = ()
@@ -296,15 +287,17 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
         known = isinstance(config, DictConfig) and name in config
         asked, given = config._get_node(name) if known else None, addition._get_node(name)
         value = addition[name]
+        if isinstance(value, int) and abs(value) >= 2**63:  # too large for what computes
+            raise UserError(f"{source}: '{dotted}' must be less than 2^63, found {value}")
         if isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer():
             addition[name] = int(value)
         elif isinstance(asked, BooleanNode) and type(value) in (int, float):
             if value not in (0, 1):
                 raise UserError(f"{source}: '{dotted}' must be true or false, found {value}")
-        elif isinstance(asked, ListConfig) and isinstance(value, str | int | float):
-            raise UserError(f"{source}: '{dotted}' is a list: write {dotted}=[{value}]")
         elif asked is not None and asked._metadata.ref_type is Any:
             config[name] = value  # a list may take the place of a mapping, which OmegaConf refuses
+        elif isinstance(asked, ListConfig) and isinstance(value, str | int | float | DictConfig):
+            raise UserError(f"{source}: '{dotted}' is a list: write {dotted}=[{value}]")
         elif isinstance(asked, DictConfig) and isinstance(given, DictConfig):
             _check_keys(asked, given, f"{dotted}.", source)
 

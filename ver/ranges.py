@@ -28,26 +28,30 @@ class Range(NamedTuple):
         return least if self.high == math.inf else f"{least} and at most {self.high:g}"
 
 
-COUNT, COUNT_OR_NONE = Range(1), Range(0)
-POSITIVE, NOT_NEGATIVE = Range(0, above=True), Range(0)
+# No number is endless: what is beyond these is a slip, and would end in a traceback or never
+LARGEST = 1e9
+COUNT, COUNT_OR_NONE = Range(1, LARGEST), Range(0, LARGEST)
+WIDTH, WIDTH_OR_NONE = Range(1, 16_384), Range(0, 16_384)  # of layers
+MANY, THREADS, THREADS_OR_NONE = Range(1, 65_536), Range(1, 1024), Range(0, 1024)
+POSITIVE, NOT_NEGATIVE = Range(0, LARGEST, above=True), Range(0, LARGEST)
 SHARE = Range(0, 1)
 SPREAD = Range(-10, 2)  # log standard deviations
 
 NUMBERS: dict[str, Range] = {
-    "network.visual_features": COUNT,
-    "network.hidden_size": COUNT,
-    "network.layers": COUNT,
-    "network.previous_action_features": COUNT_OR_NONE,
+    "network.visual_features": WIDTH,
+    "network.hidden_size": WIDTH,
+    "network.layers": Range(1, 64),
+    "network.previous_action_features": WIDTH_OR_NONE,
     "network.initial_log_std": SPREAD,
     "network.binary_threshold": Range(0, 1, above=True),
     "network.distance_scale": POSITIVE,
-    "network.vector_features": COUNT_OR_NONE,
-    "ppo.learning_rate": POSITIVE,
+    "network.vector_features": WIDTH_OR_NONE,
+    "ppo.learning_rate": Range(0, 1, above=True),
     "ppo.base_batch_size": COUNT,
     "ppo.lamb_weight_decay": NOT_NEGATIVE,
     "ppo.lamb_rho": Range(0, 1, above=True),
-    "ppo.epochs": COUNT,
-    "ppo.mini_batches": COUNT,
+    "ppo.epochs": MANY,
+    "ppo.mini_batches": MANY,
     "ppo.clip": POSITIVE,
     "ppo.target_kl": NOT_NEGATIVE,
     "ppo.value_coefficient": NOT_NEGATIVE,
@@ -59,22 +63,22 @@ NUMBERS: dict[str, Range] = {
     "ppo.max_importance_weight": POSITIVE,
     "ppo.max_sequence_length": COUNT_OR_NONE,
     "ppo.entropy.initial": NOT_NEGATIVE,
-    "ppo.entropy.minimum": NOT_NEGATIVE,
-    "ppo.entropy.maximum": NOT_NEGATIVE,
-    "ppo.entropy.target": Range(-1000),
-    "ppo.entropy.learning_rate": NOT_NEGATIVE,
+    "ppo.entropy.minimum": POSITIVE,
+    "ppo.entropy.maximum": POSITIVE,
+    "ppo.entropy.target": Range(-1000, 1000),
+    "ppo.entropy.learning_rate": SHARE,
     "ppo.cpca.scale": NOT_NEGATIVE,
-    "ppo.cpca.steps": COUNT,
+    "ppo.cpca.steps": MANY,
     "ppo.cpca.starts": COUNT_OR_NONE,
     "ppo.cpca.horizons": COUNT_OR_NONE,
-    "ppo.cpca.negatives": COUNT,
-    "ppo.cpca.hidden_size": COUNT,
-    "ppo.cpca.action_features": COUNT,
+    "ppo.cpca.negatives": MANY,
+    "ppo.cpca.hidden_size": WIDTH,
+    "ppo.cpca.action_features": WIDTH,
     "ppo.cpca.max_gradient_norm": NOT_NEGATIVE,
-    "collect.num_environments": COUNT,
-    "collect.environments_per_worker": COUNT,
-    "collect.rollout_length": COUNT,
-    "collect.num_inference_workers": COUNT,
+    "collect.num_environments": MANY,
+    "collect.environments_per_worker": MANY,
+    "collect.rollout_length": MANY,
+    "collect.num_inference_workers": THREADS,
     "collect.min_requests": COUNT_OR_NONE,
     "collect.max_requests": COUNT_OR_NONE,
     "collect.max_wait_ms": NOT_NEGATIVE,
@@ -88,14 +92,19 @@ NUMBERS: dict[str, Range] = {
     "appo.c_bar": POSITIVE,
     "distributed.sync_fraction": Range(0, 1, above=True),
     "distributed.timeout_s": POSITIVE,
-    "total_steps": COUNT,
+    "total_steps": Range(1, 1e12),
     "seed": Range(0, 2**31 - 1),
-    "learner_threads": COUNT_OR_NONE,
-    "inference_threads": COUNT,
+    "learner_threads": THREADS_OR_NONE,
+    "inference_threads": THREADS,
     "checkpoint_interval_s": NOT_NEGATIVE,
     "keep_checkpoints": COUNT,
     "log_interval_s": NOT_NEGATIVE,
     "episode_window": COUNT,
+    "cloning.transitions": COUNT,
+    "cloning.updates": COUNT,
+    "cloning.batch": COUNT,
+    "cloning.learning_rate": Range(0, 1, above=True),
+    "cloning.max_gradient_norm": POSITIVE,
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -114,8 +123,8 @@ def check_ranges(config: Any, prefix: str = "", told: str = "") -> None:
     """Raise a UserError that names the first setting that cannot be, its value and what is allowed.
 
     Args:
-        config: A TrainerConfig, or a part of one.
-        prefix: Dotted key of that part, with a dot at its end; it is told, too.
+        config: A TrainerConfig, a part of one, or a CloningConfig.
+        prefix: Dotted key of that part, or "cloning.", with a dot at its end; it is told, too.
         told: What comes before the keys in messages, such as "trainer.".
     """
     for each in dataclasses.fields(config):

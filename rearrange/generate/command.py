@@ -22,8 +22,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
-from rearrange.robot import DEFAULT_ROBOT
-from rearrange.scenes.registry import HOMES
+from rearrange.robot import DEFAULT_ROBOT, find_robot
+from rearrange.scenes.registry import HOMES, check_split
 
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
 
@@ -53,6 +53,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     check.add_argument("path", type=Path)
     options = parser.parse_args(arguments)
     if options.command == "generate":
+        check_split(options.split)
+        find_robot(options.robot)
         check_counts(options, "episodes", "workers")
         check_counts(options, "seed", least=0)
     return options

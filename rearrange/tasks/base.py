@@ -48,11 +48,13 @@ class ActionConfig:
     repeat: int = setting(
         1,
         low=1,
+        high=300,
         hab=1,
         about="steps of 1/30 s that a policy's action lasts, and between its images",
     )
     delay: int = setting(
         0,
+        high=300,
         hab=1,
         about="steps of 1/30 s by which all that a policy sees is late",
         note="the VER paper; its actions answer the state before the last",

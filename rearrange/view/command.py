@@ -124,6 +124,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         raise UserError(f"--output must end in .png, found {options.output}")
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
+    check_counts(options, "count")
     check_counts(options, "episode", "steps", "seed", least=0)
     return options
 

@@ -40,6 +40,42 @@ def test_bash_completes_commands_tasks_settings_and_files(scripts):
     assert completed(scripts, "push", "zs") == ["zsh"]  # the file
 
 
+TYPED = {  # and what a tab makes of it
+    "rearrange tr": "rearrange train ",
+    "rearrange train open_f": "rearrange train open_fridge ",
+    "rearrange train pick trainer.ppo.gae": "rearrange train pick trainer.ppo.gae_lambda=",
+}
+ZSH = r"""
+zmodload zsh/zpty
+zpty -b z 'TERM=dumb zsh -f -i'
+zpty -w z "PS1=; source $1; print -r -- REA''DY"
+zpty -r -m z told '*READY*'
+zpty -w -n z "$2"$'\tX'
+zpty -r -m z told "*$3X*"
+zpty -d z
+"""
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+@pytest.mark.parametrize("typed", TYPED)
+def test_zsh_completes(scripts, typed):
+    subprocess.run(  # ends when the line is as it should be
+        ["zsh", "-f", "-c", ZSH, "zsh", str(scripts / "zsh"), typed, TYPED[typed]],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize("typed", TYPED)
+def test_fish_completes(scripts, typed):
+    command = f"source {scripts}/fish; complete -C '{typed}'"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", command], check=True, capture_output=True, text=True
+    )
+    words = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    assert words == [TYPED[typed].split()[-1]]
+
+
 @pytest.mark.parametrize("shell", completion.SHELLS)
 def test_shells_read_their_scripts(scripts, shell):
     if shutil.which(shell) is None:

@@ -43,7 +43,5 @@ def test_every_number_of_a_task_is_checked(task):
     kind = nav.TASKS[task].config_type
     for each in dataclasses.fields(kind):
         for bad in (math.nan, math.inf, -1):
-            with pytest.raises(
-                UserError, match=rf"^task\.{each.name} must be (at least [01] and finite|from)"
-            ):
+            with pytest.raises(UserError, match=rf"^task\.{each.name} must be from"):
                 kind(**{each.name: bad}).check()

@@ -25,7 +25,8 @@ class FakePlayer:
     def __init__(self, takes, filmed=None):
         self.takes, self.filmed, self.played = takes, filmed or takes, []
 
-    def play(self, index, path):
+    def play(self, index, path, tell):
+        tell("step 0")
         self.played.append((index, None if path is None else path.name))
         if path is None:
             return self.takes[index]
@@ -147,9 +148,11 @@ def test_metrics_become_the_record_of_a_plan():
 @pytest.mark.slow
 def test_a_training_task_is_filmed_as_it_is_played(tmp_path):
     player = film.SkillPlayer("pick", "mixed", 0, 1, ("classic", ""))
+    told: list[str] = []
     path = tmp_path / "pick.mp4"
-    take = player.play(0, None)
-    assert player.play(0, path) == take
+    take = player.play(0, None, told.append)
+    assert player.play(0, path, told.append) == take
+    assert told[0] == "picking up, step 30"
     frames = imageio.v3.imread(path)
     steps = int(take.told.split()[0])
     assert frames.shape == (steps + video.LAST_FRAMES, 540, 960, 3)  # every step, then the result

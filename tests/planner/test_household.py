@@ -69,7 +69,7 @@ def test_settings_go_to_every_training():
         (["--skills", "pick,fly"], "--skills: fly is none of navigate"),
         (["--episodes", "0"], "--episodes must be at least 1, found 0"),
         (["--recordings", "-1"], "--recordings must be at least 1"),
-        (["--seed", "-1"], "--seed must be at least 0"),
+        (["--seed", "-1"], "--seed must not be negative"),
     ],
 )
 def test_what_makes_no_sense_is_told(arguments, message):

@@ -43,6 +43,8 @@ def test_frames_are_those_of_the_environment(tmp_path, capsys):
         picture = np.array(Image.open(BytesIO(
             rows["observation.images.head_depth"][index]["bytes"])))  # fmt: skip
         assert np.array_equal(picture[..., 0], np.rint(255 * seen["head_depth"][..., 0]))
+        millimetres = np.array(rows["head_depth_mm"][index])
+        assert np.array_equal(millimetres, np.rint(10_000 * seen["head_depth"][..., 0]))
         action = world.action_space.sample()
         seen, reward, terminated, truncated, _ = world.step(action)
         done = np.array(rows["action"][index])

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from rearrange.action_pipeline import ActionPipeline, checked_action, to_physical
-from rearrange.errors import UserError
 from rearrange.robot.fetch import FETCH
 from rearrange.tasks import make_task
 
@@ -49,7 +48,3 @@ def test_what_is_no_action_is_refused():
         to_physical(np.ones(2), np.array([[0.0, np.inf]]))
     with pytest.raises(ValueError, match="found str"):
         checked_action("left", (2,))
-    task = make_task("navigate")
-    task.action.repeat = 0
-    with pytest.raises(UserError, match="repeat must be at least 1"):
-        ActionPipeline(task)

@@ -164,7 +164,7 @@ def test_stop_is_called_once_in_a_repeated_action():
 
 
 def test_repeated_actions_are_refused_where_they_cannot_be():
-    with pytest.raises(UserError, match=r"action\.repeat must be at least 1"):
+    with pytest.raises(UserError, match=r"action\.repeat must be from 1 to 300"):
         make(config=PickConfig(action=ActionConfig(repeat=0)))
     with pytest.raises(UserError, match=r"action\.repeat=1, or train with trainer\.system=ver"):
         RearrangeVectorEnv(2, "pick", PickConfig(action=ActionConfig(repeat=2)), "val", SMALL)

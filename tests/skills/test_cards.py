@@ -60,3 +60,35 @@ def test_a_page_that_is_not_is_named(tmp_path, capsys, monkeypatch):
     assert "docs/skills/pick.md: not as" in capsys.readouterr().out
     assert cards.main([]) == 0
     assert cards.main(["--check"]) == 0
+
+
+def measured(checkpoint, mean):
+    success = {"mean": mean, "low": 0.1, "high": 0.9}
+    return {
+        "skill": "pick", "episodes": 10, "success_at_end": success, "failures": {"timeout": 2},
+        "made": {"command": "python -m x", "checkpoints": {"a.safetensors": checkpoint}},
+    }  # fmt: skip
+
+
+def test_results_of_other_policies_stand_apart():
+    ledger = {
+        "pick": measured("ours", 0.8), "pick_again": measured("ours", 0.7),
+        "study": measured("theirs", 0.6), "place": {**measured("ours", 0.5), "skill": "place"},
+    }  # fmt: skip
+    own, studies = "\n".join(cards._results("pick", ledger, "ours")).split("### Studies")
+    assert "Of 10 episodes failed by: timeout 2." in own
+    assert [name in own for name in ("results/pick.json", "pick_again", "study", "place")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert [name in studies for name in ("pick.json", "study")] == [False, True]
+    none = "\n".join(cards._results("pick", ledger, "new"))
+    assert none.startswith("The shipped policy was not evaluated yet.")
+    assert "Of 10 episodes" not in none
+
+
+def test_the_curve_of_a_training_is_shown_where_there_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(cards, "ROOT", tmp_path)
+    assert "no curve" in cards._curve("pick")
+    (tmp_path / cards.FOLDER).mkdir(parents=True)
+    (tmp_path / cards.FOLDER / "pick.png").touch()
+    assert cards._curve("pick").endswith("(pick.png)")

@@ -13,10 +13,11 @@ pytest.importorskip("pyarrow", reason="pip install pyarrow pandas")
 pytest.importorskip("pandas", reason="pip install pyarrow pandas")
 
 from skills import lerobot
-from skills.lerobot import DatasetWriter, image, scalar, vector
+from skills.lerobot import DatasetWriter, grid, image, scalar, vector
 
 FEATURES = {
     "observation.images.head": image(4),
+    "depth": grid(4, "uint16"),
     "observation.state": vector(["a", "b", "c"]),
     "action": vector(["left"]),
     "next.done": scalar("bool"),
@@ -27,6 +28,7 @@ def episode(length, seed):
     rng = np.random.default_rng(seed)
     return {
         "observation.images.head": rng.integers(0, 256, (length, 4, 4, 3)).astype(np.uint8),
+        "depth": rng.integers(0, 10_000, (length, 4, 4)).astype(np.uint16),
         "observation.state": rng.normal(size=(length, 3)).astype(np.float32),
         "action": rng.normal(size=length).astype(np.float32),
         "next.done": np.arange(length) == length - 1,
@@ -57,6 +59,7 @@ def test_rows_stand_in_the_file_of_data(written):
     assert np.array_equal(
         np.array(rows["observation.state"], np.float32), whole["observation.state"]
     )
+    assert np.array_equal(np.array(rows["depth"], np.uint16), whole["depth"])
     first = Image.open(io.BytesIO(rows["observation.images.head"][0]["bytes"]))
     assert np.array_equal(np.asarray(first), whole["observation.images.head"][0])
 
@@ -68,6 +71,8 @@ def test_statistics_are_those_of_all_frames(written):
     for key, expected in (("mean", state.mean(0)), ("std", state.std(0)), ("max", state.max(0))):
         np.testing.assert_allclose(found["observation.state"][key], expected, rtol=1e-6)
     assert found["observation.state"]["count"] == [8]
+    assert found["depth"]["max"] == [whole["depth"].max()]
+    np.testing.assert_allclose(found["depth"]["mean"], [whole["depth"].mean()], rtol=1e-6)
     pictures = whole["observation.images.head"] / 255
     mean = np.array(found["observation.images.head"]["mean"])
     assert mean.shape == (3, 1, 1)
@@ -113,6 +118,7 @@ def test_lerobot_opens_it(written, monkeypatch):
         assert np.array_equal(frame["observation.state"], whole["observation.state"][index])
         picture = (frame["observation.images.head"].numpy() * 255).round().transpose(1, 2, 0)
         assert np.array_equal(picture, whole["observation.images.head"][index])
+        assert np.array_equal(frame["depth"], whole["depth"][index])
         assert frame["task"] == ("reach" if index < 2 else "lift")
     assert dataset[4]["action_is_pad"].tolist() == [False, True]  # an episode's end
     assert dataset[0]["action"][1] == whole["action"][1]

@@ -62,3 +62,9 @@ def test_members_have_seeds_and_values_of_their_own():
     short = population.SkillTrainers("pick", ["trainer.total_steps=200"], config)
     with pytest.raises(UserError, match="less than all rounds take"):
         short.settings(0, {})
+
+
+def test_a_page_of_several_trainings_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"live=true .*: leave it out"):
+        population.main(["pick", "live=true", f"run={tmp_path / 'new'}"])
+    assert not (tmp_path / "new").exists()

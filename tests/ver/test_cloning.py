@@ -7,7 +7,6 @@ from gymnasium import spaces
 
 from ver.cloning import Demonstrations, clone
 from ver.config import CloningConfig, NetworkConfig
-from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 
 SPACE = spaces.Dict({"goal": spaces.Box(-5.0, 5.0, (2,), np.float32)})
@@ -74,12 +73,3 @@ def test_the_same_seed_gives_the_same_weights():
         clone(policy, show(False), CloningConfig(updates=5, batch=64), np.random.default_rng(3))
         weights.append(policy.state_dict())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("updates", 0), ("batch", -1), ("learning_rate", 0.0), ("learning_rate", float("nan"))],
-)
-def test_settings_out_of_range_are_named(name, value):
-    with pytest.raises(UserError, match=f"cloning.{name} must be"):
-        CloningConfig(**{name: value}).check()

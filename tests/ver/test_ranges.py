@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ver.config import TrainerConfig, merge_config
+from ver.config import CloningConfig, TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.ranges import CHOICES, NUMBERS, check_ranges
 
@@ -23,18 +23,25 @@ def numbers_of(config, prefix=""):
 
 
 def test_every_number_has_a_range_and_the_defaults_are_within():
-    assert set(NUMBERS) == numbers_of(TrainerConfig())
+    assert set(NUMBERS) == numbers_of(TrainerConfig()) | numbers_of(CloningConfig(), "cloning.")
     check_ranges(TrainerConfig())
+    check_ranges(CloningConfig(), "cloning.")
 
 
-def changed(key, value):
-    config = TrainerConfig()
+def test_no_number_is_endless():
+    assert all(math.isfinite(allowed.high) for allowed in NUMBERS.values())
+
+
+def check(key, value):
+    """Check a config in which one setting is changed."""
     *path, name = key.split(".")
-    part = config
+    if path == ["cloning"]:
+        return check_ranges(CloningConfig(**{name: value}), "cloning.")
+    part = config = TrainerConfig()
     for each in path:
         part = getattr(part, each)
     setattr(part, name, value)
-    return config
+    return check_ranges(config)
 
 
 def bad_values(key):
@@ -51,7 +58,7 @@ def bad_values(key):
 def test_bad_numbers_are_named_with_what_is_allowed(key, data):
     value = data.draw(bad_values(key))
     with pytest.raises(UserError) as told:
-        check_ranges(changed(key, value))
+        check(key, value)
     assert str(told.value).startswith(f"{key} must be a")
     assert str(told.value).endswith(f"found {value:g}")
     assert "\n" not in str(told.value)
@@ -62,7 +69,7 @@ def test_bad_numbers_are_named_with_what_is_allowed(key, data):
 def test_numbers_within_are_taken(key, data):
     low, high, above = NUMBERS[key]
     value = data.draw(st.floats(low, min(high, 1e9), exclude_min=above))
-    check_ranges(changed(key, value))
+    check(key, value)
 
 
 @pytest.mark.parametrize("key", CHOICES)

@@ -70,6 +70,7 @@ def assert_nearest(distances, origins, directions, corners, near, far):
             least = (shares / total).min(0)
             cosine = np.abs(total) / area / np.linalg.norm(directions, axis=-1)[:, None]
         known = (area > 1e-9) & np.isfinite(t) & np.isfinite(least)
+        t, cosine = np.where(known, t, 0.0), np.where(known, cosine, 1.0)
         slack = 1e-5 * (1.0 + np.abs(t)) / np.maximum(cosine, 1e-4)
         sure = known & (least > 1e-3) & (cosine > 1e-2) & (t > near + slack) & (t < far - slack)
         surest = np.minimum(surest, np.where(sure, t + slack, np.inf).min(1))

@@ -12,11 +12,14 @@ from rearrange.errors import UserError
 from rearrange.render.meshes.tree import build_tree
 
 LEAF = 2  # triangles of a leaf
+SLIVER = 1e-7  # height over length below which a triangle has no area
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """T triangles in the order of their tree; never changed, so that any number of worlds may show it.
+    """T triangles in the order of their tree, without those that have no area.
+
+    Nothing in it changes, so that any number of worlds may show it.
 
     Attributes:
         name: For messages.
@@ -83,7 +86,9 @@ def mesh_of_corners(
 ) -> Mesh:
     """Make a mesh of triangles [T, 3, 3]; what else is known of each corner as in `mesh_of_arrays` [T, 3, k]."""
     points = _floats(corners.reshape(-1, 3), 3, name, "vertices").reshape(-1, 3, 3)
-    nodes, order = build_tree(points.min(axis=1), points.max(axis=1), LEAF)
+    kept = np.flatnonzero(_has_area(points)).astype(np.int32)
+    nodes, order = build_tree(points[kept].min(axis=1), points[kept].max(axis=1), LEAF)
+    order = kept[order]
     if normals is not None:
         length = np.linalg.norm(normals, axis=2, keepdims=True)
         normals = normals / np.where(length > 0.0, length, 1.0)
@@ -98,6 +103,14 @@ def mesh_of_corners(
         colours=_ordered(colours, order, 9, np.uint8),
         sizes=np.append(np.abs(points).max(axis=(0, 1), initial=0.0), reach).astype(float),
     )
+
+
+def _has_area(points: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Which triangles [T, 3, 3] are no lines or points, as far as single precision tells [T]."""
+    first, second = points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]
+    double = np.linalg.norm(np.cross(first.astype(float), second), axis=1)
+    square = np.maximum((first**2).sum(axis=1), (second**2).sum(axis=1))
+    return double > SLIVER * square
 
 
 def _ordered(values: NDArray[Any] | None, order: NDArray[np.int32], width: int, dtype: Any) -> Any:

@@ -4,11 +4,8 @@ The rays of an image part from one point through a grid. Hence the column and ro
 of two affine functions of it, which gives the pixels that a node of a tree may cover; and along the rays of
 the grid the inverse depth q of a triangle's plane, and the share of each of its corners times q, are affine
 in column and row. A node is left out when no pixel's centre lies in its rectangle, or when all of that is
-painted nearer than the node begins. So no ray goes through a tree alone, nothing is divided per pixel, and
-an image costs by what is seen in it.
-
-Triangles have two sides, as for `mujoco.mj_ray`. They are wider by TOLERANCE of themselves, so that single
-precision leaves no cracks. Those that are seen exactly edge-on, or have no area, are not there.
+painted nearer than the node begins. When a single pixel is left, its ray goes on alone. So an image costs by
+what is seen in it, and nothing is divided per pixel but there. What counts as met is as in `rays`.
 """
 
 import math
@@ -18,16 +15,24 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.render.meshes.library import Packed
+from rearrange.render.meshes.rays import (
+    FLAT,
+    INLINE,
+    NOTHING,
+    OPTIONS,
+    TOLERANCE,
+    hit_mesh,
+    length,
+)
 from rearrange.render.meshes.tree import STACK
 from rearrange.render.painting import write_depth
 from rearrange.render.projection import HUGE
 
-TOLERANCE = 1e-5  # share of a triangle by which its edges lie further out
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", "nnan"}}
-INLINE = OPTIONS | {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 SINGLE = np.float32
 SLACK = 0.001  # pixels by which a rectangle is wider
 LARGE = 256  # pixels from which on it is not asked whether a rectangle is hidden: its parts are
+LONG = 1.25  # depth of a box's middle over its least depth from which on its corners are projected
+NARROW = 8  # columns up to which pixels are painted one by one
 EYE, COLUMN, ROW, AHEAD, FIRST, BY_COLUMN, BY_ROW, VIEW_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
@@ -56,12 +61,58 @@ def _look(view, position, matrix, scale, eye, axes, lens, width, height):
 
 
 @numba.njit(**INLINE)
-def _project(node, view, near, around):
-    """Pixels x0, x1, y0, y1 that a node may cover, within `around`, and its largest inverse depth.
+def _is_beside(x, y, z, rx, ry, rz, view, around):
+    """Whether a box, by its middle less the eye and its half sides, lies beside a rectangle of pixels."""
+    x0, x1, y0, y1 = around
+    for side in range(4):
+        of, sign = COLUMN if side < 2 else ROW, 1.0 if side % 2 == 0 else -1.0
+        if side < 2:
+            edge = x0 - SLACK if side == 0 else x1 - 1 + SLACK
+        else:
+            edge = y0 - SLACK if side == 2 else y1 - 1 + SLACK
+        a = sign * (view[of, 0] - edge * view[AHEAD, 0])
+        b = sign * (view[of, 1] - edge * view[AHEAD, 1])
+        c = sign * (view[of, 2] - edge * view[AHEAD, 2])
+        if a * x + b * y + c * z + abs(a) * rx + abs(b) * ry + abs(c) * rz < 0.0:
+            return True
+    return False
 
-    Off the middle of the box a point's column differs by its product with (COLUMN - column of the middle *
-    AHEAD) over its depth: at most the sum over the half sides, at the least depth. Exact but for that.
+
+@numba.njit(**INLINE)
+def _bounds_of_corners(x, y, z, rx, ry, rz, view):
+    """Least and largest column and row of a box's corners, all before the camera."""
+    left, right, top, bottom = HUGE, -HUGE, HUGE, -HUGE
+    for corner in range(8):
+        px = x + rx if corner & 1 else x - rx
+        py = y + ry if corner & 2 else y - ry
+        pz = z + rz if corner & 4 else z - rz
+        inverse = 1.0 / (view[AHEAD, 0] * px + view[AHEAD, 1] * py + view[AHEAD, 2] * pz)
+        column = (view[COLUMN, 0] * px + view[COLUMN, 1] * py + view[COLUMN, 2] * pz) * inverse
+        row = (view[ROW, 0] * px + view[ROW, 1] * py + view[ROW, 2] * pz) * inverse
+        left, right = min(left, column), max(right, column)
+        top, bottom = min(top, row), max(bottom, row)
+    return left - SLACK, right + SLACK, top - SLACK, bottom + SLACK
+
+
+@numba.njit(**INLINE)
+def _bounds_of_middle(x, y, z, rx, ry, rz, view, of, inverse, nearest):
+    """Bounds of a box's columns or rows, a little wide.
+
+    Off the middle a point's column differs by its product with (COLUMN - column of the middle * AHEAD) over
+    its depth: at most the sum over the half sides, at the least depth.
     """
+    a, b, c = view[of, 0], view[of, 1], view[of, 2]
+    middle = (a * x + b * y + c * z) * inverse
+    a, b, c = (
+        a - middle * view[AHEAD, 0], b - middle * view[AHEAD, 1], c - middle * view[AHEAD, 2]
+    )  # fmt: skip
+    half = (abs(a) * rx + abs(b) * ry + abs(c) * rz) * nearest + SLACK
+    return middle - half, middle + half
+
+
+@numba.njit(**INLINE)
+def _project(node, view, near, around):
+    """Pixels x0, x1, y0, y1 that a node may cover, within `around`, and its largest inverse depth."""
     x, y, z = node.x - view[EYE, 0], node.y - view[EYE, 1], node.z - view[EYE, 2]
     rx, ry, rz = np.float64(node.half_x), np.float64(node.half_y), np.float64(node.half_z)
     fx, fy, fz = view[AHEAD, 0], view[AHEAD, 1], view[AHEAD, 2]
@@ -71,24 +122,22 @@ def _project(node, view, near, around):
     if depth + reach < near:
         return 0, 0, 0, 0, 0.0
     if depth - reach <= 0.5 * near:
+        if _is_beside(x, y, z, rx, ry, rz, view, around):
+            return 0, 0, 0, 0, 0.0
         return x0, x1, y0, y1, HUGE
-    nearest, inverse = 1.0 / (depth - reach), 1.0 / depth
-    a, b, c = view[COLUMN, 0], view[COLUMN, 1], view[COLUMN, 2]
-    middle = (a * x + b * y + c * z) * inverse
-    a, b, c = a - middle * fx, b - middle * fy, c - middle * fz
-    half = (abs(a) * rx + abs(b) * ry + abs(c) * rz) * nearest + SLACK
-    low, high = max(middle - half, x0 - 0.5), min(middle + half, x1 - 0.5)
-    if low > high:
+    nearest = 1.0 / (depth - reach)
+    if depth * nearest > LONG:
+        left, right, top, bottom = _bounds_of_corners(x, y, z, rx, ry, rz, view)
+    else:
+        inverse = 1.0 / depth
+        left, right = _bounds_of_middle(x, y, z, rx, ry, rz, view, COLUMN, inverse, nearest)
+        top, bottom = _bounds_of_middle(x, y, z, rx, ry, rz, view, ROW, inverse, nearest)
+    left, right = max(left, x0 - 0.5), min(right, x1 - 0.5)
+    top, bottom = max(top, y0 - 0.5), min(bottom, y1 - 0.5)
+    if left > right or top > bottom:
         return 0, 0, 0, 0, 0.0
-    x0, x1 = int(math.ceil(low)), int(math.floor(high)) + 1
-    a, b, c = view[ROW, 0], view[ROW, 1], view[ROW, 2]
-    middle = (a * x + b * y + c * z) * inverse
-    a, b, c = a - middle * fx, b - middle * fy, c - middle * fz
-    half = (abs(a) * rx + abs(b) * ry + abs(c) * rz) * nearest + SLACK
-    low, high = max(middle - half, y0 - 0.5), min(middle + half, y1 - 0.5)
-    if low > high:
-        return 0, 0, 0, 0, 0.0
-    return x0, x1, int(math.ceil(low)), int(math.floor(high)) + 1, nearest
+    x0, x1 = int(math.ceil(left)), int(math.floor(right)) + 1
+    return x0, x1, int(math.ceil(top)), int(math.floor(bottom)) + 1, nearest
 
 
 @numba.njit(**INLINE)
@@ -134,6 +183,29 @@ def _affine(x, y, z, view, box):
 
 
 @numba.njit(**INLINE)
+def _paint_few(buffer, tags, faces, tag, face, q, a, b, c, box, most):
+    """Paint a triangle into a narrow rectangle; q, a, b, c: values at its first pixel and steps."""
+    x0, x1, y0, y1 = box
+    for i in range(y0, y1):
+        for j in range(x0, x1):
+            column, row = np.float64(j - x0), np.float64(i - y0)
+            here = q[0] + q[1] * column + q[2] * row
+            if not buffer[i, j] < here <= most:
+                continue
+            least = -TOLERANCE * here
+            if a[0] + a[1] * column + a[2] * row < least:
+                continue
+            if b[0] + b[1] * column + b[2] * row < least:
+                continue
+            if c[0] + c[1] * column + c[2] * row < least:
+                continue
+            buffer[i, j] = here
+            if tags is not None:
+                tags[i, j] = tag
+                faces[i, j] = face
+
+
+@numba.njit(**INLINE)
 def _paint_triangle(buffer, tags, faces, tag, face, corners, view, box, most):
     """Paint a triangle into a rectangle of pixels."""
     t, ex, ey, ez = corners[face], view[EYE, 0], view[EYE, 1], view[EYE, 2]
@@ -145,39 +217,68 @@ def _paint_triangle(buffer, tags, faces, tag, face, corners, view, box, most):
     bx, by, bz = ry * pz - rz * py, rz * px - rx * pz, rx * py - ry * px
     cx, cy, cz = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
     volume = px * ax + py * ay + pz * az
-    if abs(volume) < 1e-30:
+    if abs(volume) <= FLAT * length(px, py, pz) * length(qx, qy, qz) * length(rx, ry, rz):
         return
     inverse = 1.0 / volume
-    a, a_column, a_row = _affine(ax * inverse, ay * inverse, az * inverse, view, box)
-    b, b_column, b_row = _affine(bx * inverse, by * inverse, bz * inverse, view, box)
-    c, c_column, c_row = _affine(cx * inverse, cy * inverse, cz * inverse, view, box)
-    q, q_column, q_row = a + b + c, a_column + b_column + c_column, a_row + b_row + c_row
+    a = _affine(ax * inverse, ay * inverse, az * inverse, view, box)
+    b = _affine(bx * inverse, by * inverse, bz * inverse, view, box)
+    c = _affine(cx * inverse, cy * inverse, cz * inverse, view, box)
+    q = (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
     x0, x1, y0, y1 = box
+    if x1 - x0 < NARROW:
+        _paint_few(buffer, tags, faces, tag, face, q, a, b, c, box, most)
+        return
     for i in range(y0, y1):
         k = i - y0
-        here = q + q_row * k
-        wider = TOLERANCE * here
+        here = q[0] + q[2] * k
+        wider, more = TOLERANCE * here, TOLERANCE * q[1]
         _paint_row(
             buffer[i, x0:x1],
             None if tags is None else tags[i, x0:x1],
             None if faces is None else faces[i, x0:x1],
             tag,
             face,
-            (here, q_column),
-            (a + a_row * k + wider, a_column + TOLERANCE * q_column),
-            (b + b_row * k + wider, b_column + TOLERANCE * q_column),
-            (c + c_row * k + wider, c_column + TOLERANCE * q_column),
+            (here, q[1]),
+            (a[0] + a[2] * k + wider, a[1] + more),
+            (b[0] + b[2] * k + wider, b[1] + more),
+            (c[0] + c[2] * k + wider, c[1] + more),
             most,
         )
 
 
 @numba.njit(**INLINE)
-def _paint_tree(buffer, tags, faces, tag, nodes, corners, node, box, view, near, stack, depths):
+def _paint_pixel(
+    buffer, tags, faces, tag, nodes, corners, node, row, column, view, near, of_ray
+):  # fmt: skip
+    """Paint what the ray of a pixel meets below a node."""
+    eye = (view[EYE, 0], view[EYE, 1], view[EYE, 2])
+    direction = (
+        view[FIRST, 0] + column * view[BY_COLUMN, 0] + row * view[BY_ROW, 0],
+        view[FIRST, 1] + column * view[BY_COLUMN, 1] + row * view[BY_ROW, 1],
+        view[FIRST, 2] + column * view[BY_COLUMN, 2] + row * view[BY_ROW, 2],
+    )
+    far = 1.0 / np.float64(buffer[row, column])
+    depth, face = hit_mesh(nodes, corners, node, of_ray, 0, eye, direction, near, far)
+    if face != NOTHING:
+        buffer[row, column] = 1.0 / depth
+        if tags is not None:
+            tags[row, column] = tag
+            faces[row, column] = face
+
+
+@numba.njit(**INLINE)
+def _paint_tree(
+    buffer, tags, faces, tag, nodes, corners, node, box, view, near, stack, depths, of_ray
+):
     """Paint a node, whose rectangle is `box`, and all below it, nearer children first."""
     top, most = 0, 1.0 / near
     while True:
         count, first = nodes[node].count, nodes[node].first
-        if count < 0:
+        if box[1] - box[0] == 1 and box[3] - box[2] == 1:
+            _paint_pixel(
+                buffer, tags, faces, tag, nodes, corners, node, box[2], box[0], view, near, of_ray
+            )
+        elif count < 0:
             ax0, ax1, ay0, ay1, a = _project(nodes[first], view, near, box)
             bx0, bx1, by0, by1, b = _project(nodes[first + 1], view, near, box)
             see_a = _is_seen(buffer, (ax0, ax1, ay0, ay1), a)
@@ -241,6 +342,7 @@ def paint_meshes(
     height, near, count = buffer.shape[0], lens[2], len(ids)
     views, boxes = np.empty((count, VIEW_ROWS, 3)), np.empty((count, 4), np.int64)
     stack, depths, nearest = np.empty((STACK, 5), np.int64), np.empty(STACK), np.empty(count)
+    of_ray = np.empty((2, STACK))
     for k in range(count):
         geom, root = ids[k], packed.roots[meshes[k]]
         _look(views[k], xpos[geom], xmat[geom], scales[k], eye, axes, lens, width, height)
@@ -253,6 +355,6 @@ def paint_meshes(
         if nearest[k] > 0.0 and _is_seen(buffer, box, nearest[k]):
             _paint_tree(
                 buffer, tags, faces, tags_of[k], packed.nodes, packed.corners,
-                packed.roots[meshes[k]], box, views[k], near, stack, depths,
+                packed.roots[meshes[k]], box, views[k], near, stack, depths, of_ray,
             )  # fmt: skip
     write_depth(buffer, depth, lens[3], unit)

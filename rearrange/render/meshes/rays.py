@@ -1,8 +1,10 @@
 """Single rays through triangle meshes (numba): scalar code with a small stack, as a GPU wants it too.
 
 For rays that do not part from one point; images are faster by `painting`. Two levels: a tree over the
-geoms, and at its leaves that of a geom's mesh, in whose frame the ray goes on. What a ray hits, and how
-edges are decided, is as in `painting`.
+geoms, and at its leaves that of a geom's mesh, in whose frame the ray goes on.
+
+Triangles have two sides, as for `mujoco.mj_ray`. They are wider by TOLERANCE of themselves, so that rounding
+leaves no cracks. Those that are seen exactly edge-on, or have no area, are not there.
 """
 
 from __future__ import annotations
@@ -15,16 +17,21 @@ from numpy.typing import NDArray
 
 from rearrange.caching import cached_njit
 from rearrange.render.meshes.library import MeshGeoms, Packed
-from rearrange.render.meshes.painting import TOLERANCE
 from rearrange.render.meshes.tree import STACK, build_tree
 
 NOTHING = -1
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
 TINY = 1e-30
+TOLERANCE = 1e-5  # share of a triangle by which its edges lie further out
+# Share of the product of its corners' distances below which the volume that a triangle spans with the eye is
+# rounding: the eye lies in its plane
+FLAT = 1e-14
+OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", "nnan"}}
+# No references are counted, see projection.FAST
+INLINE = OPTIONS | {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 Array = NDArray[Any]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _enter(node, origin, inverse, far):
     """Where a ray enters a box, in lengths of its direction; infinite where it does not before `far`."""
     x, y, z = node.x - origin[0], node.y - origin[1], node.z - origin[2]
@@ -38,7 +45,7 @@ def _enter(node, origin, inverse, far):
     return enter if enter <= leave * 1.000001 + TINY else np.inf
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _inverse(direction):
     x, y, z = direction
     return (
@@ -48,7 +55,13 @@ def _inverse(direction):
     )
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
+def length(x, y, z):
+    """Sum of the sides of a vector, a length that costs no root."""
+    return abs(x) + abs(y) + abs(z)
+
+
+@numba.njit(**INLINE)
 def _meet(corners, face, origin, direction):
     """Where a ray meets a triangle, in lengths of its direction; negative where it does not."""
     t, (ox, oy, oz), (dx, dy, dz) = corners[face], origin, direction
@@ -63,7 +76,9 @@ def _meet(corners, face, origin, direction):
     b = dx * bx + dy * by + dz * bz
     c = dx * cx + dy * cy + dz * cz
     total = a + b + c
-    if abs(volume) < TINY or total * volume <= 0.0:
+    if abs(volume) <= FLAT * length(px, py, pz) * length(qx, qy, qz) * length(rx, ry, rz):
+        return -1.0
+    if total * volume <= 0.0:
         return -1.0
     least = -TOLERANCE * abs(total)
     sign = 1.0 if total > 0.0 else -1.0
@@ -72,8 +87,8 @@ def _meet(corners, face, origin, direction):
     return volume / total
 
 
-@numba.njit(**OPTIONS)
-def _hit_mesh(nodes, corners, root, stack, base, origin, direction, near, far):
+@numba.njit(**INLINE)
+def hit_mesh(nodes, corners, root, stack, base, origin, direction, near, far):
     """The nearest triangle between `near` and `far`: where, or `far`, and which, or NOTHING.
 
     Nodes still to be looked at are kept in stack [2, .] from `base` on: where they begin, and which.
@@ -105,7 +120,7 @@ def _hit_mesh(nodes, corners, root, stack, base, origin, direction, near, far):
         node = np.int64(stack[1, top])
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _localise(xpos, xmat, scale, origin, direction):
     """A ray in the frame of a mesh."""
     x, y, z = origin[0] - xpos[0], origin[1] - xpos[1], origin[2] - xpos[2]
@@ -123,7 +138,7 @@ def _localise(xpos, xmat, scale, origin, direction):
     return start, turned
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def closest_hit(
     packed, top_nodes, order, ids, meshes, scales, xpos, xmat, stack, origin, direction, near, far
 ):
@@ -157,7 +172,7 @@ def closest_hit(
             for n in range(first, first + count):
                 k = order[n]
                 start, turned = _localise(xpos[ids[k]], xmat[ids[k]], scales[k], origin, direction)
-                far, found = _hit_mesh(
+                far, found = hit_mesh(
                     packed.nodes, packed.corners, packed.roots[meshes[k]], stack, top, start,
                     turned, near, far,
                 )  # fmt: skip

@@ -1,7 +1,7 @@
 """`python -m benchmarks.triangles`: depth images of triangle meshes on one core, beside Embree.
 
-The scene is a furnished room, walls, boxes, balls and rings, finer or coarser tessellated. Cameras stand in it at
-head height and look around. Each repeat draws the same images three ways, in turn: by the caster's trees from
+The scene is a furnished room, walls, boxes, balls and rings, finer or coarser tessellated. Cameras stand in it
+at head height and look around. Each repeat draws the same images three ways, in turn: by the caster's trees from
 front to back (`render_depth`), by its single rays (`cast_rays`), and by Embree (`embreex`, if it is
 installed), one call from Python per image, its rays made beforehand. The depths are compared, too.
 """
@@ -30,7 +30,7 @@ Array = np.ndarray
 ROOM = np.array((4.0, 3.0, 1.35))  # half sides [m]
 PIECES = 60  # of furniture
 WALL_SHARE = 0.1  # of the triangles
-FIELD_OF_VIEW, FAR = 90.0, 20.0  # [deg], [m]
+FIELD_OF_VIEW, NEAR, FAR = 90.0, 0.001, 20.0  # [deg], [m], [m]
 OURS, RAYS, EMBREE = "caster", "single rays", "embreex"
 
 
@@ -139,7 +139,9 @@ class EmbreeScene:
 class Runner:
     """One room, seen by all ways at one image size."""
 
-    def __init__(self, table: GeomTable, embree: EmbreeScene | None, size: int, options: Any) -> None:
+    def __init__(
+        self, table: GeomTable, embree: EmbreeScene | None, size: int, options: Any
+    ) -> None:
         """Prepare the rays and compile what is needed."""
         self.table, self.embree, self.camera = table, embree, Camera(size, size, FIELD_OF_VIEW)
         self.views = views(options.views, options.seed)
@@ -156,13 +158,13 @@ class Runner:
     def image(self, k: int) -> Array:
         """Depth of view k."""
         pose = (np.zeros((1, 3)), np.eye(3).reshape(1, 9), self.camera, *self.views[k])
-        return render_depth(self.table, *pose, far=FAR)
+        return render_depth(self.table, *pose, near=NEAR, far=FAR)
 
     def each_ray(self, k: int) -> Array:
         """The same, ray by ray."""
         meshes = self.table.meshes
         assert meshes is not None
-        found = cast_rays(meshes, np.zeros((1, 3)), np.eye(3), *self.rays[k], near=0.01, far=FAR)
+        found = cast_rays(meshes, np.zeros((1, 3)), np.eye(3), *self.rays[k], near=NEAR, far=FAR)
         return found[0]
 
     def _compare(self, way: Callable[[int], Array]) -> dict[str, float]:

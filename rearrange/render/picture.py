@@ -88,6 +88,14 @@ class _Stage:
                 eye, axes, lens, buffer, tags, faces, NO_IMAGE, width, 1.0,
             )  # fmt: skip
 
+    def looks(self, faces: Array | None) -> tuple[Any, ...] | None:
+        """How meshes look, for `shade`; None without any."""
+        shown = self.meshes
+        if shown is None:
+            return None
+        known = (shown.library.packed, shown.meshes, shown.scales, shown.textures, shown.repeats)
+        return faces, len(self.kinds) - len(shown.ids), known
+
     def keep(self, mask: Array) -> "_Stage":
         """The geoms where mask [M] is true."""
         fields = (self.kinds, self.sizes, self.xpos, self.xmat, self.rgba, self.groups)
@@ -198,9 +206,7 @@ class _Lamps:
         blockers = stage.keep((stage.groups != o.ceiling_group) & (stage.kinds != PLANE))
         for k, image in enumerate([self.sun, *self.sky]):
             if image.size:
-                blockers.cast(
-                    self.eyes[k], self.axes[k], self.lens, image, None, None, len(image)
-                )
+                blockers.cast(self.eyes[k], self.axes[k], self.lens, image, None, None, len(image))
 
 
 def _tone_table() -> Array:
@@ -267,10 +273,7 @@ def render_rgb(
     shadows = (lamps.sun, lamps.sky, lamps.axes, lamps.eyes, lamps.lens, lamps.offsets)
     light = (*shadows, KEY, SKY, GROUND)
     geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
-    looks, shown = None, stage.meshes
-    if shown is not None:
-        known = (shown.library.packed, shown.meshes, shown.scales, shown.textures, shown.repeats)
-        looks = (faces, len(stage.kinds) - len(shown.ids), known)
+    looks = stage.looks(faces)
     shade(
         buffer, tags, looks, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES,
         out,

@@ -2,7 +2,6 @@
 
 import json
 
-
 import pytest
 
 from benchmarks import triangles
@@ -16,10 +15,21 @@ def test_rooms_have_about_the_triangles_asked_for_and_are_closed(count):
     assert (vertices.min(axis=0) <= -triangles.ROOM + 1e-9).all()
 
 
-def test_figures_and_agreement_are_written(tmp_path, capsys):
+def test_figures_and_agreement_are_written(tmp_path):
     path = tmp_path / "triangles.json"
-    words = "--triangles 1000 --sizes 16 --views 2 --repeats 2 --seed 5 --json".split()
-    assert triangles.main([*words, str(path)]) == 0
+    words = [
+        "--triangles",
+        "1000",
+        "--sizes",
+        "16",
+        "--views",
+        "2",
+        "--repeats",
+        "2",
+        "--seed",
+        "5",
+    ]
+    assert triangles.main([*words, "--json", str(path)]) == 0
     record = json.loads(path.read_text())
     room = record["rooms"][0]
     figures = room["sizes"]["16"]

@@ -11,7 +11,9 @@ NOWHERE = np.zeros((1, 3)), np.eye(3).reshape(1, 9)  # pose of a geom at the ori
 
 def table_of(vertices, faces, **looks) -> GeomTable:
     """A table of one geom that shows these triangles."""
-    return GeomTable.of_meshes(MeshGeoms.of(MeshLibrary.of([mesh_of_arrays(vertices, faces, **looks)])))
+    return GeomTable.of_meshes(
+        MeshGeoms.of(MeshLibrary.of([mesh_of_arrays(vertices, faces, **looks)]))
+    )
 
 
 def soup(rng: np.random.Generator, count: int, grid: int = 0):
@@ -53,8 +55,8 @@ def assert_nearest(distances, origins, directions, corners, near, far):
     """Check distances of rays against every triangle [T, 3, 3].
 
     A triangle that a ray crosses well inside, by a thousandth of it, and not under a flat angle must be met.
-    What is met must lie on a triangle, or within a thousandth of one. Distances may be off by 1e-5 of them, more
-    under flat angles.
+    What is met must lie on a triangle, or within a thousandth of one. Distances may be off by 1e-5 of them,
+    more under flat angles.
     """
     surest, explained = np.full(len(distances), far), distances >= far
     for start in range(0, len(corners), 64):

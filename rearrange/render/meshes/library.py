@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rearrange.errors import UserError
 from rearrange.render.meshes.mesh import Mesh, mesh_of_corners
-from rearrange.render.meshes.tree import INNER, NODE
+from rearrange.render.meshes.tree import INNER, NODE, aligned
 
 MESH = 7  # mujoco.mjtGeom
 NO_TEXTURE = -1
@@ -79,7 +79,7 @@ class MeshLibrary:
             for texture, area, end in zip(textures, areas, np.cumsum(areas), strict=True)
         ]
         packed = Packed(
-            nodes,
+            aligned(nodes),
             roots.astype(np.int32),
             _joined([mesh.corners for mesh in meshes], (0, 9), np.float32),
             _joined([mesh.faces for mesh in meshes], (0,), np.int32),
@@ -208,7 +208,9 @@ class MeshGeoms:
             ids=np.arange(count),
             meshes=chosen,
             scales=stretch,
-            textures=np.full(count, NO_TEXTURE) if textures is None else np.array(textures, np.int64),
+            textures=np.full(count, NO_TEXTURE)
+            if textures is None
+            else np.array(textures, np.int64),
             repeats=np.ones((count, 2)),
         )
 

@@ -1,4 +1,4 @@
-"""The numba kernel that tells how a point on a mesh looks: its normal, and its texture's or vertices' colour."""
+"""The numba kernel that tells how a point on a mesh looks: its normal, and the colour of texture or vertices."""
 
 import math
 

@@ -71,7 +71,9 @@ def mesh_of_arrays(
             raise UserError(f"{name}: colours must be uint8, 0 to 255, not {colours.dtype}")
     given = {"normals": (normals, 3), "uvs": (uvs, 2), "colours": (colours, 3)}
     of_corners = {
-        key: None if values is None else _of_vertices(values, width, corners, len(points), name, key)
+        key: None
+        if values is None
+        else _of_vertices(values, width, corners, len(points), name, key)
         for key, (values, width) in given.items()
     }
     return mesh_of_corners(points[corners], name=name, **of_corners)
@@ -84,7 +86,7 @@ def mesh_of_corners(
     colours: NDArray[Any] | None = None,
     name: str = "mesh",
 ) -> Mesh:
-    """Make a mesh of triangles [T, 3, 3]; what else is known of each corner as in `mesh_of_arrays` [T, 3, k]."""
+    """Make a mesh of triangles [T, 3, 3]; what is known of each corner [T, 3, k] as in `mesh_of_arrays`."""
     points = _floats(corners.reshape(-1, 3), 3, name, "vertices").reshape(-1, 3, 3)
     kept = np.flatnonzero(_has_area(points)).astype(np.int32)
     nodes, order = build_tree(points[kept].min(axis=1), points[kept].max(axis=1), LEAF)

@@ -16,6 +16,7 @@ import numpy as np
 from rearrange.caching import cached_njit
 from rearrange.render.meshes.library import Packed
 from rearrange.render.meshes.rays import (
+    CALLED,
     FLAT,
     INLINE,
     NOTHING,
@@ -33,6 +34,7 @@ SLACK = 0.001  # pixels by which a rectangle is wider
 LARGE = 256  # pixels from which on it is not asked whether a rectangle is hidden: its parts are
 LONG = 1.25  # depth of a box's middle over its least depth from which on its corners are projected
 NARROW = 8  # columns up to which pixels are painted one by one
+FEW = 4  # pixels from which on down their rays go on alone: four cost less than where a node lies
 EYE, COLUMN, ROW, AHEAD, FIRST, BY_COLUMN, BY_ROW, VIEW_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
@@ -60,7 +62,7 @@ def _look(view, position, matrix, scale, eye, axes, lens, width, height):
         view[BY_ROW, k] = step_y * up / s
 
 
-@numba.njit(**INLINE)
+@numba.njit(**CALLED)
 def _is_beside(x, y, z, rx, ry, rz, view, around):
     """Whether a box, by its middle less the eye and its half sides, lies beside a rectangle of pixels."""
     x0, x1, y0, y1 = around
@@ -78,7 +80,7 @@ def _is_beside(x, y, z, rx, ry, rz, view, around):
     return False
 
 
-@numba.njit(**INLINE)
+@numba.njit(**CALLED)
 def _bounds_of_corners(x, y, z, rx, ry, rz, view):
     """Least and largest column and row of a box's corners, all before the camera."""
     left, right, top, bottom = HUGE, -HUGE, HUGE, -HUGE
@@ -136,8 +138,8 @@ def _project(node, view, near, around):
     top, bottom = max(top, y0 - 0.5), min(bottom, y1 - 0.5)
     if left > right or top > bottom:
         return 0, 0, 0, 0, 0.0
-    x0, x1 = int(math.ceil(left)), int(math.floor(right)) + 1
-    return x0, x1, int(math.ceil(top)), int(math.floor(bottom)) + 1, nearest
+    x0, x1 = math.ceil(left), math.floor(right) + 1
+    return x0, x1, math.ceil(top), math.floor(bottom) + 1, nearest
 
 
 @numba.njit(**INLINE)
@@ -156,7 +158,7 @@ def _is_seen(buffer, box, nearest):
     return False
 
 
-@numba.njit(**INLINE)
+@numba.njit(**CALLED)
 def _paint_row(row, tags, faces, tag, face, q, a, b, c, most):
     """Paint a triangle into a row of pixels; q, a, b, c: values at its start and steps."""
     q0, dq, a0, da = SINGLE(q[0]), SINGLE(q[1]), SINGLE(a[0]), SINGLE(a[1])
@@ -266,7 +268,7 @@ def _paint_pixel(
             faces[row, column] = face
 
 
-@numba.njit(**INLINE)
+@numba.njit(**CALLED)
 def _paint_tree(
     buffer, tags, faces, tag, nodes, corners, node, box, view, near, stack, depths, of_ray
 ):
@@ -274,10 +276,23 @@ def _paint_tree(
     top, most = 0, 1.0 / near
     while True:
         count, first = nodes[node].count, nodes[node].first
-        if box[1] - box[0] == 1 and box[3] - box[2] == 1:
-            _paint_pixel(
-                buffer, tags, faces, tag, nodes, corners, node, box[2], box[0], view, near, of_ray
-            )
+        if (box[1] - box[0]) * (box[3] - box[2]) <= FEW:
+            for row in range(box[2], box[3]):
+                for column in range(box[0], box[1]):
+                    _paint_pixel(
+                        buffer,
+                        tags,
+                        faces,
+                        tag,
+                        nodes,
+                        corners,
+                        node,
+                        row,
+                        column,
+                        view,
+                        near,
+                        of_ray,
+                    )
         elif count < 0:
             ax0, ax1, ay0, ay1, a = _project(nodes[first], view, near, box)
             bx0, bx1, by0, by1, b = _project(nodes[first + 1], view, near, box)

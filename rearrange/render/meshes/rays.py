@@ -27,7 +27,8 @@ TOLERANCE = 1e-5  # share of a triangle by which its edges lie further out
 FLAT = 1e-14
 OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", "nnan"}}
 # No references are counted, see projection.FAST
-INLINE = OPTIONS | {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+CALLED = OPTIONS | {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINE = CALLED | {"forceinline": True}  # a call would copy the nine fields of each array
 Array = NDArray[Any]
 
 

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from rearrange.caching import cached_njit
 
-# A box by its middle and half sides, in the mesh's frame [m]. Two children lie side by side at `first`; a
-# leaf holds the `count` triangles from `first` on.
+# A box by its middle and half sides, in the mesh's frame [m]. Two children lie side by side at `first`, which
+# is even, so that both are in one line of the cache; a leaf holds the `count` triangles from `first` on.
 NODE = np.dtype(
     [
         *((name, np.float32) for name in ("x", "y", "z", "half_x", "half_y", "half_z")),
         *((name, np.int32) for name in ("first", "count")),
     ]
 )
+CACHE_LINE = 64  # bytes
 INNER = -1  # count of a node that is no leaf
 BINS = 16
 SAH_DEPTH = 48  # nodes below that are halved
@@ -37,13 +38,23 @@ def build_tree(
         leaf: A node of no more boxes is a leaf.
 
     Returns:
-        Nodes [N] of type NODE, the root first; the order [T] in which the leaves hold the boxes.
+        Nodes [N] of type NODE, the root first, the second of no use; the order [T] in which the leaves
+        hold the boxes.
     """
     count = len(low)
-    nodes = np.zeros(max(2 * count - 1, 1), NODE)
+    nodes = np.zeros(max(2 * count, 2), NODE)
     order = np.arange(count, dtype=np.int32)
     used = _fill(np.ascontiguousarray(low), np.ascontiguousarray(high), leaf, nodes, order)
     return nodes[:used].copy(), order
+
+
+def aligned(nodes: np.ndarray) -> np.ndarray:
+    """A copy of nodes that begins with a line of the cache."""
+    room = np.empty(nodes.nbytes + CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    copied = room[start : start + nodes.nbytes].view(NODE)
+    copied[:] = nodes
+    return copied
 
 
 @numba.njit(**OPTIONS)
@@ -145,13 +156,13 @@ def _fill(low, high, leaf, nodes, order):
     """Build the tree into `nodes`, change `order` accordingly; return the number of nodes."""
     count = len(order)
     if count == 0:
-        return 1  # a leaf of nothing
+        return 2  # a leaf of nothing
     work = np.empty((STACK, 4), np.int64)  # node, first item, end of its items, depth
     box, spread, scratch = np.empty(6, np.float32), np.empty(6, np.float32), np.empty(6, np.float32)
     counts, bins = np.empty(BINS, np.int64), np.empty((BINS, 6), np.float32)
     costs = np.empty(BINS, np.float64)
     work[0, 0], work[0, 1], work[0, 2], work[0, 3] = 0, 0, count, 0
-    top, used = 1, 1
+    top, used = 1, 2
     while top > 0:
         top -= 1
         at, begin, end, depth = work[top, 0], work[top, 1], work[top, 2], work[top, 3]

@@ -90,7 +90,7 @@ def test_flat_triangles_have_one_shade_and_smooth_ones_do_not():
     points = np.array([(-1.0, -1, 0), (1, -1, 0), (0, 1, 0.0)])
     flat = picture(mesh_of_arrays(points, [(0, 1, 2)]), rgba=(0.5, 0.5, 0.5, 1))
     assert np.ptp(flat[28:40, 28:36].reshape(-1, 3), axis=0).max() <= 6  # the gleam alone changes
-    normals = points + (0, 0, 0.5)
+    normals = points + np.array((0, 0, 0.5))
     smooth = picture(mesh_of_arrays(points, [(0, 1, 2)], normals), rgba=(0.5, 0.5, 0.5, 1))
     assert np.ptp(smooth[28:40, 28:36].reshape(-1, 3), axis=0).max() > 10
 
@@ -104,10 +104,14 @@ def test_normals_are_turned_to_the_side_that_is_seen():
 
 def test_meshes_throw_shadows_and_are_smoothed_at_edges():
     floor = 'type="plane" size="0 0 .1" rgba=".8 .8 .8 1"'
-    model, data = load_meshes(mesh_asset("cube", *cube()), floor, 'type="mesh" mesh="cube" pos="0 0 1.5"')
+    model, data = load_meshes(
+        mesh_asset("cube", *cube()), floor, 'type="mesh" mesh="cube" pos="0 0 1.5"'
+    )
     eye = np.array((0.0, -4.0, 3.0))
     pose = (data.geom_xpos, data.geom_xmat, CAMERA, eye, look_at(eye, (0, 0, 0.3)))
-    options = RgbOptions(shadow_size=256, sky_lamps=0, sun=(1.0, 0.0, 1.0), floors=False, outline=0.0)
+    options = RgbOptions(
+        shadow_size=256, sky_lamps=0, sun=(1.0, 0.0, 1.0), floors=False, outline=0.0
+    )
     bare = RgbOptions(shadow_size=0, sky_lamps=0, sun=(1.0, 0.0, 1.0), floors=False, outline=0.0)
     table = GeomTable.from_model(model)
     with_shadow, without = (

@@ -81,7 +81,9 @@ def test_rays_along_edges_and_through_corners_leave_no_gap():
     """Straight at every corner, edge and diagonal of a cube, also along its sides."""
     vertices, faces = cube()
     corners = vertices[faces]
-    points = np.concatenate([corners.reshape(-1, 3), (corners + np.roll(corners, 1, 1)).reshape(-1, 3) / 2])
+    points = np.concatenate(
+        [corners.reshape(-1, 3), (corners + np.roll(corners, 1, 1)).reshape(-1, 3) / 2]
+    )
     rng = np.random.default_rng(1)
     origins = np.repeat(rng.uniform(-0.2, 0.2, (50, 3)), len(points), axis=0)  # inside
     directions = np.tile(points, (50, 1)) - origins
@@ -96,7 +98,9 @@ def test_models_with_meshes_agree_with_mujoco():
         assets = mesh_asset("soup", points, faces) + mesh_asset("cube", *cube(), scale="1 .5 .3")
         poses = [
             f'pos="{x} {y} {z}" quat="{a} {b} {c} {d}"'
-            for x, y, z, a, b, c, d in np.hstack([rng.uniform(-3, 3, (8, 3)), rng.normal(size=(8, 4))])
+            for x, y, z, a, b, c, d in np.hstack(
+                [rng.uniform(-3, 3, (8, 3)), rng.normal(size=(8, 4))]
+            )
         ]
         names = ("soup", "cube")
         model, data = load_meshes(

@@ -33,14 +33,18 @@ def test_every_box_is_in_one_leaf_that_holds_it(count, leaf):
     assert nodes.dtype == NODE
     assert sorted(order) == list(range(count))
     found, depth = leaves(nodes)
-    assert sorted(row for first, n in found for row in range(first, first + n)) == list(range(count))
+    assert sorted(row for first, n in found for row in range(first, first + n)) == list(
+        range(count)
+    )
     assert max(n for _, n in found) <= leaf
     assert depth < 3 * np.log2(count) + 2
     for node in nodes[nodes["count"] != INNER]:
         rows = order[node["first"] : node["first"] + node["count"]]
         for k, axis in enumerate("xyz"):
             assert (np.float64(low[rows, k]) >= np.float64(node[axis]) - node[f"half_{axis}"]).all()
-            assert (np.float64(high[rows, k]) <= np.float64(node[axis]) + node[f"half_{axis}"]).all()
+            assert (
+                np.float64(high[rows, k]) <= np.float64(node[axis]) + node[f"half_{axis}"]
+            ).all()
 
 
 def test_boxes_that_coincide_are_halved():

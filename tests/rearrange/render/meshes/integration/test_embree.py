@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("embreex", reason="pip install embreex")
 
-from benchmarks.triangles import FAR, EmbreeScene, furnished_room, views
+from benchmarks.triangles import FAR, NEAR, EmbreeScene, furnished_room, views
 from rearrange.render import Camera, render_depth
 from rearrange.render.meshes import cast_rays
 from tests.helpers.meshes import NOWHERE, soup, table_of
@@ -19,8 +19,8 @@ def test_images_of_a_room_agree(triangles):
         rays = camera.rays().reshape(-1, 3) @ turn.T
         origins = np.tile(eye, (len(rays), 1))
         true = embree.cast(origins.astype(np.float32), rays.astype(np.float32))
-        depth = render_depth(table, *NOWHERE, camera, eye, turn, far=FAR).ravel()
-        single, _, _ = cast_rays(table.meshes, *NOWHERE, origins, rays, near=0.01, far=FAR)
+        depth = render_depth(table, *NOWHERE, camera, eye, turn, near=NEAR, far=FAR).ravel()
+        single, _, _ = cast_rays(table.meshes, *NOWHERE, origins, rays, near=NEAR, far=FAR)
         # Rays that graze an outline may be decided either way, by single precision here and there.
         for found in (depth, single):
             assert (np.abs(found - np.minimum(true, FAR)) > 1e-3).mean() <= 0.001

@@ -1,8 +1,8 @@
 """`python -m benchmarks.triangles`: depth images of triangle meshes on one core, beside Embree.
 
 The scene is a furnished room, walls, boxes, balls and rings, finer or coarser tessellated. Cameras stand in it
-at head height and look around. Each repeat draws the same images three ways, in turn: by the caster's trees from
-front to back (`render_depth`), by its single rays (`cast_rays`), and by Embree (`embreex`, if it is
+at head height and look around. Each repeat draws the same images three ways, in turn: by the caster's trees
+from front to back (`render_depth`), by its single rays (`cast_rays`), and by Embree (`embreex`, if it is
 installed), one call from Python per image, its rays made beforehand. The depths are compared, too.
 """
 
@@ -168,7 +168,7 @@ class Runner:
         return found[0]
 
     def _compare(self, way: Callable[[int], Array]) -> dict[str, float]:
-        """How far depths are from those of single rays."""
+        """Distance of depths from those of single rays."""
         off = np.concatenate(
             [np.abs(way(k).ravel() - self.each_ray(k)) for k in range(len(self.views))]
         )

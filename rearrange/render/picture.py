@@ -99,9 +99,9 @@ class _Stage:
     def keep(self, mask: Array) -> "_Stage":
         """The geoms where mask [M] is true."""
         fields = (self.kinds, self.sizes, self.xpos, self.xmat, self.rgba, self.groups)
-        kept = (np.ascontiguousarray(values[mask]) for values in fields)
+        kept = [np.ascontiguousarray(values[mask]) for values in fields]
         meshes = self.meshes and self.meshes.keep(mask[self.kinds == MESH])
-        return _Stage(*kept, meshes)
+        return _Stage(*kept, meshes=meshes)
 
 
 def _stage(table: GeomTable, geom_xpos: Array, geom_xmat: Array, eye: Array, o: RgbOptions):

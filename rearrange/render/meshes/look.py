@@ -1,4 +1,4 @@
-"""The numba kernel that tells how a point on a mesh looks: its normal, and the colour of texture or vertices."""
+"""The numba kernel of a mesh's looks: normal at a point, and the colour that texture and vertices give it."""
 
 import math
 

@@ -25,10 +25,22 @@ TOLERANCE = 1e-5  # share of a triangle by which its edges lie further out
 # Share of the product of its corners' distances below which the volume that a triangle spans with the eye is
 # rounding: the eye lies in its plane
 FLAT = 1e-14
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", "nnan"}}
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "nsz", "nnan"},
+}
 # No references are counted, see projection.FAST
-CALLED = OPTIONS | {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-INLINE = CALLED | {"forceinline": True}  # a call would copy the nine fields of each array
+CALLED: dict[str, Any] = {
+    **OPTIONS,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+INLINE: dict[str, Any] = {
+    **CALLED,
+    "forceinline": True,
+}  # a call would copy the nine fields of each array
 Array = NDArray[Any]
 
 

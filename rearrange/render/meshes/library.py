@@ -118,7 +118,7 @@ def library_of_model(model: Any) -> MeshLibrary:
     digest = hashlib.sha256()
     for part in parts:
         digest.update(repr((part.dtype, part.shape)).encode())
-        digest.update(part.reshape(-1).view(np.uint8))
+        digest.update(part.tobytes())
     key = digest.digest()
     library = _KNOWN.get(key)
     if library is None:
@@ -224,7 +224,9 @@ class MeshGeoms:
 
     def keep(self, mask: NDArray[np.bool_]) -> MeshGeoms:
         """The geoms where mask [K] is true."""
-        fields = (self.ids, self.meshes, self.scales, self.textures, self.repeats)
+        fields: tuple[Array, ...] = (
+            self.ids, self.meshes, self.scales, self.textures, self.repeats
+        )  # fmt: skip
         return MeshGeoms(self.library, *(np.ascontiguousarray(values[mask]) for values in fields))
 
 

@@ -224,10 +224,14 @@ class MeshGeoms:
 
     def keep(self, mask: NDArray[np.bool_]) -> MeshGeoms:
         """The geoms where mask [K] is true."""
-        fields: tuple[Array, ...] = (
-            self.ids, self.meshes, self.scales, self.textures, self.repeats
-        )  # fmt: skip
-        return MeshGeoms(self.library, *(np.ascontiguousarray(values[mask]) for values in fields))
+        return MeshGeoms(
+            self.library,
+            self.ids[mask],
+            self.meshes[mask],
+            self.scales[mask],
+            self.textures[mask],
+            self.repeats[mask],
+        )
 
 
 def mesh_geoms(model: Any, shown: NDArray[np.bool_]) -> MeshGeoms | None:

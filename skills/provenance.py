@@ -26,6 +26,7 @@ DISTRIBUTIONS = {
     "mujoco": ("mujoco-core", "mujoco"),
     "numpy": ("numpy",),
     "numba": ("numba",),
+    "embreex": ("embreex",),
     "unified-planning": ("unified-planning",),
     "habitat-sim": ("habitat-sim",),
 }

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from rearrange.caching import cached_njit
 from rearrange.render.camera import FAR, NEAR, Camera
+from rearrange.render.meshes.library import MeshGeoms, mesh_geoms
+from rearrange.render.meshes.painting import paint_meshes
 from rearrange.render.painting import LANES, paint_geom, write_depth
 from rearrange.render.projection import (
     BOX,
@@ -120,6 +122,7 @@ class GeomTable:
         body_ids: Body of every geom [ngeom].
         groups: Group of every geom [ngeom].
         rgba: Colour of every geom [ngeom, 4], in [0, 1].
+        meshes: The visible geoms that show triangle meshes; None without any.
     """
 
     geom_count: int
@@ -129,6 +132,7 @@ class GeomTable:
     body_ids: Array
     groups: Array
     rgba: Array
+    meshes: MeshGeoms | None = None
     _work: Array = field(default_factory=lambda: np.zeros(WORK_SHAPE), repr=False)
     _scratch: dict[Any, Array] = field(default_factory=dict, repr=False)
 
@@ -142,18 +146,18 @@ class GeomTable:
         """Collect the visible geoms of a model; call it again when sizes or colours change.
 
         Args:
-            model: The model. Planes, spheres, capsules, ellipsoids, cylinders and boxes are
-                drawn; meshes and height fields are not.
+            model: The model. Planes, spheres, capsules, ellipsoids, cylinders, boxes and
+                meshes are drawn; height fields are not.
             hidden_groups: Geom groups that are not drawn.
             hidden_geoms: Further geom ids that are not drawn.
         """
         rgba = _colours(model)
         kinds = np.asarray(model.geom_type, np.int64)
-        known = np.isin(kinds, (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX))
-        shown = known & (rgba[:, 3] > 0.0)
+        shown = rgba[:, 3] > 0.0
         shown &= ~np.isin(model.geom_group, np.asarray(list(hidden_groups), int))
         shown[list(hidden_geoms)] = False
-        ids = np.flatnonzero(shown)
+        known = np.isin(kinds, (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX))
+        ids = np.flatnonzero(shown & known)
         sizes = _half_sizes(kinds[ids], model.geom_size[ids])
         order = np.argsort(-sizes[:, 3], kind="stable")  # large first: they hide the small
         ids, sizes = ids[order], np.ascontiguousarray(sizes[order])
@@ -165,7 +169,57 @@ class GeomTable:
             body_ids=np.array(model.geom_bodyid),
             groups=np.array(model.geom_group),
             rgba=rgba,
+            meshes=mesh_geoms(model, shown),
         )
+
+    @classmethod
+    def of_meshes(cls, meshes: MeshGeoms, rgba: Array | None = None) -> "GeomTable":
+        """A table of geoms that all show meshes, without a model.
+
+        Args:
+            meshes: The geoms, see `MeshGeoms.of`.
+            rgba: Their colours [K, 4], in [0, 1]; None: white.
+        """
+        count = len(meshes.ids)
+        return cls(
+            geom_count=count,
+            ids=np.empty(0, np.int64),
+            kinds=np.empty(0, np.int64),
+            sizes=np.empty((0, 4)),
+            body_ids=np.zeros(count, np.int64),
+            groups=np.zeros(count, np.int64),
+            rgba=np.ones((count, 4)) if rgba is None else np.array(rgba, np.float64),
+            meshes=meshes,
+        )
+
+    def cast(
+        self,
+        xpos: Array,
+        xmat: Array,
+        eye: Array,
+        axes: Array,
+        lens: Array,
+        work: Array,
+        buffer: Array,
+        tags: Array | None,
+        depth: Array,
+        width: int,
+        unit: float = 1.0,
+    ) -> None:
+        """Cast primitives and meshes; see `cast`. All arrays are float64 and contiguous but the images."""
+        meshes = self.meshes
+        cast(
+            self.kinds, self.ids, self.sizes, xpos, xmat, eye, axes, lens, work, buffer, tags,
+            depth if meshes is None else NO_IMAGE, width, unit,
+        )  # fmt: skip
+        if meshes is not None:
+            faces = None
+            if tags is not None:
+                faces = self.scratch("faces", *buffer.shape, np.int32)
+            paint_meshes(
+                meshes.library.packed, meshes.ids, meshes.ids, meshes.meshes, meshes.scales, xpos,
+                xmat, eye, axes, lens, buffer, tags, faces, depth, width, unit,
+            )  # fmt: skip
 
     def scratch(self, name: str, height: int, width: int, dtype: Any) -> Array:
         """An uninitialised image [height, width padded] that lives as long as the table."""
@@ -236,9 +290,9 @@ def _run(
         raise ValueError(f"the table has {table.geom_count} geoms, geom_xpos {len(geom_xpos)}")
     buffer = table.scratch("depth", camera.height, camera.width, np.float32)
     xmat, lens = _plain(geom_xmat).reshape(-1, 9), camera.lens(near, far)
-    cast(
-        table.kinds, table.ids, table.sizes, _plain(geom_xpos), xmat, _plain(position),
-        _plain(rotation), lens, table._work, buffer, tags, depth, camera.width, 1.0,
+    table.cast(
+        _plain(geom_xpos), xmat, _plain(position), _plain(rotation), lens, table._work, buffer,
+        tags, depth, camera.width,
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from rearrange.render.camera import Camera, look_at
 from rearrange.render.caster import NO_IMAGE, GeomTable, cast
+from rearrange.render.meshes.library import MESH, MeshGeoms
+from rearrange.render.meshes.painting import paint_meshes
 from rearrange.render.painting import LANES
 from rearrange.render.projection import BOX, PLANE, WORK_SHAPE
 from rearrange.render.shading import PLAIN, PLANKS, TILES, shade
@@ -58,7 +60,7 @@ class RgbOptions:
 
 @dataclass
 class _Stage:
-    """The geoms of one picture, M of them, after cutting."""
+    """The geoms of one picture, M of them, after cutting; those that show meshes are the last."""
 
     kinds: Array  # [M]
     sizes: Array  # [M, 4]
@@ -66,30 +68,52 @@ class _Stage:
     xmat: Array  # [M, 9]
     rgba: Array  # [M, 4]
     groups: Array  # [M]
+    meshes: MeshGeoms | None
 
     def cast(
-        self, eye: Array, axes: Array, lens: Array, buffer: Array, tags: Array | None, width: int
-    ) -> None:
-        """Cast inverse depth into buffer and indices in [0, M) into tags."""
-        ids = np.arange(len(self.kinds))
+        self, eye: Array, axes: Array, lens: Array, buffer: Array, tags: Array | None,
+        faces: Array | None, width: int,
+    ) -> None:  # fmt: skip
+        """Cast inverse depth into buffer, indices in [0, M) into tags and triangles of meshes into faces."""
+        ids = np.flatnonzero(self.kinds != MESH)
         cast(
             self.kinds, ids, self.sizes, self.xpos, self.xmat, eye, axes, lens,
             np.zeros(WORK_SHAPE), buffer, tags, NO_IMAGE, width, 1.0,
         )  # fmt: skip
+        shown = self.meshes
+        if shown is not None:
+            rows = np.arange(len(ids), len(self.kinds))
+            paint_meshes(
+                shown.library.packed, rows, rows, shown.meshes, shown.scales, self.xpos, self.xmat,
+                eye, axes, lens, buffer, tags, faces, NO_IMAGE, width, 1.0,
+            )  # fmt: skip
+
+    def looks(self, faces: Array | None) -> tuple[Any, ...] | None:
+        """How meshes look, for `shade`; None without any."""
+        shown = self.meshes
+        if shown is None:
+            return None
+        known = (shown.library.packed, shown.meshes, shown.scales, shown.textures, shown.repeats)
+        return faces, len(self.kinds) - len(shown.ids), known
 
     def keep(self, mask: Array) -> "_Stage":
         """The geoms where mask [M] is true."""
-        return _Stage(*(np.ascontiguousarray(value[mask]) for value in vars(self).values()))
+        fields = (self.kinds, self.sizes, self.xpos, self.xmat, self.rgba, self.groups)
+        kept = [np.ascontiguousarray(values[mask]) for values in fields]
+        meshes = self.meshes and self.meshes.keep(mask[self.kinds == MESH])
+        return _Stage(*kept, meshes=meshes)
 
 
 def _stage(table: GeomTable, geom_xpos: Array, geom_xmat: Array, eye: Array, o: RgbOptions):
     """Collect the geoms that a picture shows."""
-    ids = table.ids
+    ids, kinds, sizes, meshes = table.ids, table.kinds.copy(), table.sizes.copy(), table.meshes
+    if meshes is not None:
+        ids = np.concatenate([ids, meshes.ids])
+        kinds = np.append(kinds, np.full(len(meshes.ids), MESH))
+        sizes = np.concatenate([sizes, meshes.sizes])
     xmat = np.asarray(geom_xmat, float).reshape(-1, 9)[ids]
     xpos = np.asarray(geom_xpos, float)[ids]
-    stage = _Stage(
-        table.kinds.copy(), table.sizes.copy(), xpos, xmat, table.rgba[ids], table.groups[ids]
-    )
+    stage = _Stage(kinds, sizes, xpos, xmat, table.rgba[ids], table.groups[ids], meshes)
     if o.clip_above is not None:
         stage = _clip(stage, o.clip_above)
     if o.cut_walls:
@@ -182,7 +206,7 @@ class _Lamps:
         blockers = stage.keep((stage.groups != o.ceiling_group) & (stage.kinds != PLANE))
         for k, image in enumerate([self.sun, *self.sky]):
             if image.size:
-                blockers.cast(self.eyes[k], self.axes[k], self.lens, image, None, len(image))
+                blockers.cast(self.eyes[k], self.axes[k], self.lens, image, None, None, len(image))
 
 
 def _tone_table() -> Array:
@@ -230,8 +254,9 @@ def render_rgb(
     height, width = camera.height * samples, camera.width * samples
     buffer = table.scratch("picture", height, width, np.float32)
     tags = table.scratch("picture ids", height, width, np.int32)
+    faces = None if stage.meshes is None else np.empty(buffer.shape, np.int32)
     lens = np.array((camera.half_width, camera.half_height, o.near, o.far))
-    stage.cast(eye, axes, lens, buffer, tags, width)
+    stage.cast(eye, axes, lens, buffer, tags, faces, width)
     middle, radius = _extent(stage, eye)
     lamps = _Lamps(stage, middle, radius, o)
     if depth is not None:
@@ -248,5 +273,9 @@ def render_rgb(
     shadows = (lamps.sun, lamps.sky, lamps.axes, lamps.eyes, lamps.lens, lamps.offsets)
     light = (*shadows, KEY, SKY, GROUND)
     geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
-    shade(buffer, tags, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES, out)
+    looks = stage.looks(faces)
+    shade(
+        buffer, tags, looks, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES,
+        out,
+    )  # fmt: skip
     return out

@@ -1,7 +1,6 @@
 """The numba kernels that colour a picture: normals, materials and light.
 
-Colours are linear, in [0, 1]. All that a kernel calls is in this file: numba's cache watches
-only the file of the outer function.
+Colours are linear, in [0, 1].
 """
 
 import math
@@ -10,6 +9,8 @@ import numba
 import numpy as np
 
 from rearrange.caching import cached_njit
+from rearrange.render.meshes.library import MESH
+from rearrange.render.meshes.look import look_of_mesh
 
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 0, 2, 3, 4, 5, 6  # mujoco.mjtGeom
 PLAIN, PLANKS, TILES = 0, 1, 2
@@ -19,7 +20,7 @@ FAST = {
     "fastmath": {"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"},
 }
 # Rows of the table of spots to be shaded.
-POINT, NORMAL, VIEW, DEPTH, SUN, SEEN, FIELDS = 0, 3, 6, 9, 10, 11, 12
+POINT, NORMAL, VIEW, DEPTH, SUN, SEEN, TINT, FIELDS = 0, 3, 6, 9, 10, 11, 12, 15
 STRIDE = 4  # the share of the sky is worked out on every fourth spot of a smooth surface
 BEVEL = 0.012  # metres of a box's face over which the normal bends towards its neighbour
 
@@ -190,7 +191,9 @@ def _outlined(buffer, tags, i, j, width):
 
 
 @numba.njit(**FAST)
-def _gather_row(i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, owners, spot_of):
+def _gather_row(
+    i, samples, width, buffer, tags, looks, eye, axes, lens, geoms, spots, owners, spot_of
+):
     """Find what must be shaded on row i: one spot per pixel, and more where its samples differ."""
     columns, rows = width * samples, tags.shape[0]
     count, pixel = 0, 2.0 * lens[0] / width
@@ -205,14 +208,26 @@ def _gather_row(i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, 
         vz = (u * axes[2, 0] + v * axes[2, 1] - axes[2, 2]) * scale
         n = tags[row, column]
         depth, x, y, z, nx, ny, nz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        tint = 1.0, 1.0, 1.0
         if n >= 0:
             depth = 1.0 / (buffer[row, column] * scale)
             x, y, z = eye[0] + depth * vx, eye[1] + depth * vy, eye[2] + depth * vz
-            nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz), pixel * depth)
+            if looks is None or geoms[0][n] != MESH:
+                nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz), pixel * depth)
+            else:
+                faces, first, known = looks
+                (nx, ny, nz), tint = look_of_mesh(
+                    known, n - first, faces[row, column], geoms[2][n], geoms[3][n], (x, y, z),
+                    (vx, vy, vz),
+                )  # fmt: skip
         if s > 0 and owners[count - 1] == n:
             k = count - 1
             a, b, c = spots[NORMAL, k], spots[NORMAL + 1, k], spots[NORMAL + 2, k]
-            if n < 0 or nx * a + ny * b + nz * c > 0.998:
+            same = n < 0 or nx * a + ny * b + nz * c > 0.998
+            if looks is not None:
+                for channel in range(3):
+                    same &= abs(spots[TINT + channel, k] - tint[channel]) < 0.01
+            if same:
                 spot_of[sample] = k
                 continue
         owners[count] = n
@@ -220,13 +235,15 @@ def _gather_row(i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, 
         spots[NORMAL, count], spots[NORMAL + 1, count], spots[NORMAL + 2, count] = nx, ny, nz
         spots[VIEW, count], spots[VIEW + 1, count], spots[VIEW + 2, count] = vx, vy, vz
         spots[DEPTH, count] = depth
+        if looks is not None:
+            spots[TINT, count], spots[TINT + 1, count], spots[TINT + 2, count] = tint
         spot_of[sample] = count
         count += 1
     return count
 
 
 @numba.njit(**FAST)
-def _colour_row(spots, owners, count, surface, lamps, colours_out):
+def _colour_row(spots, owners, count, surface, looks, lamps, colours_out):
     """Colour [3, W] of a row of spots from the light that reaches them."""
     colours, styles, blur, horizon = surface
     key, sky, ground, sun_axes = lamps
@@ -256,7 +273,10 @@ def _colour_row(spots, owners, count, surface, lamps, colours_out):
         half = half * half * half
         shine = 0.10 * sun * half * half * half * half * half * half
         for c in range(3):
-            lit = scale * colours[n, c] * (key[c] * sun + sky[c] * dome + ground[c] * floor)
+            own = scale * colours[n, c]
+            if looks is not None:
+                own *= spots[TINT + c, k]
+            lit = own * (key[c] * sun + sky[c] * dome + ground[c] * floor)
             colours_out[c, k] = lit + shine + fog * (backdrop[c] - lit - shine)
 
 
@@ -306,8 +326,14 @@ def _light_row(spots, owners, count, lamps, some, anchors, total):
 
 
 @cached_njit(**FAST)
-def shade(buffer, tags, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out):
-    """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel."""
+def shade(
+    buffer, tags, looks, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out
+):
+    """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel.
+
+    `looks` is None without meshes; else visible triangles, index of the first geom that shows a mesh, and
+    how meshes look, see `look_of_mesh`.
+    """
     sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps
     width, square = out.shape[1], samples * samples
     spots = np.zeros((FIELDS, width * square))
@@ -316,12 +342,12 @@ def shade(buffer, tags, samples, eye, axes, lens, geoms, surface, lamps, outline
     owners, spot_of = np.zeros(width * square, np.int64), np.zeros(width * square, np.int64)
     for i in range(out.shape[0]):
         count = _gather_row(
-            i, samples, width, buffer, tags, eye, axes, lens, geoms, spots, owners, spot_of
+            i, samples, width, buffer, tags, looks, eye, axes, lens, geoms, spots, owners, spot_of
         )
         shade_lamps = (sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets)
         _light_row(spots, owners, count, shade_lamps, some, anchors, total)
         light = (key, sky, ground, lamp_axes[0])
-        _colour_row(spots, owners, count, surface, light, colour)
+        _colour_row(spots, owners, count, surface, looks, light, colour)
         for j in range(width):
             r, g, b = 0.0, 0.0, 0.0
             for s in range(square):

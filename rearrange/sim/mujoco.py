@@ -19,7 +19,7 @@ import numpy as np
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
 from rearrange.render import Camera, look_at
-from rearrange.render.caster import cast, scratch_image
+from rearrange.render.caster import scratch_image
 from rearrange.render.projection import WORK_SHAPE
 from rearrange.robot import find_robot
 from rearrange.scenes.apartment_kind import APARTMENT
@@ -103,10 +103,9 @@ class MujocoSimulator:
             place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
             table, drawn = world.geoms, self._drawn[i]
             changed = drawn is not None and drawn.changes_depth
-            cast(
-                table.kinds, table.ids, table.sizes, views.geom_position, views.geom_rotation,
-                position, rotation, lens, self._work, buffer, None, depth[i], size,
-                1.0 if changed else unit,
+            table.cast(
+                views.geom_position, views.geom_rotation, position, rotation, lens, self._work,
+                buffer, None, depth[i], size, 1.0 if changed else unit,
             )  # fmt: skip
             if drawn is not None and changed:
                 drawn.disturb_depth(depth[i], int(self._steps[i]))

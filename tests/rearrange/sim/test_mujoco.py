@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from rearrange.robot.fetch import FETCH
+from rearrange.robot.parts import cover
+from rearrange.robot.registry import register_robot, unregister_robot
 from rearrange.sim import MujocoSimulator, SimulatorConfig
 from rearrange.sim.free_robot import teleport
 from rearrange.testing.tools import (
@@ -13,6 +15,8 @@ from rearrange.testing.tools import (
     repeat,
     snapshot,
 )
+from tests.helpers.crane import CRANE
+from tests.helpers.meshes import cube
 
 SMALL = SimulatorConfig(camera_size=8)
 
@@ -101,3 +105,39 @@ def test_a_base_that_is_held_up_keeps_its_load_in_the_hand(pick_episodes):
             assert simulator.state.held_object[0] == 0
             np.testing.assert_allclose(object_in_hand(simulator, 0), before, atol=0.05)
     assert slowest < 1.0
+
+
+def seen_by_a_robot_with(kind, before, **fields):
+    """A simulator of a robot that carries a cube of 20 cm before its camera."""
+
+    def build(spec):
+        before(spec)
+        CRANE.build(spec)
+        cover(spec.body(CRANE.base.body), kind, (1, 0, 0, 1), pos=[0.7, 0.1, 1.1], **fields)
+
+    robot = dataclasses.replace(CRANE, name=f"crane with {kind}", build=build)
+    register_robot(robot)
+    return MujocoSimulator(1, SimulatorConfig(robot=robot.name, camera_size=64))
+
+
+def test_a_mesh_of_a_cube_is_seen_as_a_box_of_its_size(pick_episodes):
+    vertices, faces = cube()
+
+    def add_mesh(spec):
+        spec.add_mesh(name="cube", uservert=0.2 * vertices.ravel(), userface=faces.ravel())
+
+    turned = {"quat": [0.8, 0.2, -0.4, 0.4]}
+    depth = []
+    try:
+        for simulator in (
+            seen_by_a_robot_with("mesh", add_mesh, meshname="cube", **turned),
+            seen_by_a_robot_with("box", lambda spec: None, size=[0.1, 0.1, 0.1], **turned),
+        ):
+            episode = dataclasses.replace(pick_episodes[0], arm_joints=CRANE.resting_arm)
+            simulator.reset([0], [episode])
+            depth.append(simulator.render_depth()[0])
+    finally:
+        unregister_robot("crane with mesh")
+        unregister_robot("crane with box")
+    np.testing.assert_allclose(depth[0], depth[1], atol=1e-5)
+    assert depth[0][:, 20:].min() < 0.7

@@ -215,7 +215,8 @@ class GeomTable:
         if meshes is not None:
             faces = None
             if tags is not None:
-                faces = self.scratch("faces", *buffer.shape, np.int32)
+                height, padded = buffer.shape
+                faces = self.scratch("faces", height, padded, np.int32)
             paint_meshes(
                 meshes.library.packed, meshes.ids, meshes.ids, meshes.meshes, meshes.scales, xpos,
                 xmat, eye, axes, lens, buffer, tags, faces, depth, width, unit,

@@ -44,7 +44,7 @@ MORE = {  # of single settings
         "word", "5", "[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "{no_such: 0.1}", "{grip: 2}", "{grip: nan}",
     ],
     "trainer.network.angles": ["{joint: [99]}", "{joint: 5}", "{joint: [no_such]}"],
-    "trainer.network.critic_only": ["[no_such]"],
+    "trainer.network.critic_only": ["[true_state, no_such]"],
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
 from rearrange.errors import UserError
+from rearrange.robot import find_robot
 from rearrange.scenes.registry import HOMES
 from skills import SkillArgument
 from skills.command import USER_ERRORS, counted, run_command, short_path
@@ -315,6 +316,8 @@ def main(arguments: Sequence[str]) -> int:
         if name not in names:
             raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
     parse_modes(options.skills)
+    if options.robot:
+        find_robot(options.robot)
     check_counts(options, "episodes")
     check_counts(options, "seed", least=0)
     import torch

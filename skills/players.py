@@ -182,7 +182,7 @@ class TaskPlayer:
         self.skill = skill
         environments = SkillEnvironments.of_rules(skill, split, rules, UNSEEN)
         task = _changed(environments.task, changes)
-        environments = replace(environments, task=task, homes=homes, robot=robot)
+        environments = replace(environments, task=task, homes=homes, robot=robot or DEFAULT_ROBOT)
         environments = self._adapted(environments)
         self.environment: RearrangeEnv = environments(0, 0)
 

@@ -55,7 +55,8 @@ POLICY = "policy.safetensors"
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     """Settings of a training: defaults, the YAML file of all of its kind, its own, the preset's, overrides.
 
-    With `rules=hab` the YAML files give the learner (`trainer:`) only, and all else begins with HAB's values.
+    With `rules=hab` the YAML files give the learner alone (`trainer:` and `sensors:`), all else begins with
+    HAB's values.
     A preset of WHOLE_PRESETS gives the whole learner, whatever the YAML files say.
 
     Raises:
@@ -96,9 +97,13 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     if preset != "cpu" or check_rules(rules) != OURS:
         start = merge_config(schema(), files)
         if rules == HAB:
-            start = replace(hab_settings(skill), trainer=start.trainer)
+            learner = {"trainer": start.trainer, "sensors": start.sensors}
+            start = replace(hab_settings(skill), **learner)
         if preset in WHOLE_PRESETS:
-            start = replace(start, trainer=TrainerConfig())
+            learner = {"trainer": TrainerConfig()}
+            if hasattr(start, "sensors"):
+                learner["sensors"] = schema().sensors
+            start = replace(start, **learner)
         settings = merge_config(start, [] if preset == "cpu" else [_preset_file(preset)], overrides)
     if kind_of(skill) is not HabitatLabEnvironments and settings.split == TEST:
         raise UserError(

@@ -163,7 +163,8 @@ def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
     assert (record.execution.steps, record.execution.failure) == (7, "monolithic: time-out")
 
 
-def test_the_row_does_not_tell_the_file():
+def test_the_row_does_not_tell_the_file(monkeypatch):
+    monkeypatch.setattr(command, "robot_of", lambda *given: "fetch")
     options = command.parse(["tidy_house", "--skills", "monolithic=runs/a/policy.safetensors"])
     assert row_name(command.settings_from(options)) == "MonolithicRL (knowledge: robot)"
 

@@ -193,7 +193,7 @@ def test_recorded_starts_are_left_out_of_a_dataset(monkeypatch):
 )
 def test_sensors_that_make_no_sense_are_refused_before_anything_starts(overrides, message):
     with pytest.raises(UserError, match=message):
-        SkillEnvironments.from_settings(load_settings("pick", overrides))
+        SkillEnvironments.from_settings(load_settings("place", overrides))
 
 
 def test_a_policy_whose_critic_was_told_more_is_judged_by_its_own_sensors():

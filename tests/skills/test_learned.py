@@ -1,5 +1,7 @@
 """Policies that act in a world."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -28,7 +30,8 @@ def test_a_chained_skill_acts_as_the_policy_does_in_its_own_environment(
     skill = LearnedSkill(name, make_checkpoint(name, *overrides))
     env = skill.environments(0, seed=0)
     observation, _ = env.reset(seed=5)
-    world = RearrangeEnv("tidy_house", split="val", simulator=SimulatorConfig(camera_size=32))
+    own = dataclasses.replace(env.simulator.config, camera_size=32)
+    world = RearrangeEnv("tidy_house", split="val", simulator=own)
     runner = PolicyRunner(make_checkpoint(name, *overrides))
     episode = env.episode
     world.simulator.reset([0], [episode])

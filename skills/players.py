@@ -270,9 +270,9 @@ def player_of(
         robot_of_policy(source, metadata, robot)
         player = PolicyPlayer(str(source), True, split, place={"homes": homes})
     elif source == ORACLE:
-        player = OraclePlayer(skill, split, homes=homes, robot=robot or DEFAULT_ROBOT)
+        player = OraclePlayer(skill, split, homes=homes, robot=robot)
     else:
-        player = RandomPlayer(skill, split, homes=homes, robot=robot or DEFAULT_ROBOT)
+        player = RandomPlayer(skill, split, homes=homes, robot=robot)
     return str(source), player
 
 

@@ -128,13 +128,19 @@ def pose_near(
     distance: float,
     yaw_noise: float,
     rng: np.random.Generator,
+    farthest: float = 0.0,
 ) -> Pose | None:
     """A pose that faces something on or in a receptacle from at most this distance [m], None if there is none.
 
-    From there the robot gets to where it stands at the thing without going farther away.
+    From there the robot gets to where it stands at the thing without going farther away. Where nothing is
+    free the distance grows, up to the farthest.
     """
     region = _standing(robot, scene, receptacle, point)[1]
-    return scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
+    while True:
+        pose = scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
+        distance += 0.1  # habitat-lab: 0.02 m per 200 tries
+        if pose is not None or distance >= farthest:
+            return pose
 
 
 def pose_nearby(
@@ -151,13 +157,10 @@ def pose_nearby(
     Raises:
         UserError: The robot fits nowhere.
     """
-    region = _standing(robot, scene, receptacle, point)[1]
-    while distance < FARTHEST:
-        pose = scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
-        if pose is not None:
-            return pose
-        distance += 0.1  # habitat-lab: 0.02 m per 200 tries
-    raise UserError(f"{scene.grid.apartment.name} has no place for the robot")
+    pose = pose_near(robot, scene, receptacle, point, distance, yaw_noise, rng, FARTHEST)
+    if pose is None:
+        raise UserError(f"{scene.grid.apartment.name} has no place for the robot")
+    return pose
 
 
 def way_to_stand(

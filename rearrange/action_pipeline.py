@@ -32,6 +32,7 @@ class ActionPipeline:
         self._slice, self._scale = task.action_slice, task.action.scale(task.robot.actions)
         self.size = len(self._scale)
         self.full = np.zeros((world_count, self.size + 1))
+        self._physical = np.empty((world_count, self.size))
 
     def clear(self) -> None:
         """Forget the last action."""
@@ -44,10 +45,12 @@ class ActionPipeline:
     def physical(self) -> np.ndarray:
         """The action in the simulator's units, rad, grip, m, rad [N, A]; tasks may still mask it.
 
+        The next call writes into the same array.
+
         Raises:
             ValueError: A number is NaN or infinite.
         """
-        return to_physical(self._scale, self.full)
+        return to_physical(self._scale, self.full, self._physical)
 
     def repeated(self) -> None:
         """Take back stop after a step: the policy does not see those that repeat its action."""
@@ -87,17 +90,18 @@ def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def to_physical(scale: np.ndarray, action: np.ndarray) -> np.ndarray:
+def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Actions in [-1, 1] [N, >= A] in the simulator's units, rad, grip, m, rad [N, A].
 
     Args:
         scale: `ActionConfig.scale()` of the task [A].
         action: What the policy wants; clipped to [-1, 1].
+        out: Written and returned [N, A]; None: a fresh array.
 
     Raises:
         ValueError: An action is NaN or infinite.
     """
-    physical = np.empty((len(action), len(scale)))
+    physical = np.empty((len(action), len(scale))) if out is None else out
     if not _scale_actions(scale, action, physical):
         raise ValueError(f"actions must be finite, found {action}")
     return physical

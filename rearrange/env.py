@@ -70,8 +70,7 @@ class RearrangeEnv(TaskEnv):
         worlds = Worlds(task, config, split, simulator, 1, starts, source, homes, sensors)
         super().__init__(worlds, seed, render_mode)
         self.task, self.simulator, self.state = worlds.task, worlds.simulator, worlds.state
-        self.before_step: Callable[[RearrangeEnv, np.ndarray], None] | None = None
-        worlds.before_step = self._tell
+        self._listener: Callable[[RearrangeEnv, np.ndarray], None] | None = None
 
     @property
     def robot(self) -> RobotSpec:
@@ -119,10 +118,20 @@ class RearrangeEnv(TaskEnv):
 
         return draw
 
+    @property
+    def before_step(self) -> Callable[[RearrangeEnv, np.ndarray], None] | None:
+        """Who listens to what is asked for; see the class."""
+        return self._listener
+
+    @before_step.setter
+    def before_step(self, listener: Callable[[RearrangeEnv, np.ndarray], None] | None) -> None:
+        self._listener = listener
+        self._worlds.before_step = None if listener is None else self._tell
+
     def _tell(self, physical: np.ndarray, full: np.ndarray) -> None:
-        """Tell whoever listens what is asked for."""
-        if self.before_step is not None:
-            self.before_step(self, np.append(physical[0], full[0, -1]))
+        """Tell who listens."""
+        assert self._listener is not None
+        self._listener(self, np.append(physical[0], full[0, -1]))
 
 
 class RearrangeVectorEnv(TaskVectorEnv):

@@ -177,7 +177,8 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
 
     def _advance(self, step: Callable[[], Step]) -> tuple[float, bool, bool, dict[str, Any]]:
         """Take one step of the world."""
-        self._running("step()")
+        if self._worlds.episodes[0] is None:
+            self._running("step()")
         rewards, terminations, truncations = step()
         reward = self.reward = float(rewards[0])
         terminated, truncated = bool(terminations[0]), bool(truncations[0])

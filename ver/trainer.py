@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ver.checkpoint import load_training, save_policy, save_training, strip_prefix
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import MakeEnv, probe_spaces
+from ver.collect.environment_worker import MakeEnv, MakeWorlds, probe_spaces
 from ver.collect.faults import Fault
 from ver.collect.in_flight import PREFIX
 from ver.collect.processes import cores
@@ -73,12 +73,16 @@ class Trainer:
     def __init__(
         self,
         config: TrainerConfig,
-        make_env: MakeEnv,
+        make_env: MakeEnv | MakeWorlds,
         run_directory: str | Path,
         metadata: dict[str, Any] | None = None,
         after_update: AfterUpdate | None = None,
     ):
         self._system = checked_system(config)
+        if not (callable(make_env) or self._system.together):
+            raise UserError(
+                f"these worlds are stepped together only: choose system=batched, not {config.system}."
+            )
         self.config = config
         self.make_env = make_env
         self.run_directory = Path(run_directory)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
-from ver.collect.environment_worker import MakeEnv
+from ver.collect.environment_worker import MakeEnv, MakeWorlds
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.in_flight import InFlight
 from ver.config import APPOConfig, TrainerConfig
@@ -26,16 +27,18 @@ class Collector(ABC):
         environment_steps: Steps collected in all.
         overlaps: True if the next rollout is collected while the learner learns from this one.
         went_on: True if the episodes that were carried over were taken up.
+        together: True if one vectorised environment steps all worlds.
     """
 
     buffer: RolloutBuffer
     overlaps = False
     went_on = False
+    together = False
 
     def __init__(
         self,
         config: TrainerConfig,
-        make_env: MakeEnv,
+        make_env: MakeEnv | MakeWorlds,
         policy: ActorCritic,
         seed: int,
         in_flight: InFlight | None = None,
@@ -46,7 +49,8 @@ class Collector(ABC):
 
         Args:
             config: The run's settings.
-            make_env: `(environment_index, seed) -> gymnasium.Env`, picklable.
+            make_env: `(environment_index, seed) -> gymnasium.Env`, picklable; or, where worlds are stepped
+                together, what makes them.
             policy: The learner's.
             seed: Seeds the environments.
             in_flight: `capture`'s answer from a stopped run, to go on with its episodes.
@@ -54,7 +58,7 @@ class Collector(ABC):
             keep_going: Asked now and then while workers start.
         """
         self.config = config
-        self._make_env = make_env
+        self._make_env: Any = make_env  # systems that are not `together` have a MakeEnv
         self._policy = policy
         self._seed = seed
         self.faults = FaultCounter(config.collect.max_faults_per_hour, on_fault)

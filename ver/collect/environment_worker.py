@@ -16,11 +16,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector import VectorEnv
 
 from ver.action_space import to_environment_action
 from ver.collect.mailboxes import Mailboxes
@@ -33,14 +34,28 @@ UNGUARDED = (
 MakeEnv = Callable[[int, int], gymnasium.Env]
 
 
-def probe_spaces(make_env: MakeEnv, seed: int) -> tuple[spaces.Dict, spaces.Space]:
+class MakeWorlds(Protocol):
+    """Makes worlds that are stepped together."""
+
+    def make_vector(self, count: int, seed: int) -> VectorEnv:
+        """Makes `count` worlds."""
+        ...
+
+
+def probe_spaces(make_env: MakeEnv | MakeWorlds, seed: int) -> tuple[spaces.Dict, spaces.Space]:
     """Reads the spaces off an environment that is made and closed again.
+
+    What makes only worlds that are stepped together has no call, but a method `make_vector(count, seed)`.
 
     Raises:
         SystemExit: A worker process that has only begun imports the script of the training, which trains.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise SystemExit(UNGUARDED)
+    if not callable(make_env):
+        worlds = make_env.make_vector(1, seed)
+        worlds.close()
+        return worlds.single_observation_space, worlds.single_action_space  # pyright: ignore[reportReturnType]
     env = make_env(0, seed)
     try:
         return env.observation_space, env.action_space  # pyright: ignore[reportReturnType]

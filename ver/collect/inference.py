@@ -62,7 +62,8 @@ class InferenceEngine:
         held_back: [N] environments whose newest action was not sent, as the rollout was full, or
             their share of it; the next policy decides on the same observation anew.
         observations: {key: [N, ...]} where observations are copied from: the shared rows, unless
-            others are put in their place.
+            other arrays, or tensors on the policy's device, are put in their place.
+        final_observations: Likewise, those that a time limit cut off.
         seconds: Time spent in "inference", in "overhead", which is what this thread computes
             besides, and in "wait": for requests, or for a core that the kernel gave to a worker.
     """
@@ -86,7 +87,7 @@ class InferenceEngine:
         self.version = version
         self._rows = mailboxes.arrays
         self.observations = self._rows.group("observation")
-        self._final_observations = self._rows.group("final_observation")
+        self.final_observations = self._rows.group("final_observation")
         self._keys = list(self.observations)
         self._on_gpu = buffer.device.type != "cpu"
         self._everyone_has_a_slot = False
@@ -259,10 +260,10 @@ class InferenceEngine:
         if not len(rows):
             return
         state = buffer.large["current_state"][self._to_device(rows)]
-        final = self._final_observations.items()
+        final = self.final_observations.items()
         with self._inference():
             values = self.policy.value(
-                {key: self._to_tensor(array[rows]) for key, array in final},
+                {key: self._to_tensor(_rows_of(array, rows)) for key, array in final},
                 self._to_tensor(state),
                 self._to_tensor(self._rows["action"][rows]),
                 torch.ones(len(rows), device=buffer.device),
@@ -331,10 +332,13 @@ class InferenceEngine:
         self.mailboxes.send_actions(environments)
 
     def _store_observations(self, environments: np.ndarray, rows: slice | np.ndarray) -> None:
-        """Copies observations from shared memory into the rollout, if possible straight."""
+        """Copies observations into the rollout, if possible straight."""
         for key, source in self.observations.items():
             column = self.buffer.large[f"observation/{key}"]
-            if isinstance(column, Tensor):
+            if isinstance(source, Tensor):
+                target = column if isinstance(column, Tensor) else torch.from_numpy(column)
+                target[rows] = _rows_of(source, environments)
+            elif isinstance(column, Tensor):
                 column[rows] = self._staged(key, environments)
             elif isinstance(rows, slice):
                 np.take(source, environments, axis=0, out=column[rows], mode="clip")
@@ -365,6 +369,14 @@ class InferenceEngine:
 
     def _from_tensor(self, tensor: Tensor) -> Any:
         return tensor if self._on_gpu else tensor.numpy()
+
+
+def _rows_of(values: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, or of a tensor: all of them, in order, are no copy."""
+    if not isinstance(values, Tensor):
+        return values[rows]
+    index = _as_slice(rows)
+    return values[index if isinstance(index, slice) else torch.from_numpy(rows).to(values.device)]
 
 
 def _as_slice(slots: np.ndarray) -> slice | np.ndarray:

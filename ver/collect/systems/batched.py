@@ -5,6 +5,10 @@ processes, and what the worlds show is copied once, into the rollout that is lea
 is VER's: each world's row (without a second process, a message to ourselves), the inference
 engine, slots, and what is carried from one rollout to the next.
 
+Worlds on a device may show torch tensors [N, ...], and get their actions as one. Where the policy is on that
+device, what they show is copied straight into the rollout, and never sent to the host. What is one number of a
+world, its reward and its end, is, once a step.
+
 A vectorised environment restarts its worlds itself, so a run that is resumed starts new episodes in
 all of them; weights, optimiser and generators go on exactly. And one world cannot be made anew
 alone: after a fault all are, and N steps are lost.
@@ -19,11 +23,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from torch import Tensor
 
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import MakeEnv, NotFiniteError, episode_seed
+from ver.collect.environment_worker import NotFiniteError, episode_seed
 from ver.collect.faults import Fault
 from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
@@ -47,6 +53,8 @@ class BatchedCollector(Collector):
     Attributes:
         engine: Inference.
     """
+
+    together = True
 
     def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
         """Makes the rollout and all worlds; `in_flight` cannot be taken up."""
@@ -72,7 +80,6 @@ class BatchedCollector(Collector):
             np.zeros(n, np.uint8),
             self._version,
         )
-        self._final_observations = self._rows.group("final_observation")
         self._episodes: list[dict[str, float]] = []
         self._returns = np.zeros(n)  # of the running episodes
         self._start_worlds(NO_ACTION)
@@ -144,7 +151,10 @@ class BatchedCollector(Collector):
     def _advance(self) -> None:
         rows, worlds = self._rows, self._worlds
         actions = to_environment_action(worlds.single_action_space, rows["action"])
-        observations, rewards, terminated, truncated, infos = worlds.step(actions)
+        if self._takes_tensors:
+            actions = _as_tensors(actions, self.buffer.device)
+        observations, *ends, infos = worlds.step(actions)
+        rewards, terminated, truncated = (_on_host(values) for values in ends)
         if not np.isfinite(rewards).all():
             raise NotFiniteError(f"returned the rewards {rewards}")
         # An episode that both ends and runs out of time has ended.
@@ -152,7 +162,7 @@ class BatchedCollector(Collector):
         self._show(observations)
         self._show_final(np.flatnonzero(outcomes == TRUNCATED), infos)
         ended = np.flatnonzero(outcomes != CONTINUES)
-        metrics = [_episode_metrics(infos, index) for index in ended.tolist()]
+        metrics = _episode_metrics(infos, ended.tolist())
         rows["reward"][:] = rewards
         rows["outcome"][:] = outcomes
         rows["step"][:] += 1
@@ -166,16 +176,39 @@ class BatchedCollector(Collector):
 
     def _show(self, observations: dict[str, Any]) -> None:
         """Lets the engine copy from the environment's own arrays before the next step."""
-        for key, shown in self.engine.observations.items():
-            value = np.asarray(observations[key], shown.dtype)
-            _check_finite(key, value)
-            self.engine.observations[key] = value
+        source = self.engine.observations
+        for key in source:
+            source[key] = self._readable(key, observations[key])
+        self._takes_tensors = any(isinstance(observations[key], Tensor) for key in source)
+        _check_finite(source)
+
+    def _readable(self, key: str, values: Any) -> Any:
+        """Observations [N, ...] as the engine reads them: a tensor on the policy's device, or an array."""
+        dtype = np.dtype(str(self._policy.observation_space[key].dtype))
+        if not isinstance(values, Tensor):
+            return np.asarray(values, dtype)
+        device = self.buffer.device
+        if values.device.type not in ("cpu", device.type):
+            raise UserError(
+                f"the observation '{key}' is on {values.device}, the policy on {device}: "
+                f"set device={values.device.type}"
+            )
+        values = values.detach().to(torch.from_numpy(np.zeros(0, dtype)).dtype)
+        return values if values.device.type == device.type else values.numpy()
 
     def _show_final(self, cut: np.ndarray, infos: dict[str, Any]) -> None:
-        for key, rows in self._final_observations.items():
-            for index in cut.tolist():
-                rows[index] = infos["final_obs"][index][key]
-            _check_finite(key, rows[cut])
+        """Shows the last observations of the worlds whose time was out."""
+        if not len(cut):
+            return
+        final, source = infos["final_obs"], self.engine.final_observations
+        if isinstance(final, dict):  # [N, ...], of which those that were cut count
+            for key in source:
+                source[key] = self._readable(key, final[key])
+        else:
+            for key, rows in source.items():
+                for index in cut.tolist():
+                    rows[index] = final[index][key]
+        _check_finite({key: rows[cut] for key, rows in source.items()})
 
     def _lose(self, error: Exception) -> None:
         """Makes all worlds anew, as the results of their actions will never be known."""
@@ -222,7 +255,7 @@ class BatchedCollector(Collector):
         rows["request_ready"][:] = 1
 
 
-def make_worlds(make_env: MakeEnv, count: int, seed: int) -> VectorEnv:
+def make_worlds(make_env: Any, count: int, seed: int) -> VectorEnv:
     """Makes N worlds that are stepped together.
 
     Args:
@@ -255,24 +288,46 @@ def make_worlds(make_env: MakeEnv, count: int, seed: int) -> VectorEnv:
     return worlds
 
 
-def _episode_metrics(infos: dict[str, Any], index: int) -> dict[str, float]:
-    """Reads `info["metrics"]` of one world's last step, as a dict or as gymnasium folds it.
+def _episode_metrics(infos: dict[str, Any], ended: list[int]) -> list[dict[str, float]]:
+    """Reads `info["metrics"]` of worlds' last steps, as dicts or as gymnasium folds them.
 
     Gymnasium turns the worlds' dicts into one of arrays [N], each with a mask beside it.
     """
-    metrics = infos.get("final_info", {}).get("metrics", {})
+    metrics = infos.get("final_info", {}).get("metrics", {}) if ended else {}
     if not isinstance(metrics, dict):
-        return {name: float(value) for name, value in (metrics[index] or {}).items()}
-    return {
-        name: float(values[index])
-        for name, values in metrics.items()
-        if f"_{name}" in metrics and metrics[f"_{name}"][index]
-    }
+        found = [metrics[index] or {} for index in ended]
+        return [{name: float(value) for name, value in own.items()} for own in found]
+    columns = {name: _on_host(values) for name, values in metrics.items()}
+    masks = {name: columns[f"_{name}"] for name in columns if f"_{name}" in columns}
+    return [
+        {name: float(columns[name][index]) for name, mask in masks.items() if mask[index]}
+        for index in ended
+    ]
 
 
-def _check_finite(key: str, value: np.ndarray) -> None:
-    if value.dtype.kind == "f" and not np.isfinite(value).all():
-        raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+def _check_finite(observations: dict[str, Any]) -> None:
+    """Raises NotFiniteError for NaN or infinity; of all tensors together one number reaches the host."""
+    arrays = {key: x for key, x in observations.items() if not isinstance(x, Tensor)}
+    bad = [k for k, x in arrays.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
+    finite = {k: torch.isfinite(x).all() for k, x in observations.items() if k not in arrays}
+    if finite and not torch.stack(list(finite.values())).all().item():
+        bad += [key for key, flag in finite.items() if not flag]
+    if bad:
+        raise NotFiniteError(f"returned the observation '{bad[0]}' with NaN or infinity")
+
+
+def _on_host(values: Any) -> np.ndarray:
+    """Numbers of the worlds [N] as an array."""
+    return values.cpu().numpy() if isinstance(values, Tensor) else values
+
+
+def _as_tensors(actions: Any, device: torch.device) -> Any:
+    """Actions [N, ...], or a dict or tuple of such, as tensors on a device."""
+    if isinstance(actions, dict):
+        return {name: _as_tensors(part, device) for name, part in actions.items()}
+    if isinstance(actions, tuple):
+        return tuple(_as_tensors(part, device) for part in actions)
+    return torch.from_numpy(actions).to(device)
 
 
 SYSTEMS = {"batched": BatchedCollector}

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
 from tests.helpers.small_runs import curve, small_run
+from tests.helpers.tensor_worlds import OnDevice, TensorWorlds
 from tests.helpers.true_steps import Step, check_rollout
 from ver.collect.systems.batched import BatchedCollector, make_worlds
 from ver.errors import UserError, WorkerCrashError
@@ -132,7 +133,8 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
     fault_rate = data.draw(st.sampled_from([0.0, 0.1, 0.3]), label="fault rate")
     rng = np.random.default_rng(data.draw(st.integers(0, 9999), label="seed"))
     chronicle = Chronicle(rng, fault_rate)
-    collector = make_collector(chronicle, n, length)
+    tensors = data.draw(st.booleans(), label="tensors")
+    collector = make_collector(OnDevice(chronicle) if tensors else chronicle, n, length)
     buffer, seen = collector.buffer, set()
     for version in range(4):
         assert collector.collect(version)
@@ -240,6 +242,37 @@ def test_it_learns_bitwise_what_ver_in_lockstep_does(tmp_path, n):
     assert rows == curve(tmp_path / "ver")
     assert rows[-1]["steps"] == n * 16 * 6
     assert 3 <= rows[-1]["episode/reached"] == rows[-1]["episode/episode_length"] <= 9
+
+
+@pytest.mark.parametrize("make", [toy_environments.make_clockwork, toy_environments.make_picture])
+def test_it_learns_from_tensors_bitwise_what_it_does_from_arrays(tmp_path, make):
+    learned = []
+    for name, worlds in (("arrays", make), ("tensors", OnDevice(make))):
+        trainer = run("batched", tmp_path / name, 3, worlds, 3 * 16 * 4)
+        seed_everything(3)
+        trainer.rng = np.random.default_rng(3)
+        trainer.train()
+        assert not any(trainer.progress.faults.values())
+        learned.append(trainer.policy.state_dict())
+    for name, value in learned[0].items():
+        assert torch.equal(value, learned[1][name]), name
+    assert curve(tmp_path / "arrays") == curve(tmp_path / "tensors")
+
+
+def test_worlds_that_are_stepped_together_only_want_the_system_that_does(tmp_path):
+    with pytest.raises(UserError, match="choose system=batched, not ver"):
+        run("ver", tmp_path, 2, OnDevice(toy_environments.make_cue), 64)
+
+
+def test_tensors_of_another_device_are_refused():
+    class Elsewhere(TensorWorlds):
+        def reset(self, *, seed=None, options=None):
+            return {"x": torch.zeros(2, 2, device="meta")}, {}
+
+    chronicle = Chronicle(np.random.default_rng(0), serial=[0, 0])
+    worlds = Given(Elsewhere(ChronicledWorlds(chronicle, 2)))
+    with pytest.raises(UserError, match="'x' is on meta, the policy on cpu: set device=meta"):
+        make_collector(worlds, 2, 8)
 
 
 def test_learns_to_remember_a_cue(tmp_path):
@@ -354,13 +387,15 @@ class Rotten(ChronicledWorlds):
         return observations, rewards, terminated, truncated, infos
 
 
+@pytest.mark.parametrize("tensors", [False, True])
 @pytest.mark.parametrize("where", ["reward", "observation", "final observation"])
-def test_too_many_faults_end_the_run_in_one_line(where):
+def test_too_many_faults_end_the_run_in_one_line(where, tensors):
     kind = type("Rotten", (Rotten,), {"where": where})
     chronicle = Chronicle(np.random.default_rng(0))
     chronicle.make_vector = lambda count, seed: kind(chronicle, count)
     chronicle.serial = [0, 0]
-    collector = make_collector(chronicle, 2, 8, "collect.max_faults_per_hour=4")
+    worlds = OnDevice(chronicle) if tensors else chronicle
+    collector = make_collector(worlds, 2, 8, "collect.max_faults_per_hour=4")
     with pytest.raises(WorkerCrashError, match=r"environment returned the .*5 faults") as caught:
         collector.collect(0)
     assert "\n" not in str(caught.value)

@@ -1,0 +1,1 @@
+"""Other libraries' worlds, as the batched collector takes them."""

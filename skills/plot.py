@@ -11,6 +11,7 @@ import numpy as np
 
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
+from skills.validation import read_validation
 from ver import UserError
 
 TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
@@ -60,6 +61,17 @@ def steps_are_decisions(run: Path) -> bool:
     return task.get("action", {}).get("repeat", 1) > 1
 
 
+def validation_points(run: Path) -> list[tuple[float, float, float, float]]:
+    """Steps, success and its interval of every validation of a run, of all its stages."""
+    points, before = [], 0.0
+    for log in _logs(run):
+        for row in read_validation(log.parent):
+            success = row["success"]
+            points.append((before + row["steps"], success["mean"], success["low"], success["high"]))
+        before += _read_log(log)[-1]["steps"]
+    return points
+
+
 def minute_ticks(minutes: float) -> range:
     """At most eight whole minutes from 0 on."""
     return range(0, int(minutes) + 1, next((k for k in TICKS if minutes / k < 8), TICKS[-1]))
@@ -88,7 +100,13 @@ def plot(runs: Sequence[Path], output: Path) -> None:
     for run in runs:
         rows = [row for row in read_rows(run) if "episode/success" in row]
         steps = [row["steps"] / 1e6 for row in rows]
-        success.plot(steps, [row["episode/success"] for row in rows], label=run.name)
+        (line,) = success.plot(steps, [row["episode/success"] for row in rows], label=run.name)
+        points = np.array(validation_points(run)).reshape(-1, 4)
+        if len(points):
+            mean = points[:, 1]
+            bars = mean - points[:, 2], points[:, 3] - mean
+            about = {"fmt": "o", "color": line.get_color(), "label": f"{run.name}, validation"}
+            success.errorbar(points[:, 0] / 1e6, mean, bars, capsize=3, **about)
         minutes = [row["seconds"] / 60 for row in rows]
         if run == runs[-1]:
             for key in sorted(k for k in rows[-1] if k.startswith("episode/failure/")):
@@ -100,7 +118,7 @@ def plot(runs: Sequence[Path], output: Path) -> None:
             top.set_xticks(np.interp(ticks, minutes, steps), [str(t) for t in ticks])
             top.set_xlabel("minutes")
     unit = "decisions" if any(map(steps_are_decisions, runs)) else "environment steps"
-    titles = ("success at end, training episodes", "share of training episodes")
+    titles = ("success at end (lines: training episodes)", "share of training episodes")
     for axes, title in zip((success, failures), titles, strict=True):
         axes.set(xlabel=f"{unit} [million]", ylabel=title, ylim=(0, 1))
         axes.grid(alpha=0.3)

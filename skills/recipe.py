@@ -15,7 +15,8 @@ from typing import Any
 from rearrange.errors import UserError
 
 RESERVED = ("checkpoints", "tensorboard")  # folders of a run directory
-OF_A_RUN = ("run", "since", "until", "live")  # settings that do not change what is learned
+# Settings that do not change what is learned
+OF_A_RUN = ("run", "since", "until", "live", "validate_every", "validation_episodes")
 
 
 @dataclass
@@ -40,6 +41,10 @@ class Staged:
     since: str = ""
     until: str = ""  # the last stage to train; empty: all
     live: bool = False  # serve a page that shows a worker's world and the curves (docs/live.md)
+    # Steps from one validation to the next: validation.jsonl in the run directory, best.safetensors; 0: none
+    validate_every: int = 0
+    # Of each validation, always the same ones, in apartments of the validation split
+    validation_episodes: int = 100
 
 
 def trained_stages(settings: Staged) -> list[str]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ from skills.settings import (
     make_environments,
     settings_type,
 )
+from skills.validation import Validation, check_validation
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.checkpoint import write_atomically
 from ver.distributed import SingleProcess, join_group
@@ -117,6 +119,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     if settings.skill not in ("", skill):
         raise UserError(f"skill={settings.skill}: what is trained is the first word, {skill}")
     settings.skill = skill
+    check_validation(settings)
     return settings
 
 
@@ -218,7 +221,12 @@ def _train(
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
         compiles = "; this first start compiles for about a minute" if is_first_start() else ""
         _say(f"(figures come with every {trainer.rollout_steps:,} steps{compiles})")
-    trainer.train()
+    with closing(Validation(settings, run, _say)) as validation:
+        if settings.validate_every:
+            trainer.after_update = validation
+        trainer.train()
+        if settings.validate_every and group.main and not trainer.interrupted:
+            validation.finish(trainer)
     if group.main:
         ending = (
             "interrupted: the same command goes on from here" if trainer.interrupted else "done"

@@ -298,14 +298,14 @@ class Trainer:
         values |= {"updates": self.ppo.updates, "environment_seed": self.environment_seed}
         path = self.checkpoints.path(self.steps)
         save_training(path, self.policy, state, values, config, self.metadata)
-        save_policy(
-            self.run_directory / "policy.safetensors",
-            self.policy,
-            config,
-            self.metadata | {"steps": self.steps},
-        )
+        self.export(self.run_directory / "policy.safetensors")
         self._saved = self.steps
         self.checkpoints.drop_old()
+
+    def export(self, path: Path) -> None:
+        """Writes the policy as it is, for `load_policy`."""
+        metadata = self.metadata | {"steps": self.steps}
+        save_policy(path, self.policy, config_to_dict(self.config), metadata)
 
     def load(self, path: str | Path) -> None:
         """Restores everything that `save` wrote, and counts one more resume.

@@ -1,0 +1,154 @@
+"""Validation while a training runs: every so many steps its policy is judged in apartments it does not see.
+
+`validate_every=250000` turns it on. A process of its own plays the episodes, always the same ones, by mean
+actions, while the training goes on. `validation.jsonl` in the run directory has a row for each; the policy
+that did best is `best.safetensors`.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rearrange.errors import UserError
+from skills.habitat_lab import PREFIX
+from skills.settings import check_skill
+from ver.checkpoint import write_atomically
+from ver.collect.processes import enter_worker
+
+LOG, BEST = "validation.jsonl", "best.safetensors"
+SEED = 5  # of the episodes
+LARGEST = {"validate_every": 10**9, "validation_episodes": 10_000}  # their least is 0 and 1
+NICENESS = 5  # the training comes first
+
+
+def check_validation(settings: Any) -> None:
+    """Raise a UserError for settings out of their range, and for what is not judged by our evaluation."""
+    for least, (name, most) in enumerate(LARGEST.items()):
+        found = getattr(settings, name)
+        if not least <= found <= most:
+            raise UserError(f"{name} must be from {least} to {most}, found {found}")
+    if settings.validate_every and settings.skill.startswith(PREFIX):
+        raise UserError(f"validate_every: {settings.skill} is judged by habitat-lab: leave it out")
+
+
+class Validation:
+    """Judges the policies of one training, or of one stage.
+
+    Args:
+        settings: Of the training.
+        run: Its directory, or that of the stage.
+        say: Tells the person.
+    """
+
+    def __init__(self, settings: Any, run: Path, say: Callable[[str], None]) -> None:
+        """Judge nothing yet."""
+        self._settings, self._run, self._say = settings, run, say
+        self._process: Any = None
+        self._steps = 0  # of the policy that is judged now, or was last
+        self._candidate, self._result = run / "validated.safetensors", run / "validated_result.json"
+
+    def __call__(self, trainer: Any, row: dict[str, float]) -> None:
+        """Look whether the last policy is judged, and whether the next one is due; after an update."""
+        del row
+        self._take(wait=False)
+        due = trainer.steps // self._settings.validate_every
+        if self._process is None and due > self._steps // self._settings.validate_every:
+            self._begin(trainer)
+
+    def finish(self, trainer: Any) -> None:
+        """Judge the last policy of a training that is done."""
+        self._take(wait=True)
+        if self._steps < trainer.steps:
+            self._begin(trainer)
+            self._take(wait=True)
+
+    def close(self) -> None:
+        """End what is under way."""
+        if self._process is not None:
+            self._process.kill()  # it leaves signals to the training
+            self._process.join()
+            self._process = None
+        for path in (self._candidate, self._candidate.with_suffix(".json"), self._result):
+            path.unlink(missing_ok=True)
+
+    def _begin(self, trainer: Any) -> None:
+        """Judge the policy as it is."""
+        self._steps = trainer.steps
+        self._result.unlink(missing_ok=True)
+        trainer.export(self._candidate)
+        command = _command(self._settings, self._candidate)
+        # spawn: forking a process that has run threads can hang the child
+        self._process = multiprocessing.get_context("spawn").Process(
+            target=_judge, args=(os.getpid(), command, str(self._result)), daemon=True
+        )
+        self._process.start()
+
+    def _take(self, wait: bool) -> None:
+        """Write down what came of the policy that was judged, once that is known."""
+        if self._process is None or not (wait or self._process.exitcode is not None):
+            return
+        self._process.join()
+        self._process = None
+        if not self._result.is_file():
+            self._say(f"the validation at step {self._steps:,} failed; the training goes on")
+            return
+        row = {"steps": self._steps, **json.loads(self._result.read_text())}
+        rows = read_validation(self._run)
+        best = max((old["success"]["mean"] for old in rows), default=-1.0)
+        with (self._run / LOG).open("a") as log:
+            log.write(json.dumps(row) + "\n")
+        success, note = row["success"], ""
+        if success["mean"] > best:
+            note = f", the best so far: {self._run / BEST}"
+            for suffix in (".safetensors", ".json"):
+                content = self._candidate.with_suffix(suffix).read_bytes()
+                write_atomically((self._run / BEST).with_suffix(suffix), content)
+        told = ", ".join(f"{100 * success[key]:.1f}" for key in ("low", "high"))
+        self._say(
+            f"validation at step {self._steps:,}: {100 * success['mean']:.1f} % [{told}]{note}"
+        )
+
+
+def read_validation(run: Path) -> list[dict[str, Any]]:
+    """Rows of a run's validations: steps, episodes, and success with its interval.
+
+    A run that was resumed overwrites what came after its checkpoint.
+    """
+    path, rows = run / LOG, {}
+    for line in path.read_text().splitlines() if path.is_file() else []:
+        row = json.loads(line)
+        rows = {steps: old for steps, old in rows.items() if steps < row["steps"]}
+        rows[row["steps"]] = row
+    return list(rows.values())
+
+
+def _command(settings: Any, policy: Path) -> list[str]:
+    """Arguments of `skills.eval` for a policy."""
+    command = [check_skill(settings.skill), "--checkpoint", str(policy), "--split", "val"]
+    command += ["--episodes", str(settings.validation_episodes), "--seed", str(SEED)]
+    return [*command, "--dataset", "sampled", "--actions", "mean", "--workers", "1"]
+
+
+def _judge(parent: int, command: list[str], result: str) -> None:
+    """Evaluate in this process, and write success with its interval."""
+    enter_worker(parent)
+    os.nice(NICENESS)
+    from skills.eval import EpisodePlayer, summarise
+    from skills.eval_options import checkpoint_of, find_file, parse
+    from skills.workers import play_in_workers
+
+    options = parse(command)
+    options.file, _ = find_file(options)
+    make = partial(EpisodePlayer, str(checkpoint_of(options)), options)
+    cases = [(index,) for index in range(options.episodes)]
+    summary = summarise(list(play_in_workers(make, cases, 1)))
+    # Explore and Flee know no success
+    success = summary.get("success_at_end") or summary["scores"]["score_share"]
+    told = {"episodes": options.episodes, "success": success}
+    write_atomically(Path(result), json.dumps(told).encode())

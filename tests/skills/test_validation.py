@@ -1,0 +1,54 @@
+"""Policies that are judged while they are trained."""
+
+import json
+
+import pytest
+
+from rearrange.errors import UserError
+from skills.plot import validation_points
+from skills.train import load_settings, main
+from skills.validation import BEST, LOG, read_validation
+from ver import load_policy
+
+TINY = [
+    "stages=[]",
+    "camera_size=40",
+    "trainer.total_steps=96",
+    "trainer.collect.num_environments=2",
+    "trainer.collect.environments_per_worker=1",
+    "trainer.collect.rollout_length=16",
+    "trainer.network.hidden_size=8",
+    "trainer.tensorboard=false",
+]
+
+
+def test_a_training_is_judged_on_its_way_and_keeps_the_best_policy(tmp_path, capsys):
+    more = ["validate_every=32", "validation_episodes=2", f"run={tmp_path}"]
+    assert main(["pick", *TINY, *more]) == 0
+    rows = read_validation(tmp_path)
+    assert rows[-1]["steps"] == 96
+    assert {row["episodes"] for row in rows} == {2}
+    best = max(row["success"]["mean"] for row in rows)
+    (first,) = [row["steps"] for row in rows if row["success"]["mean"] == best][:1]
+    assert load_policy(tmp_path / BEST).metadata["steps"] == first
+    assert f"validation at step {first}: " in capsys.readouterr().err
+    assert not list(tmp_path.glob("validated*"))
+    assert [point[0] for point in validation_points(tmp_path)] == [row["steps"] for row in rows]
+
+
+def test_without_being_asked_nothing_is_judged(tmp_path):
+    assert main(["pick", *TINY, f"run={tmp_path}"]) == 0
+    assert not (tmp_path / LOG).exists()
+
+
+def test_a_resumed_run_overwrites_what_came_after_its_checkpoint(tmp_path):
+    steps = [100, 200, 300, 200, 250]
+    (tmp_path / LOG).write_text("".join(json.dumps({"steps": s}) + "\n" for s in steps))
+    assert [row["steps"] for row in read_validation(tmp_path)] == [100, 200, 250]
+
+
+@pytest.mark.parametrize("bad", ["validate_every=-1", "validation_episodes=0"])
+def test_bad_numbers_are_one_line(bad):
+    name, value = bad.split("=")
+    with pytest.raises(UserError, match=f"{name} must be from .*, found {value}"):
+        load_settings("pick", [bad])

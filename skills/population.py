@@ -19,7 +19,7 @@ from rich.table import Table
 from rearrange.command_line import INTERRUPTED, OneLineParser
 from skills.command import run_command
 from skills.settings import make_environments
-from skills.train import load_settings
+from skills.train import load_stages
 from ver import Trainer, UserError
 from ver.population import Population, PopulationConfig
 
@@ -71,6 +71,22 @@ def _value(settings: Any, name: str) -> Any:
     return value
 
 
+def one_stage(skill: str, overrides: Sequence[str]) -> Any:
+    """Settings of what a population trains.
+
+    Raises:
+        UserError: The training has several stages.
+    """
+    parts = load_stages(skill, overrides)
+    if len(parts) > 1:
+        first = parts[0].stages[0].name
+        raise UserError(
+            f"{skill} is trained in {len(parts)} stages, and a population trains one: say until={first}, "
+            "or since=STAGE until=STAGE with trainer.start_from"
+        )
+    return parts[0]
+
+
 class SkillTrainers:
     """Makes the members' trainers."""
 
@@ -83,7 +99,7 @@ class SkillTrainers:
     def settings(self, member: int, values: dict[str, float]) -> Any:
         """Settings of a member's training, with a seed of its own."""
         own = [f"{name}={value!r}" for name, value in values.items()]
-        settings = load_settings(self.skill, [*self.overrides, *own])
+        settings = one_stage(self.skill, [*self.overrides, *own])
         settings.trainer.seed += 1000 * member
         if settings.trainer.total_steps < self.config.interval * self.config.rounds:
             raise UserError(
@@ -127,9 +143,11 @@ def main(arguments: Sequence[str]) -> int:
     config = PopulationConfig(**{name: getattr(options, name) for name in names})
     config.check()
     trainers = SkillTrainers(options.skill, options.overrides, config)
-    settings = load_settings(options.skill, options.overrides)
+    settings = one_stage(options.skill, options.overrides)
     if settings.live:
         raise UserError("live=true shows one training, and a population has several: leave it out")
+    if settings.validate_every:
+        raise UserError("validate_every: members are compared by their episodes: leave it out")
     values = initial_values(settings, options.mutate)
     trainers.settings(0, values)
     run = Path(settings.run) if settings.run else Path("runs") / f"{settings.skill}_population"

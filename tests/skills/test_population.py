@@ -9,6 +9,7 @@ from skills.train import load_settings
 from ver import UserError
 
 TINY = [
+    "until=alone",
     "camera_size=40",
     "task.max_steps=10",
     "trainer.collect.num_environments=2",
@@ -54,17 +55,25 @@ def test_what_cannot_mutate_is_refused(names, complaint):
 
 def test_members_have_seeds_and_values_of_their_own():
     config = population.PopulationConfig(interval=100, rounds=3)
-    trainers = population.SkillTrainers("pick", [], config)
+    trainers = population.SkillTrainers("pick", ["until=alone"], config)
     settings = [trainers.settings(k, {"task.distance_scale": 2.0 + k}) for k in range(2)]
     assert [s.trainer.seed for s in settings] == [1, 1001]
     assert [s.task.distance_scale for s in settings] == [2.0, 3.0]
     assert settings[0].trainer.total_steps == 300
-    short = population.SkillTrainers("pick", ["trainer.total_steps=200"], config)
+    short = population.SkillTrainers("pick", ["stages=[]", "trainer.total_steps=200"], config)
     with pytest.raises(UserError, match="less than all rounds take"):
         short.settings(0, {})
 
 
+def test_one_stage_is_trained_and_which_one_is_asked_for():
+    with pytest.raises(UserError, match=r"pick is trained in 3 stages, .* say until=alone"):
+        population.one_stage("pick", [])
+    settings = population.one_stage("pick", ["until=alone"])
+    stage = settings.stages[0].settings
+    assert settings.trainer.ppo.final_log_std == stage["trainer.ppo.final_log_std"]
+
+
 def test_a_page_of_several_trainings_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"live=true .*: leave it out"):
-        population.main(["pick", "live=true", f"run={tmp_path / 'new'}"])
+        population.main(["pick", "until=alone", "live=true", f"run={tmp_path / 'new'}"])
     assert not (tmp_path / "new").exists()

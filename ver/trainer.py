@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ver.adapters.arrays import any_environment
 from ver.checkpoint import load_training, save_policy, save_training, strip_prefix
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, MakeWorlds, probe_spaces
@@ -52,7 +53,8 @@ class Trainer:
     Args:
         config: Settings.
         make_env: `(environment_index, seed) -> gymnasium.Env`, picklable: a function or an
-            instance of a class at the top of an importable module that does not import torch.
+            instance of a class at the top of an importable module that does not import torch. Or a
+            function of nothing, or a name that gymnasium knows; see `ver.adapters.arrays`.
         run_directory: Created if missing. A run found there is resumed if `config.resume`.
         metadata: JSON-able values kept in every checkpoint.
         after_update: Called as `after_update(trainer, row)` after each rollout's learning with
@@ -73,25 +75,25 @@ class Trainer:
     def __init__(
         self,
         config: TrainerConfig,
-        make_env: MakeEnv | MakeWorlds,
+        make_env: MakeEnv | MakeWorlds | str,
         run_directory: str | Path,
         metadata: dict[str, Any] | None = None,
         after_update: AfterUpdate | None = None,
     ):
         self._system = checked_system(config)
-        if not (callable(make_env) or self._system.together):
+        self.make_env: Any = any_environment(make_env)
+        if not (callable(self.make_env) or self._system.together):
             raise UserError(
                 f"these worlds are stepped together only: choose system=batched, not {config.system}."
             )
         self.config = config
-        self.make_env = make_env
         self.run_directory = Path(run_directory)
         self.metadata = metadata or {}
         self.after_update = after_update
         self.group = join_group(config.device, config.distributed)
         self._seed_generators(config.seed)
         torch.set_num_threads(config.inference_threads)
-        observation_space, action_space = probe_spaces(make_env, config.seed)
+        observation_space, action_space = probe_spaces(self.make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
         self.policy.to(config.device)
         self.rollout_steps = self._system.batch_steps(config) * self.group.size

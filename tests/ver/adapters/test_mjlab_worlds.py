@@ -9,7 +9,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
 from tests.helpers.small_runs import curve, small_run
-from ver.adapters.mjlab import MjlabVectorEnv, MjlabWorlds
+from ver.adapters.mjlab_worlds import MjlabVectorEnv, MjlabWorlds
 from ver.errors import UserError
 from ver.trainer import Trainer
 

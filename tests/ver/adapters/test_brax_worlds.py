@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.helpers.small_runs import curve, small_run
-from ver.adapters.brax import OBSERVATION, BraxWorlds
+from ver.adapters.brax_worlds import OBSERVATION, BraxWorlds
 from ver.errors import UserError
 from ver.trainer import Trainer
 

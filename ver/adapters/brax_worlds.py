@@ -4,7 +4,7 @@
 without a copy:
 
     from ver import Trainer, TrainerConfig
-    from ver.adapters.brax import BraxWorlds
+    from ver.adapters.brax_worlds import BraxWorlds
 
     Trainer(TrainerConfig(system="batched"), BraxWorlds("ant"), "runs/ant").train()
 """

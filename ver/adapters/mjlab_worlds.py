@@ -3,7 +3,7 @@
 `python -m pip install mjlab` brings them. They are stepped together, and what they show stays on their device:
 
     from ver import Trainer, TrainerConfig
-    from ver.adapters.mjlab import MjlabWorlds
+    from ver.adapters.mjlab_worlds import MjlabWorlds
 
     config = TrainerConfig(system="batched", device="cuda")
     Trainer(config, MjlabWorlds("Mjlab-Cartpole-Balance", device="cuda"), "runs/cartpole").train()

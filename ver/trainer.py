@@ -82,7 +82,8 @@ class Trainer:
     ):
         self._system = checked_system(config)
         self.make_env: Any = any_environment(make_env)
-        if not (callable(self.make_env) or self._system.together):
+        alone = callable(self.make_env)
+        if not (alone or self._system.together):
             raise UserError(
                 f"these worlds are stepped together only: choose system=batched, not {config.system}."
             )

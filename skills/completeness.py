@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rearrange.episodes import default_path
 from rearrange.errors import UserError
+from rearrange.registration import NAMES
 from skills.registry import built_in, shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.spec import SkillSpec
@@ -50,6 +51,8 @@ def _files(spec: SkillSpec) -> Iterator[str]:
             yield f"{path}: {error}"
     if spec.name not in built_in():
         return  # others ship what they like
+    if spec.name not in NAMES:
+        yield "TASKS and NAMES of rearrange (docs/extend.md): gymnasium.make does not know its task"
     if not spec.heading:
         yield "SkillSpec.heading: docs/hab.md has no table for it"
     for path in (shipped_policy(spec.name, CHECKPOINTS), default_path(spec.name, "val")):

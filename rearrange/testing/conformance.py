@@ -234,7 +234,9 @@ def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> Non
     simulator = make_simulator(1)
     robot = simulator.state.robot
     tip, _ = kinematics.forward(robot, np.array(robot.resting_arm))
-    assert_close(tip, robot.resting_tip, TIP_TOLERANCE, "tip of resting_arm against resting_tip")
+    found = ", ".join(f"{x:.3f}" for x in tip)
+    what = f"tip of resting_arm, ({found}), against resting_tip"
+    assert_close(tip, robot.resting_tip, TIP_TOLERANCE, what)
     simulator.reset([0], [in_the_open(robot, episodes[0])])
     for joint in range(len(robot.joints)):
         before = snapshot(simulator.state)["arm_joints"][0]

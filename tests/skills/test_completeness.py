@@ -20,3 +20,9 @@ def test_a_half_made_skill_is_told_what_it_lacks(monkeypatch):
     assert [line.partition(":")[0] for line in missing(half)] == [
         *("SkillSpec.verb", "SkillSpec.oracle", "SkillSpec.colour", "nowhere.yaml")
     ]
+
+
+def test_a_skill_of_ours_whose_task_is_not_listed_is_told(monkeypatch):
+    monkeypatch.setattr("skills.completeness.NAMES", ())
+    (line,) = missing(find("pick"))
+    assert "gymnasium.make" in line

@@ -183,15 +183,15 @@ class EnvironmentProcesses:
                 self._revive(worker)
 
     def _check_time(self, worker: WorkerProcess, now: float) -> None:
-        limit = self.config.step_timeout_s
+        limit, setting = self.config.step_timeout_s, "step_timeout_s"
         since = float(self.mailboxes.arrays["busy_since"][worker.number])
         hung = worker.ready and since > 0.0 and 0.0 < limit < now - since
         if not worker.ready:
-            limit = self.config.startup_timeout_s
+            limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
             hung = now - worker.started_at > limit
         if not hung:
             return
-        what = f"{worker.name} hung for more than {limit:g} s"
+        what = f"{worker.name} hung for more than {limit:g} s (collect.{setting})"
         if not self._started:
             raise UserError(
                 f"{worker.name} was not ready after {limit:g} s; raise "

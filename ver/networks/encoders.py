@@ -252,8 +252,15 @@ def make_encoder(name: str, channels: int, height: int, width: int, features: in
     """Builds the encoder called `name`.
 
     Raises:
-        UserError: If there is no such encoder.
+        UserError: If there is no such encoder, or it makes anything but [N, features].
     """
     if name not in ENCODERS:
         raise UserError(f"Unknown encoder '{name}'; valid: {', '.join(sorted(ENCODERS))}.")
-    return ENCODERS[name](channels, height, width, features)
+    encoder = ENCODERS[name](channels, height, width, features)
+    with torch.no_grad():
+        found = tuple(encoder(torch.zeros(2, channels, height, width)).shape)
+    if found != (2, features):
+        raise UserError(
+            f"Encoder '{name}' makes {found} of two images; expected (2, {features}), its features."
+        )
+    return encoder

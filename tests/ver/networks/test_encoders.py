@@ -5,6 +5,7 @@ import torch
 
 from ver.errors import UserError
 from ver.networks.encoders import (
+    ENCODERS,
     FixupBlock,
     ResidualBlock,
     ResNet18,
@@ -50,6 +51,17 @@ def test_gradients_reach_every_parameter(name, size):
 def test_unknown_or_unfit_encoders_are_errors_of_one_line(name, height, words):
     with pytest.raises(UserError, match=words) as caught:
         make_encoder(name, 1, height, 64, 8)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_encoder_of_another_width_is_an_error_of_one_line(monkeypatch):
+    class Flat(torch.nn.Flatten):
+        def __init__(self, channels, height, width, features):
+            super().__init__()
+
+    monkeypatch.setitem(ENCODERS, "flat", Flat)
+    with pytest.raises(UserError, match=r"'flat' makes \(2, 4096\) of two images") as caught:
+        make_encoder("flat", 1, 64, 64, 8)
     assert "\n" not in str(caught.value)
 
 

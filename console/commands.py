@@ -11,6 +11,8 @@ import runpy
 import sys
 from typing import NamedTuple, NoReturn
 
+from rearrange.command_line import OneLineParser
+
 
 class Command(NamedTuple):
     """A word of `rearrange`.
@@ -89,6 +91,7 @@ def main() -> NoReturn:
         rest.remove("--live")
     command = COMMANDS[name]
     sys.argv[1:] = [*command.arguments, *rest]
+    OneLineParser.called = f"rearrange {name}"
     try:
         runpy.run_module(command.module, run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:  # while it was imported

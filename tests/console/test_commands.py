@@ -50,7 +50,9 @@ def test_what_comes_first_can_be_said_otherwise(monkeypatch, capsys):
 
 def test_a_live_view_is_the_live_page(monkeypatch, capsys):
     assert called(monkeypatch, "view", "--live", "pick", "--agent", "nobody") == 2
-    assert capsys.readouterr().err.startswith("rearrange live: argument --agent: invalid choice: 'nobody'")
+    assert capsys.readouterr().err.startswith(
+        "rearrange live: argument --agent: invalid choice: 'nobody'"
+    )
 
 
 def test_help_loads_no_library():

@@ -69,6 +69,13 @@ def help_text() -> str:
     return "\n".join(lines)
 
 
+def _name_command(words: str) -> None:
+    """Let its help and its errors say what was typed."""
+    from rearrange.command_line import OneLineParser  # brings numpy, which help can do without
+
+    OneLineParser.called = words
+
+
 def main() -> NoReturn:
     """Run the command that the arguments name; exit code 2 where there is no such command."""
     words = sys.argv[1:]
@@ -89,6 +96,7 @@ def main() -> NoReturn:
         rest.remove("--live")
     command = COMMANDS[name]
     sys.argv[1:] = [*command.arguments, *rest]
+    _name_command(f"rearrange {name}")
     try:
         runpy.run_module(command.module, run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:  # while it was imported

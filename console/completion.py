@@ -57,7 +57,7 @@ def words_of_commands() -> dict[str, list[str]]:
         "eval": trained,
         "plan": [*household_names()],
         "film": [*film_names()],
-        "live": tasks,
+        "live": trained,
         "view": [*TASKS, PLANS],
         "record": tasks,
         "episodes": ["generate", "check"],

@@ -114,10 +114,10 @@ def lines_of(found: dict[str, Any]) -> list[str]:
         lines.append(
             f"{label:10}" + "".join(f"{each:23}" for each in told[begin : begin + 3]).rstrip()
         )
+    width = max(map(len, OPTIONAL))
     for name, there in found["optional"].items():
-        lines.append(
-            f"{'extra':10}{name:13} {'there' if there else 'not there'}, for {OPTIONAL[name]}"
-        )
+        has = "there" if there else "not there"
+        lines.append(f"{'extra':10}{name:{width}} {has:9} for {OPTIONAL[name]}")
     for name, count in found["files"].items():
         lines.append(f"{name:14}{count or 'MISSING'}")
     if "steps_per_second" in found:

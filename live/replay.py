@@ -51,7 +51,9 @@ class Result:
             words = shlex.split(found["made"]["command"])
             self.module, arguments = words[2], words[3:]
             self.outcomes = _outcomes(found)
-        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}") from None
+        except (ValueError, KeyError, IndexError, TypeError) as error:
             raise UserError(f"{path} is no result of an evaluation: {error!r}") from None
         if self.module not in (CHORES, SKILLS) or not self.outcomes:
             raise UserError(f"{path}: only episodes of {CHORES} and {SKILLS} can be played again")

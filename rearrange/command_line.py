@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from rearrange.errors import UserError
 
@@ -16,7 +16,19 @@ MOST = 10**9  # of what is counted on a command line: a larger number is a slip
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, with exit code 2."""
+    """An argument parser whose errors are one line, with exit code 2.
+
+    Attributes:
+        called: What the user has typed instead of the module's name, `rearrange train`; for the next parser
+            alone, as those of its subcommands are named after it.
+    """
+
+    called: ClassVar[str] = ""
+
+    def __init__(self, prog: str | None = None, **options: Any) -> None:
+        """Build the parser as argparse does."""
+        super().__init__(OneLineParser.called or prog, **options)
+        OneLineParser.called = ""
 
     def error(self, message: str) -> NoReturn:
         """Print the message alone and leave."""

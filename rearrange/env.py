@@ -25,7 +25,7 @@ from rearrange.worlds import EpisodeSource, Worlds
 class RearrangeEnv(TaskEnv):
     """One world with a robot in it.
 
-    Actions are in [-1, 1] [action_size], and last `action.repeat` steps of 1/30 s unless the episode ends.
+    Actions are `action_size` numbers in [-1, 1]. They last `action.repeat` steps of 1/30 s, or to the end.
     Stop is called once, not repeated: it is judged where the policy has seen the world.
     `info["metrics"]` of the last step sums up the episode, `info["is_success"]` tells whether it was a success.
 

@@ -12,6 +12,7 @@ _README = Path(__file__).parents[1] / "README.md"
 _INTO_DOCS = re.compile(r"(\]\(|src=\")docs/")
 _OUT_OF_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+[^)]*\)")
 _BESIDE_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:examples|results|configs|data|scripts)[^)]*\)")
+_WORD = re.compile(r"<code>([^\s<]{1,40})</code>")
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -25,6 +26,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     """Take links that lead out of docs/ away: the site has no such pages."""
     del page, config, files
     return _OUT_OF_DOCS.sub(_name, markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Mark short code that has no space: `--seed` must not be broken behind its hyphen."""
+    del page, config, files
+    return _WORD.sub(r'<code class="whole">\1</code>', html)
 
 
 def _name(match: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ if [[ ! -x "$python" ]]; then
 fi
 if [[ ! -e "$stamp" || "$root/pyproject.toml" -nt "$stamp" ]]; then
     echo "installing into $root/.venv ..."
-    # A range would pull the newest torch with gigabytes of CUDA libraries.
+    # Without a GPU: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu spares gigabytes of CUDA libraries.
     "$python" -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
     "$python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
     touch "$stamp"

@@ -155,7 +155,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     down.add_argument("repository", metavar="OWNER/NAME")
     down.add_argument("--revision", metavar="R", help="branch, tag or commit (the newest)")
     down.add_argument("--output", type=output_folder, metavar="DIR", help="runs/hub/OWNER/NAME")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.repository.count("/") != 1:
+        raise UserError(f"'{options.repository}': a repository is OWNER/NAME, as in me/pick")
+    return options
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -73,8 +73,8 @@ class TrainingSettings(Staged):
     # What is observed: depth, the robot's own sensors; state, in the place of the image what no robot is told,
     # for studies; both: trainer.network.critic_only=[true_state] shows that to the critic alone
     sensors: str = DEPTH
-    slide: bool = True  # [False] the base slides along obstacles instead of stopping
-    stall: bool = False  # [False] the base stops before what its wheels cannot push (mujoco)
+    slide: bool = True  # the base slides along obstacles instead of stopping; false in habitat-lab
+    stall: bool = False  # the base stops before what its wheels cannot push (mujoco)
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
     starts: RecordedStarts = field(default_factory=RecordedStarts)  # that are mixed in
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -13,7 +12,7 @@ from typing import Any
 import torch
 
 from rearrange.errors import UserError
-from ver.collect.processes import die_with_parent
+from ver.collect.processes import die_with_parent, without_interrupts
 
 _make: Callable[[], Any]  # of this worker process
 _player: Any = None
@@ -48,9 +47,8 @@ def play_in_workers(
     pool = ProcessPoolExecutor(workers, context, _start, (os.getpid(), make))
     try:
         # Ctrl-C is for this process alone: it ends the others, which would each tell of it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        futures = [pool.submit(_play, case) for case in cases]
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with without_interrupts():
+            futures = [pool.submit(_play, case) for case in cases]
         for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool:

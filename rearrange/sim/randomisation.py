@@ -35,7 +35,7 @@ class Randomisation:
         hab=0.0,
         high=0.05,
         about=(
-            "[0.05] objects stand up to this far off along x and y [m]; what an episode tells of its "
+            "at most 0.05: objects stand up to this far off along x and y [m]; what an episode tells of its "
             "targets stays nominal, as a noisy detector's report would"
         ),
     )
@@ -43,35 +43,35 @@ class Randomisation:
         0.0,
         hab=0.0,
         high=math.pi,
-        about="[pi] objects are turned by up to this about the vertical [rad]",
+        about="at most pi: objects are turned by up to this about the vertical [rad]",
     )
     friction: float = setting(
         0.0,
         hab=0.0,
         high=0.9,
-        about="[0.9] sliding friction of all that touches is up to this share off",
+        about="at most 0.9: sliding friction of all that touches is up to this share off",
     )
     mass: float = setting(
-        0.0, hab=0.0, high=0.9, about="[0.9] the mass of each object is up to this share off"
+        0.0, hab=0.0, high=0.9, about="at most 0.9: the mass of each object is up to this share off"
     )
     camera_shift: float = setting(
         0.0,
         hab=0.0,
         high=0.1,
-        about="[0.1] the head camera sits up to this far off along each axis [m]",
+        about="at most 0.1: the head camera sits up to this far off along each axis [m]",
     )
     camera_turn: float = setting(
         0.0,
         hab=0.0,
         high=0.3,
-        about="[0.3] and is turned by up to this about each of its axes [rad]",
+        about="at most 0.3: the camera is turned by up to this about each of its axes [rad]",
     )
     depth_noise: float = setting(
         0.0,
         hab=0.0,
         high=0.1,
         about=(
-            "[0.1] standard deviation of depth at 1 m, growing with its square [m], as of a "
+            "at most 0.1: standard deviation of depth at 1 m, growing with its square [m], as of a "
             "structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)"
         ),
     )
@@ -80,7 +80,7 @@ class Randomisation:
         hab=0.0,
         high=1.0,
         about=(
-            "[1] share of episodes in which nothing is seen beyond 1.2 to 4 m, so that what stands "
+            "at most 1: share of episodes in which nothing is seen beyond 1.2 to 4 m, so that what stands "
             "behind tells nothing of where a thing at hand is"
         ),
     )

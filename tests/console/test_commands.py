@@ -40,7 +40,7 @@ def test_a_command_gets_its_arguments_and_gives_its_exit_code(monkeypatch, capsy
     assert called(monkeypatch, "train", "jump") == 2
     assert "unknown skill 'jump'" in capsys.readouterr().err
     assert called(monkeypatch, "plan", "--help") == 0
-    assert "usage: planner.eval" in capsys.readouterr().out
+    assert "usage: rearrange plan " in capsys.readouterr().out
 
 
 def test_what_comes_first_can_be_said_otherwise(monkeypatch, capsys):
@@ -50,7 +50,9 @@ def test_what_comes_first_can_be_said_otherwise(monkeypatch, capsys):
 
 def test_a_live_view_is_the_live_page(monkeypatch, capsys):
     assert called(monkeypatch, "view", "--live", "pick", "--agent", "nobody") == 2
-    assert capsys.readouterr().err.startswith("live: argument --agent: invalid choice: 'nobody'")
+    assert capsys.readouterr().err.startswith(
+        "rearrange live: argument --agent: invalid choice: 'nobody'"
+    )
 
 
 def test_help_loads_no_library():

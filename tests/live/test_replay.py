@@ -104,6 +104,11 @@ def test_what_holds_no_episodes_is_refused(tmp_path, command, more):
         Result(result_of(tmp_path / "other.json", command, **more))
 
 
+def test_a_result_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"none\.json: No such file or directory$"):
+        Result(tmp_path / "none.json")
+
+
 def test_a_checkpoint_that_changes_is_read_again(tmp_path):
     path = tmp_path / "policy.safetensors"
     shutil.copy(CHECKPOINTS / "pick.safetensors", path)

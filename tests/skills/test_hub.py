@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from rearrange.errors import UserError
 from skills import hub
 from skills.provenance import checksum
 from skills.settings import CHECKPOINTS
@@ -63,6 +64,12 @@ def test_what_is_not_there_or_no_policy_is_told_in_one_line(run, server):
         assert done.stderr.count("\n") == 1
     done = run("push", "nothing.safetensors", "me/nothing")
     assert (done.returncode, done.stderr.startswith("error: No checkpoint at")) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["me", "a/b/c"])
+def test_a_name_that_is_no_repository_is_refused_before_the_hub_is_asked(name):
+    with pytest.raises(UserError, match=f"'{name}': a repository is OWNER/NAME"):
+        hub.parse(["pull", name])
 
 
 def result_of(path, policy):

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -43,6 +44,7 @@ def enter_worker(parent: int) -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def describe_error(error: BaseException) -> tuple[str, str]:
@@ -63,7 +65,7 @@ def start_process(name: str, target: Callable[..., None], argument: Any) -> Spaw
     """
     process = SpawnContext().Process(target=target, args=(argument,), name=name, daemon=True)
     factory = getattr(argument, "make_env", None)
-    with _single_threaded(), _without_main_module(factory):
+    with _single_threaded(), _without_main_module(factory), without_interrupts():
         try:
             process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -99,6 +101,17 @@ def _single_threaded() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Keeps Ctrl-C from children that are started meanwhile: while they import they would each tell of it."""
+    resource_tracker.ensure_running()  # else the first start begins it, which unblocks signals
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -1,4 +1,6 @@
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -6,7 +8,7 @@ from pathlib import Path
 from select import PIPE_BUF
 
 from tests.helpers import ROOT
-from ver.collect.processes import describe_error
+from ver.collect.processes import describe_error, enter_worker, start_process
 
 
 def test_a_report_of_any_error_goes_through_a_pipe_in_one_piece():
@@ -16,6 +18,21 @@ def test_a_report_of_any_error_goes_through_a_pipe_in_one_piece():
         line, detail = describe_error(error)
     assert line.startswith("ValueError: xxx")
     assert len(pickle.dumps(("fault", (10**6, "not_finite", line, 10**6), detail))) < PIPE_BUF - 4
+
+
+def interrupted_at_once(path: Path) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+    enter_worker(os.getppid())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    path.write_text("blocked" if signal.SIGINT in blocked else "works")
+
+
+def test_a_worker_that_still_starts_does_not_hear_of_ctrl_c(tmp_path, capfd):
+    process = start_process("worker", interrupted_at_once, tmp_path / "told")
+    process.join(60)
+    assert (process.exitcode, capfd.readouterr().err) == (0, "")
+    assert (tmp_path / "told").read_text() == "works"
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_nothing_is_left_when_the_trainer_is_killed(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 
 import gymnasium
 import numpy as np
@@ -124,6 +125,18 @@ class Crashing(RememberCue):
         return super().step(action)
 
 
+class Compiling(RememberCue):
+    """Its first step in a process takes two seconds, as one that compiles."""
+
+    compiled = False
+
+    def step(self, action):
+        if not Compiling.compiled:
+            time.sleep(2.0)
+            Compiling.compiled = True
+        return super().step(action)
+
+
 class Clockwork(gymnasium.Env):
     """Nothing is drawn: a world's k-th episode is always the same. Even ones are truncated."""
 
@@ -168,6 +181,10 @@ def make_picture(index: int, seed: int) -> gymnasium.Env:
 
 def make_aim_and_press(index: int, seed: int) -> gymnasium.Env:
     return AimAndPress()
+
+
+def make_compiling(index: int, seed: int) -> gymnasium.Env:
+    return Compiling()
 
 
 def make_crashing(index: int, seed: int) -> gymnasium.Env:

@@ -183,8 +183,12 @@ class EnvironmentProcesses:
                 self._revive(worker)
 
     def _check_time(self, worker: WorkerProcess, now: float) -> None:
+        rows = self.mailboxes.arrays
         limit, setting = self.config.step_timeout_s, "step_timeout_s"
-        since = float(self.mailboxes.arrays["busy_since"][worker.number])
+        if not rows["stepped"][worker.number] and 0.0 < limit < self.config.startup_timeout_s:
+            # What a step needs may still be compiled in a worker's first one
+            limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
+        since = float(rows["busy_since"][worker.number])
         hung = worker.ready and since > 0.0 and 0.0 < limit < now - since
         if not worker.ready:
             limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
@@ -215,7 +219,7 @@ class EnvironmentProcesses:
             pending = rows["request_ready"][environments] != 0
             rows["request_ready"][environments] = 0
         rows["action_ready"][environments] = 0
-        rows["busy_since"][worker.number] = 0.0
+        rows["busy_since"][worker.number] = rows["stepped"][worker.number] = 0
         self.held_back[environments] = 0
         for environment, reported in zip(environments, pending, strict=True):
             if not reported:

@@ -137,6 +137,7 @@ class EnvironmentWorker:
         self.floats = {key for key, row in self.observations.items() if row.dtype.kind == "f"}
         self.busy_since = self.rows["busy_since"][spec.worker : spec.worker + 1]
         self.busy_with = self.rows["busy_with"][spec.worker : spec.worker + 1]
+        self.stepped = self.rows["stepped"][spec.worker : spec.worker + 1]
         self.first = spec.environments[0]
         self.envs = [spec.make_env(i, spec.seed + i) for i in spec.environments]
         self.half = max(1, len(self.envs) // 2)
@@ -177,7 +178,7 @@ class EnvironmentWorker:
             self.busy_with[0] = self.first + local
             self.busy_since[0] = time.monotonic()
             self._step(local)
-            self.busy_since[0] = 0.0
+            self.busy_since[0], self.stepped[0] = 0.0, 1
             self.finished.append(self.first + local)
             # Inference serves one half meanwhile; and slow environments must not keep fast ones
             # waiting for the end of the round.

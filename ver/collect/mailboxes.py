@@ -30,8 +30,8 @@ class Mailboxes:
             `reward` [N], `outcome` [N] (what became of the last action), `episode` [N],
             `step` [N], the flags `request_ready`, `action_ready` and `claimed` [N], and `stop` [1].
             `wanted` [1] is how many requests it takes to wake inference.
-            Of each worker, `busy_since` [W] (monotonic seconds, 0 while it waits) and `busy_with`
-            [W] (the environment being stepped).
+            Of each worker, `busy_since` [W] (monotonic seconds, 0 while it waits), `busy_with`
+            [W] (the environment being stepped) and `stepped` [W] (it has taken a step).
         request_bell: Rings when requests are ready.
         action_bells: One for each environment worker.
         environments_per_worker: Environment i belongs to worker i // this.
@@ -97,6 +97,7 @@ def make_mailboxes(
         "wanted": ((1,), "int64"),
         "busy_since": ((workers,), "float64"),
         "busy_with": ((workers,), "int64"),
+        "stepped": ((workers,), "uint8"),
         "outcome": ((n,), "uint8"),
         "reward": ((n,), "float32"),
         "episode": ((n,), "int64"),

@@ -1,11 +1,23 @@
 import numpy as np
 
 from benchmarks.faulty_environments import Trails
+from tests.helpers import toy_environments
+from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.environment_processes import EnvironmentProcesses
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.mailboxes import make_mailboxes
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
+
+
+def test_a_workers_first_step_may_compile_and_take_as_long_as_a_start():
+    config = small_run("collect.step_timeout_s=1", "collect.rollout_length=4")
+    collector, _ = start_collector(config, toy_environments.make_compiling)
+    try:
+        assert collector.collect(0)
+        assert not any(collector.faults.counts.values())
+    finally:
+        collector.close()
 
 
 def test_a_dead_workers_rows_are_settled():

@@ -15,6 +15,7 @@ begins with it, from trainer.start_from.
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rearrange.caching import is_first_start
-from rearrange.command_line import INTERRUPTED, OneLineParser
+from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import household_names
@@ -157,6 +158,10 @@ def main(arguments: Sequence[str]) -> int:
     if source and not Path(source).is_file():
         raise UserError(f"trainer.start_from={source}: there is no such file")
     run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
+    try:
+        output_folder(str(run))
+    except ArgumentTypeError as error:
+        raise UserError(f"run: {error}") from None
     with page_of(first, run) as watched:
         return _train_all(parts, all_environments, run, watched)
 

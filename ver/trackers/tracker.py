@@ -63,6 +63,17 @@ class Tolerant:
             self._say(f"the tracker failed and is left out: {one_line(error)}")
 
 
+def find_tracker(name: str) -> Callable[..., Tracker] | None:
+    """The class of a tracker; None for "none", a UserError if what it needs is not installed."""
+    if name == NONE:
+        return None
+    module, kind = TRACKERS[name]
+    try:
+        return getattr(import_module(module), kind)
+    except ImportError:
+        raise UserError(f"tracker={name} needs {name}: pip install {name}") from None
+
+
 def open_tracker(
     name: str,
     project: str,
@@ -85,13 +96,11 @@ def open_tracker(
     Raises:
         UserError: It is not installed, or does not start.
     """
-    if name == NONE:
+    kind = find_tracker(name)
+    if kind is None:
         return None
-    module, kind = TRACKERS[name]
     try:
-        made = getattr(import_module(module), kind)(project, directory, run_id(directory), config)
-    except ImportError:
-        raise UserError(f"tracker={name} needs {name}: pip install {name}") from None
+        made = kind(project, directory, run_id(directory), config)
     except Exception as error:  # each has its own
         raise UserError(f"tracker={name} does not start: {one_line(error)}") from None
     return Tolerant(made, say)

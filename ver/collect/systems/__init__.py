@@ -18,6 +18,7 @@ from ver.collect.collector import Collector
 from ver.config import TrainerConfig
 from ver.errors import UserError
 from ver.ranges import check_ranges
+from ver.trackers import find_tracker
 
 GROUP = "ver.systems"  # of entry points; each names a Collector
 
@@ -52,13 +53,14 @@ def checked_system(config: TrainerConfig) -> type[Collector]:
     """Returns the system that settings name.
 
     Raises:
-        UserError: If settings are out of range, contradict the system, or want a GPU in vain.
+        UserError: If settings are out of range, contradict the system, or want a GPU or a tracker in vain.
     """
     check_ranges(config)
     system = find_system(config.system)
     system.check(config)
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
+    find_tracker(config.tracker)
     return system
 
 

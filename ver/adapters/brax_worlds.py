@@ -109,9 +109,9 @@ class BraxVectorEnv(VectorEnv):
         return self._show(self._state), rewards, done & ~truncated, truncated, infos
 
     def _draw(self) -> Any:
-        """A random key for each world."""
+        """A random key, which Brax makes one for each world of."""
         self._key, key = self._jax.random.split(self._key)
-        return self._jax.random.split(key, self.num_envs)
+        return key
 
     def _where_done(self, state: Any, fresh: Any) -> Any:
         """Every world that is done as in the fresh state."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import interrupts  # noqa: F401 - Ctrl-C from here on is one line
 from rearrange.registration import register
 
 if TYPE_CHECKING:

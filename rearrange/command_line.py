@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
+from interrupts import INTERRUPTED, raise_again
 from rearrange.errors import UserError
 
-INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 MOST = 10**9  # of what is counted on a command line: a larger number is a slip
 
 
@@ -81,6 +81,7 @@ def run_command(
 def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Exception], ...]) -> int:
     """The exit code. Given back, not raised, so that what an error holds on to, as workers, ends first."""
     try:
+        raise_again()
         return main(sys.argv[1:]) or 0
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import interrupts  # noqa: F401 - Ctrl-C from here on is one line
+
 if TYPE_CHECKING:
     from skills.base import Skill, SkillArgument
     from skills.function_skill import FunctionSkill

@@ -11,8 +11,7 @@ from gymnasium import spaces
 from nav.agent import AgentConfig
 from nav.buildings import building_names
 from nav.episode import NavEpisode, check_episode
-from nav.episode_files import SceneEpisodes
-from nav.mesh_worlds import MeshWorlds
+from nav.episode_files import EpisodeSource
 from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
@@ -40,10 +39,10 @@ class Runs:
         split: str,
         homes: str,
         agent: AgentConfig | None,
-        files: SceneEpisodes | None,
+        files: EpisodeSource | None,
     ) -> None:
         agent = agent or TASKS[check_task(task)].agent_config()
-        self.worlds = AgentWorlds(count, agent) if files is None else MeshWorlds(count, agent)
+        self.worlds = AgentWorlds(count, agent) if files is None else files.worlds(count, agent)
         self.task = make_task(task, config, self.worlds)
         self.names = building_names(homes, split)
         self.files = files
@@ -71,7 +70,7 @@ class Runs:
         """Put agent i into a random episode in a random building or scene; `rng` alone decides which."""
         del seed, number
         if self.files is not None:
-            self._begin(i, self.files.draw(i, rng))
+            self._begin(i, self.files.draw(i, rng, self.task))
             return
         name = self.names[int(rng.integers(len(self.names)))]
         self._begin(i, self.task.sample(load_scene(name, self.worlds.config.radius), rng))
@@ -155,7 +154,7 @@ class NavEnv(TaskEnv):
         homes: str = DEFAULT_HOMES,
         agent: AgentConfig | None = None,
         seed: int | None = None,
-        files: SceneEpisodes | None = None,
+        files: EpisodeSource | None = None,
         render_mode: str | None = None,
     ) -> None:
         """Build the environment.
@@ -167,7 +166,7 @@ class NavEnv(TaskEnv):
             homes: Collection of buildings, see `nav.buildings`.
             agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
-            files: Episodes in Habitat's scenes, which habitat-sim simulates, in the place of buildings.
+            files: Where episodes in scenes of files come from, which take the place of buildings.
             render_mode: "rgb_array", what the agent sees beside a map; or None if `render` is not called.
 
         Raises:
@@ -203,7 +202,7 @@ class NavVectorEnv(TaskVectorEnv):
         split: str = "train",
         homes: str = DEFAULT_HOMES,
         agent: AgentConfig | None = None,
-        files: SceneEpisodes | None = None,
+        files: EpisodeSource | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv."""
         runs = Runs(num_envs, task, config, split, homes, agent, files)

@@ -1,16 +1,23 @@
-"""Files of episodes in Habitat's schema: one, or one for each scene, of our buildings or Habitat's scenes."""
+"""Episodes in scenes of files: read in Habitat's schema, one file or one for each scene; or sampled there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
-from nav.episode import NavEpisode
+from nav.agent import AgentConfig
+from nav.episode import NavEpisode, SceneMesh
 from nav.habitat import read_episodes
 from nav.habitat_objects import read_object_episodes
+from nav.mesh_worlds import MeshWorlds
+from nav.scan import OPEN, ScanKey, load_scan, sample_episode
+from nav.scan_worlds import ScanWorlds
+from nav.task import NavTask
+from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 
 READERS: dict[str, Callable[..., tuple[NavEpisode, ...]]] = {
@@ -19,6 +26,20 @@ READERS: dict[str, Callable[..., tuple[NavEpisode, ...]]] = {
 }
 SCENES = "data/scene_datasets"  # where Habitat's downloader puts scenes
 STAY = 50  # episodes after which an agent goes to another scene: loading one takes seconds
+OTHERS = {".basis", ".semantic"}  # files beside a scene's own, as in HM3D
+TRIES = 50  # episodes of a file that are tried before a scan is given up
+
+
+class EpisodeSource(Protocol):
+    """Where the episodes of an environment come from that plays in scenes of files."""
+
+    def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
+        """The agents that play them."""
+        ...
+
+    def draw(self, i: int, rng: np.random.Generator, task: NavTask) -> NavEpisode:
+        """An episode for agent i of a task."""
+        ...
 
 
 def episode_files(path: str | Path) -> list[Path]:
@@ -60,8 +81,13 @@ class SceneEpisodes:
         self.files = episode_files(path)
         self._agents: dict[int, tuple[list[NavEpisode], int]] = {}
 
-    def draw(self, i: int, rng: np.random.Generator) -> NavEpisode:
+    def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
+        """Agents on habitat-sim."""
+        return MeshWorlds(count, agent)
+
+    def draw(self, i: int, rng: np.random.Generator, task: NavTask | None = None) -> NavEpisode:
         """An episode for agent i: in the scene where it is, or in another, each as likely."""
+        del task
         episodes, left = self._agents.get(i, ([], 0))
         if not left:
             file = self.files[int(rng.integers(len(self.files)))]
@@ -71,3 +97,83 @@ class SceneEpisodes:
             episodes, left = [each for each in everywhere if each.building == scene], STAY
         self._agents[i] = episodes, left - 1
         return episodes[int(rng.integers(len(episodes)))]
+
+
+class ScanEpisodes:
+    """Draws episodes in scans, which need no habitat-sim: those of files, or sampled ones.
+
+    OPEN agents choose scenes and stay in one for STAY episodes; the others go where these are, so that few
+    scenes are in memory. An agent that is seeded anew chooses anew: then the seed alone decides.
+
+    Args:
+        task: Whose episodes.
+        path: The dataset's file, see `episode_files`; "": they are sampled.
+        scenes: Folder of the scenes; where episodes are sampled, it may be a single file.
+    """
+
+    def __init__(self, task: str, path: str, scenes: str) -> None:
+        if path and task not in READERS:
+            raise UserError(f"no files hold episodes of {task}: leave dataset out")
+        if not path and task == "objectnav":
+            raise UserError(
+                "objectnav in scans needs a file of episodes, with view points: give it as dataset"
+            )
+        self.task, self.scenes = task, scenes
+        self.files = [str(each) for each in (episode_files(path) if path else scan_files(scenes))]
+        self.sampled = not path
+        self._places: dict[int, tuple[np.random.Generator, Any, int]] = {}
+
+    def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
+        """Agents on floors found in the meshes."""
+        return ScanWorlds(count, agent)
+
+    def draw(self, i: int, rng: np.random.Generator, task: NavTask) -> NavEpisode:
+        """An episode for agent i. Those of a file that cannot be begun are left out."""
+        leader = i % OPEN
+        known = self._places.get(leader)
+        if known is None or (leader == i and (known[0] is not rng or known[2] <= 0)):
+            known = rng, self._choose(rng), STAY
+        seeded, place, left = known
+        self._places[leader] = seeded, place, left - (leader == i)
+        if self.sampled:
+            key = ScanKey.of(SceneMesh(place), task.worlds.config)
+            return sample_episode(load_scan(key), task, rng)
+        episode = place[int(rng.integers(len(place)))]
+        for _ in range(TRIES):
+            if _can_begin(task, i, episode):
+                break
+            episode = place[int(rng.integers(len(place)))]
+        return episode
+
+    def _choose(self, rng: np.random.Generator) -> Any:
+        """A scene's file, or its episodes."""
+        file = self.files[int(rng.integers(len(self.files)))]
+        if self.sampled:
+            return file
+        everywhere = load_episodes(self.task, file, self.scenes)
+        there = sorted({episode.building for episode in everywhere})
+        scene = there[int(rng.integers(len(there)))]
+        return [each for each in everywhere if each.building == scene]
+
+
+def scan_files(scenes: str | Path) -> list[Path]:
+    """The scene files in a folder and those below, or a single one.
+
+    Raises:
+        UserError: There is none.
+    """
+    path = Path(scenes)
+    found = [path] if path.is_file() else sorted(path.rglob("*.glb"))
+    kept = [each for each in found if path.is_file() or not set(each.suffixes) & OTHERS]
+    if not kept:
+        raise UserError(f"scenes={scenes}: expected a .glb file, or a folder of such, found none")
+    return kept
+
+
+def _can_begin(task: NavTask, i: int, episode: NavEpisode) -> bool:
+    """Return whether a way leads from an episode's start to its goal, which is not there already."""
+    try:
+        shortest, _ = task.worlds.lengths(i, episode, task.origin(episode))
+    except UserError:
+        return False
+    return task.config.success_distance <= shortest < np.inf

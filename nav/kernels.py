@@ -102,6 +102,16 @@ def advance(
 
 
 @cached_njit
+def look_along(yaw: float, tilt: float, axes: np.ndarray) -> None:
+    """Write the world-from-camera rotation [3, 3] of a camera; its last number of `right` is 0 already."""
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    axes[0, 0], axes[1, 0] = sine, -cosine  # right
+    level, upwards = math.cos(tilt), math.sin(tilt)
+    axes[0, 1], axes[1, 1], axes[2, 1] = -upwards * cosine, -upwards * sine, level  # up
+    axes[0, 2], axes[1, 2], axes[2, 2] = -level * cosine, -level * sine, -upwards  # backward
+
+
+@cached_njit
 def _paint(tags: np.ndarray, colours: np.ndarray, rgb: np.ndarray) -> None:
     """Colour pixels [H, W, 3] by the geoms [H, W padded] that they show."""
     for row in range(rgb.shape[0]):
@@ -155,12 +165,8 @@ def draw(
     eye, axes = np.empty(3), np.zeros((3, 3))
     width = depth.shape[2]
     for i in ids:
-        cosine, sine = math.cos(poses[i, 2]), math.sin(poses[i, 2])
         eye[0], eye[1], eye[2] = poses[i, 0], poses[i, 1], height
-        axes[0, 0], axes[1, 0] = sine, -cosine  # right
-        level, upwards = math.cos(tilts[i]), math.sin(tilts[i])
-        axes[0, 1], axes[1, 1], axes[2, 1] = -upwards * cosine, -upwards * sine, level  # up
-        axes[0, 2], axes[1, 2], axes[2, 2] = -level * cosine, -level * sine, -upwards  # backward
+        look_along(poses[i, 2], tilts[i], axes)
         first, last = geom_starts[scenes[i]], geom_starts[scenes[i] + 1]
         cast(
             kinds[first:last], np.arange(last - first), sizes[first:last], positions[first:last],

@@ -51,17 +51,20 @@ class SceneBank:
         return self.scenes[self.index(name)]
 
     def _pack(self) -> None:
-        grids = [scene.grid for scene in self.scenes]
-        self.frames = np.array([(*grid.origin, grid.cell) for grid in grids])
-        self.shapes = np.array([grid.clearance.shape for grid in grids])
-        self.clearance = np.concatenate([grid.clearance.ravel() for grid in grids])
-        self.cell_starts = _starts([grid.clearance.size for grid in grids])
+        self._pack_grids()
         geoms = [scene.geoms for scene in self.scenes]
         self.geom_starts = _starts([len(each.kinds) for each in geoms])
         names = (field.name for field in fields(Geoms))
         self.geoms = Geoms(
             *(np.concatenate([getattr(each, name) for each in geoms]) for name in names)
         )
+
+    def _pack_grids(self) -> None:
+        grids = [scene.grid for scene in self.scenes]
+        self.frames = np.array([(*grid.origin, grid.cell) for grid in grids])
+        self.shapes = np.array([grid.clearance.shape for grid in grids])
+        self.clearance = np.concatenate([grid.clearance.ravel() for grid in grids])
+        self.cell_starts = _starts([grid.clearance.size for grid in grids])
 
 
 def _starts(sizes: list[int]) -> np.ndarray:
@@ -146,7 +149,13 @@ class AgentWorlds:
         goal: Point | Places | None = None,
     ) -> None:
         """Put agent i somewhere, and measure its distances to a goal if one is given."""
-        self._scenes[i] = self.bank.index(scene)
+        self._put(i, self.bank.index(scene), pose, goal)
+
+    def _put(
+        self, i: int, index: int, pose: tuple[float, float, float], goal: Point | Places | None
+    ) -> None:
+        """Put agent i into a scene of the bank."""
+        self._scenes[i] = index
         self.poses[i], self.tilts[i] = pose, 0.0
         self.travelled[i], self.blocked[i] = 0.0, False
         self.distances[i] = np.nan

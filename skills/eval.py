@@ -20,7 +20,6 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from nav.episode_files import SceneEpisodes
 from rearrange.episodes import EpisodeSet, shown
 from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
@@ -35,7 +34,7 @@ from skills.eval_options import (
     robot_of,
     sanity_options,
 )
-from skills.navigation import HABITAT, NAVIGATION_NAMES, episode_of_file
+from skills.navigation import GRID, HABITAT, NAVIGATION_NAMES, episode_of_file, source_of
 from skills.places import count_places, plans_of, told_places
 from skills.players import (
     BaselinePlayer,
@@ -110,15 +109,17 @@ def make_player(checkpoint: str, options: Any) -> Player:
         place = options.homes, options.robot
         return kind(skill, split, options.rules, options.changes, *place)
     if options.policy == ORACLE:
-        files = SceneEpisodes(skill, str(options.file), options.scenes) if options.scenes else None
+        sim = options.sim if options.scenes else GRID
+        files = source_of(sim, skill, str(options.file or ""), options.scenes)
         return FollowerPlayer(skill, split, options.homes or DEFAULT_HOMES, files)
     return BaselinePlayer(skill, split, options.homes or DEFAULT_HOMES, options.policy)
 
 
 def place_of(options: Any) -> dict[str, str]:
-    """Return the changes to a policy's environments: homes, simulator, or Habitat's scenes."""
+    """Return the changes to a policy's environments: homes, simulator, or scenes of files."""
     if options.scenes:
-        return {"dataset": str(options.file), "scenes": options.scenes}
+        file = str(options.file or "")
+        return {"dataset": file, "scenes": options.scenes, "sim": options.sim}
     if options.lab_dataset:
         return {"sim": HABITAT, "dataset": options.lab_dataset}
     homes = {"homes": options.homes} if options.homes else {}

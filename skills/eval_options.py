@@ -29,7 +29,7 @@ from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.learned import check_metadata, robot_of_policy
-from skills.navigation import HABITAT, NAVIGATION_NAMES, find_episode_file
+from skills.navigation import HABITAT, NAVIGATION_NAMES, SCAN, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
 from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
@@ -84,7 +84,9 @@ def parse(arguments: Sequence[str]) -> Any:
     check_player(options)
     if options.sim == HABITAT:
         check_installed()
-    if options.sim != HABITAT or options.skill not in NAVIGATION_NAMES:
+    if options.sim == SCAN and options.skill not in NAVIGATION_NAMES:
+        raise UserError(f"--sim {SCAN} is for {', '.join(NAVIGATION_NAMES)}: leave it out")
+    if options.sim not in (HABITAT, SCAN) or options.skill not in NAVIGATION_NAMES:
         options.scenes = ""
     options.lab_dataset = ""
     if options.skill not in NAVIGATION_NAMES and options.dataset not in (None, SAMPLED):
@@ -109,7 +111,7 @@ def _homes(options: Any) -> str:
     """The collection of homes; "" where they play no part, and a UserError if asked for there."""
     elsewhere = options.lab_dataset
     if options.skill in NAVIGATION_NAMES:
-        elsewhere = options.sim == HABITAT or options.dataset not in (None, SAMPLED)
+        elsewhere = options.sim in (HABITAT, SCAN) or options.dataset not in (None, SAMPLED)
     if not elsewhere:
         return options.homes or DEFAULT_HOMES
     if options.homes:
@@ -159,11 +161,14 @@ def _parser() -> OneLineParser:
     )
     parser.add_argument(
         "--sim",
-        choices=("own", HABITAT),
+        choices=("own", HABITAT, SCAN),
         default="own",
-        help="habitat: on habitat-sim; navigation tasks then in the scenes of --dataset's episodes",
+        help="habitat: on habitat-sim; navigation tasks then in the scenes of --dataset's episodes; "
+        "scan: navigation tasks in scenes of files, without habitat-sim",
     )
-    parser.add_argument("--scenes", default=SCENES, help="folder of Habitat's scenes")
+    parser.add_argument(
+        "--scenes", default=SCENES, help="folder of the scenes (.glb), or one of them"
+    )
     parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
     parser.add_argument(
         "--images",
@@ -202,8 +207,8 @@ def check_player(options: Any) -> None:
             raise UserError(f"there is no oracle for {skill}: leave --policy out")
     elif policy == "frontier":
         raise UserError(f"--policy {policy} is for navigation tasks, not {skill}")
-    if options.sim == HABITAT and not (policy == ORACLE and skill in NAVIGATION_NAMES):
-        raise UserError(f"--sim habitat: --policy {policy} plays elsewhere: leave one out")
+    if options.sim in (HABITAT, SCAN) and not (policy == ORACLE and skill in NAVIGATION_NAMES):
+        raise UserError(f"--sim {options.sim}: --policy {policy} plays elsewhere: leave one out")
 
 
 def sanity_options(options: Any) -> tuple[dict[str, Any], dict[str, str]]:
@@ -243,7 +248,7 @@ def find_file(options: Any) -> tuple[Path | None, str]:
     """The file of episodes, None where they are sampled, and a line that says which."""
     if options.skill in NAVIGATION_NAMES:
         given = options.dataset, options.skill, options.episodes, options.split, options.scenes
-        return find_episode_file(*given)
+        return find_episode_file(*given, options.sim)
     if options.lab_dataset:
         check_dataset(options.lab_dataset, HABITAT, options.skill)
         return None, f"episodes: drawn from {options.lab_dataset}"

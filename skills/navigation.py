@@ -16,7 +16,15 @@ from nav.agent import AgentConfig
 from nav.buildings import building_names, split_of
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
-from nav.episode_files import READERS, SCENES, SceneEpisodes, episode_files, load_episodes
+from nav.episode_files import (
+    READERS,
+    SCENES,
+    EpisodeSource,
+    ScanEpisodes,
+    SceneEpisodes,
+    episode_files,
+    load_episodes,
+)
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
@@ -27,7 +35,8 @@ from skills.recipe import Staged
 from ver import TrainerConfig
 
 NAVIGATION_NAMES = tuple(TASKS)
-GRID, HABITAT = "grid", "habitat"  # simulators: ours, over a grid of the floor; habitat-sim
+# Simulators: ours in our buildings; habitat-sim; ours in scanned scenes
+GRID, HABITAT, SCAN = "grid", "habitat", "scan"
 
 
 @dataclass
@@ -39,11 +48,11 @@ class NavigationSettings(Staged):
     run: str = ""  # run directory; empty: runs/<task>
     split: str = "train"  # buildings to train in
     homes: str = DEFAULT_HOMES  # collection of homes, see nav.buildings: classic, or generated
-    sim: str = GRID  # simulator: grid, or habitat for Habitat's scenes (docs/habitat.md)
-    dataset: str = (
-        ""  # sim=habitat: file of episodes in Habitat's schema; {split} stands for the split
-    )
-    scenes: str = SCENES  # sim=habitat: folder of the scenes
+    # simulator: grid; scan for scenes in .glb files (docs/navigation.md); habitat for habitat-sim
+    sim: str = GRID
+    # sim=habitat or scan: file of episodes in Habitat's schema; {split} stands for the split
+    dataset: str = ""
+    scenes: str = SCENES  # sim=habitat or scan: folder of the scenes
     agent: AgentConfig = field(default_factory=AgentConfig)  # body, motion and camera
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
@@ -58,8 +67,9 @@ class NavEnvironments(Environments):
         split: Which buildings.
         agent: `AgentConfig` as plain values.
         homes: Which collection of buildings.
-        dataset: File of episodes in Habitat's scenes, which habitat-sim then simulates; "" for none.
+        dataset: File of episodes in scenes of files; "" for none.
         scenes: Folder of the scenes.
+        sim: Simulator, one of GRID, HABITAT, SCAN.
     """
 
     SCRIPT: ClassVar[str] = "train_nav.sh"
@@ -69,6 +79,7 @@ class NavEnvironments(Environments):
     homes: str = DEFAULT_HOMES
     dataset: str = ""
     scenes: str = SCENES
+    sim: str = GRID
 
     @classmethod
     @lru_cache
@@ -100,17 +111,20 @@ class NavEnvironments(Environments):
         if settings.sim == GRID:
             if settings.dataset:
                 raise UserError(
-                    f"dataset={settings.dataset} is played on habitat-sim: say sim=habitat"
+                    f"dataset={settings.dataset} is played in scenes of files: say sim=habitat or sim=scan"
                 )
             return cls.of_settings(settings, split=chosen, dataset="", scenes=SCENES)
-        if settings.sim != HABITAT:
-            raise UserError(f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}")
-        check_installed()
-        if not settings.dataset:
+        if settings.sim not in (HABITAT, SCAN):
             raise UserError(
-                "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
-                "habitat-test-scenes/v1/{split}/{split}.json.gz"
+                f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}, {SCAN}"
             )
+        if settings.sim == HABITAT:
+            check_installed()
+            if not settings.dataset:
+                raise UserError(
+                    "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
+                    "habitat-test-scenes/v1/{split}/{split}.json.gz"
+                )
         made = cls.of_settings(settings, split=chosen)
         made.files()
         return made
@@ -123,19 +137,19 @@ class NavEnvironments(Environments):
         of a task are judged alike.
         """
         kept = {name: metadata[name] for name in ("skill", "agent")}
-        for name in ("homes", "dataset", "scenes"):  # policies of before have none
+        for name in ("homes", "dataset", "scenes", "sim"):  # policies of before have none
             kept |= {name: metadata[name]} if name in metadata else {}
+        if metadata.get("dataset") and "sim" not in metadata:
+            kept["sim"] = HABITAT
         return cls(split=split, task={}, **kept)
 
-    def files(self) -> SceneEpisodes | None:
-        """The episodes in Habitat's scenes; None in our buildings."""
-        if not self.dataset:
-            return None
+    def files(self) -> EpisodeSource | None:
+        """The episodes in scenes of files; None in our buildings."""
         path = self.dataset.replace("{split}", self.split)
-        return SceneEpisodes(self.skill, path, self.scenes)
+        return source_of(self.sim, self.skill, path, self.scenes)
 
     def metadata(self) -> dict[str, Any]:
-        """Plain values for a checkpoint, with the whole paths of Habitat's episodes: it is judged on them."""
+        """Plain values for a checkpoint, with the paths of episodes and scenes: it is judged on them."""
         return asdict(self)
 
     def task_config(self) -> Any:
@@ -157,8 +171,15 @@ class NavEnvironments(Environments):
         return NavVectorEnv(count, self.skill, config, self.split, self.homes, agent, files)
 
 
+def source_of(sim: str, task: str, path: str, scenes: str) -> EpisodeSource | None:
+    """Where a simulator's episodes come from; None in our buildings."""
+    if sim == GRID:
+        return None
+    return (SceneEpisodes if sim == HABITAT else ScanEpisodes)(task, path, scenes)
+
+
 def find_episode_file(
-    choice: str | None, task: str, count: int, split: str, scenes: str = ""
+    choice: str | None, task: str, count: int, split: str, scenes: str = "", sim: str = GRID
 ) -> tuple[Path | None, str]:
     """The file from which an evaluation of a navigation task takes its episodes.
 
@@ -167,7 +188,8 @@ def find_episode_file(
         task: Task that is evaluated.
         count: How many episodes are needed.
         split: Whose buildings they must be in.
-        scenes: Folder of Habitat's scenes that they are in; "": they are in our buildings.
+        scenes: Folder of the scenes that they are in; "": they are in our buildings.
+        sim: Simulator in which they are played.
 
     Returns:
         The file, None where episodes shall be sampled, and a line that says which.
@@ -176,7 +198,7 @@ def find_episode_file(
         UserError: The file is missing, wrong or too small, or not of this task or split.
     """
     if choice in (None, SAMPLED):
-        if scenes:
+        if sim == HABITAT:
             raise UserError(
                 "--sim habitat needs episodes in Habitat's scenes: give their file as --dataset"
             )

@@ -15,11 +15,12 @@ from omegaconf import OmegaConf
 from nav.agent import STOP
 from nav.baselines import BASELINES
 from nav.env import NavEnv
-from nav.episode_files import SceneEpisodes
+from nav.episode_files import EpisodeSource
 from nav.flee import farthest_place
 from nav.follower import Follower, MeshFollower
 from nav.mesh_worlds import MeshWorlds
 from nav.pointnav import PointNav
+from nav.scan_worlds import ScanWorlds
 from nav.table import TASKS
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, floor_of
@@ -280,9 +281,9 @@ class FollowerPlayer:
     """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
 
     def __init__(
-        self, task: str, split: str, homes: str, files: SceneEpisodes | None = None
+        self, task: str, split: str, homes: str, files: EpisodeSource | None = None
     ) -> None:
-        """Make the task's environment with its defaults; `files`: in Habitat's scenes.
+        """Make the task's environment with its defaults; `files`: in scenes of files.
 
         Raises:
             UserError: The task has no oracle.
@@ -301,6 +302,8 @@ class FollowerPlayer:
         if isinstance(env.task, PointNav):
             near = STOP_SHARE * env.task.config.success_distance
             goal = env.task.origin(episode)
+            if isinstance(worlds, ScanWorlds):
+                goal = worlds.on_floor(0, goal) or goal
         else:
             goal = farthest_place(worlds.scene(0), episode.start[:2])[0]
         if isinstance(worlds, MeshWorlds):

@@ -26,7 +26,12 @@ EXCEPT = {
     "kernels and workers that only their caller reaches; its tests compare them with plain code": (
         *("rearrange/render/painting.py", "rearrange/render/projection.py"),
         *("rearrange/render/rays.py", "rearrange/render/shading.py", "rearrange/render/spans.py"),
-        *("nav/kernels.py", "nav/worlds.py", "ver/collect/inference_worker.py"),
+        *(
+            "nav/kernels.py",
+            "nav/scan_kernels.py",
+            "nav/worlds.py",
+            "ver/collect/inference_worker.py",
+        ),
     ),
     "furniture and decoration, judged by the homes they make: tests/rearrange/scenes": (
         *("rearrange/scenes/*furniture.py", "rearrange/scenes/*decoration.py"),

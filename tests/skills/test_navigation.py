@@ -52,7 +52,9 @@ def test_every_task_has_settings_that_load(task):
 
 
 def test_another_simulator_is_refused_in_one_line(monkeypatch):
-    with pytest.raises(UserError, match="unknown simulator 'moon': choose one of grid, habitat"):
+    with pytest.raises(
+        UserError, match="unknown simulator 'moon': choose one of grid, habitat, scan"
+    ):
         make_environments(train.load_settings("pointnav", ["sim=moon"]))
     for module in ("skills.navigation", "skills.eval_options"):
         monkeypatch.setattr(f"{module}.check_installed", lambda: None)

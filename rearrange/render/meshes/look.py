@@ -22,7 +22,7 @@ def _blend(values, row, offset, step, shares):
 
 
 @numba.njit(**OPTIONS)
-def _shares(corners, face, x, y, z):
+def shares_of(corners, face, x, y, z):
     """Shares of the corners in a point on a triangle, and the triangle's normal of some length."""
     t = corners[face]
     px, py, pz = x - t[0], y - t[1], z - t[2]
@@ -69,6 +69,34 @@ def _turned(m, scale, x, y, z):
 
 
 @numba.njit(**OPTIONS)
+def colour_of_mesh(packed, mesh, texture, repeats, face, shares):
+    """What texture and vertices make of a mesh's colour: sRGB, from 0 to 1.
+
+    Args:
+        packed: See library.Packed.
+        mesh: Which of its meshes.
+        texture: Which of its textures, or NO_TEXTURE.
+        repeats: How often the texture is repeated along u and v [2].
+        face: Which triangle of the pack.
+        shares: Of its corners in the point that is seen, three numbers.
+    """
+    red, green, blue = 1.0, 1.0, 1.0
+    if packed.looks[mesh, COLOURS] != ABSENT:
+        row = face + packed.looks[mesh, COLOURS]
+        red = _blend(packed.colours, row, 0, 3, shares) / 255.0
+        green = _blend(packed.colours, row, 1, 3, shares) / 255.0
+        blue = _blend(packed.colours, row, 2, 3, shares) / 255.0
+    if texture != NO_TEXTURE and packed.looks[mesh, UVS] != ABSENT:
+        row = face + packed.looks[mesh, UVS]
+        u = _blend(packed.uvs, row, 0, 2, shares) * repeats[0]
+        v = _blend(packed.uvs, row, 1, 2, shares) * repeats[1]
+        red *= _texel(packed, texture, u, v, 0)
+        green *= _texel(packed, texture, u, v, 1)
+        blue *= _texel(packed, texture, u, v, 2)
+    return red, green, blue
+
+
+@numba.njit(**OPTIONS)
 def look_of_mesh(looks, k, face, xpos, m, point, view):
     """How a world point on a triangle looks.
 
@@ -88,7 +116,7 @@ def look_of_mesh(looks, k, face, xpos, m, point, view):
     packed, meshes, scales, textures, repeats = looks
     mesh, scale = meshes[k], scales[k]
     x, y, z = point[0] - xpos[0], point[1] - xpos[1], point[2] - xpos[2]
-    shares, (nx, ny, nz) = _shares(
+    shares, (nx, ny, nz) = shares_of(
         packed.corners,
         face,
         (m[0] * x + m[3] * y + m[6] * z) / scale[0],
@@ -108,18 +136,5 @@ def look_of_mesh(looks, k, face, xpos, m, point, view):
         if nx * gx + ny * gy + nz * gz < 0.0:  # the side that is seen has the normal turned over
             nx, ny, nz = -nx, -ny, -nz
         normal = nx, ny, nz
-    red, green, blue = 1.0, 1.0, 1.0
-    if packed.looks[mesh, COLOURS] != ABSENT:
-        row = face + packed.looks[mesh, COLOURS]
-        red = _blend(packed.colours, row, 0, 3, shares) / 255.0
-        green = _blend(packed.colours, row, 1, 3, shares) / 255.0
-        blue = _blend(packed.colours, row, 2, 3, shares) / 255.0
-    texture = textures[k]
-    if texture != NO_TEXTURE and packed.looks[mesh, UVS] != ABSENT:
-        row = face + packed.looks[mesh, UVS]
-        u = _blend(packed.uvs, row, 0, 2, shares) * repeats[k, 0]
-        v = _blend(packed.uvs, row, 1, 2, shares) * repeats[k, 1]
-        red *= _texel(packed, texture, u, v, 0)
-        green *= _texel(packed, texture, u, v, 1)
-        blue *= _texel(packed, texture, u, v, 2)
+    red, green, blue = colour_of_mesh(packed, mesh, textures[k], repeats[k], face, shares)
     return normal, (red**GAMMA, green**GAMMA, blue**GAMMA)

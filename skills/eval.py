@@ -34,7 +34,7 @@ from skills.eval_options import (
     robot_of,
     sanity_options,
 )
-from skills.navigation import GRID, HABITAT, NAVIGATION_NAMES, episode_of_file, source_of
+from skills.navigation import GRID, HABITAT, NAVIGATION_NAMES, SCAN, episode_of_file, source_of
 from skills.places import count_places, plans_of, told_places
 from skills.players import (
     BaselinePlayer,
@@ -311,6 +311,16 @@ def _sanity(
     return {"rows": rows, "left_out": left_out}
 
 
+def _scans(options: Any) -> Path | None:
+    """The scanned scenes in which episodes are sampled; None elsewhere."""
+    return Path(options.scenes) if options.sim == SCAN else None
+
+
+def _is_elsewhere(options: Any) -> bool:
+    """Return whether the episodes are of no split of our homes."""
+    return bool(options.lab_dataset) or options.sim == SCAN
+
+
 def main(arguments: Sequence[str]) -> int:
     """Evaluate and report."""
     options = parse(arguments)
@@ -322,7 +332,7 @@ def main(arguments: Sequence[str]) -> int:
     options.robot = robot_of(options)
     origin = made(
         "skills.eval", arguments, what=f"{options.skill}: {options.policy}", seed=options.seed,
-        split="" if options.lab_dataset else options.split, homes=options.homes,
+        split="" if _is_elsewhere(options) else options.split, homes=options.homes,
         release=options.release,
         checkpoints=[path] * (learned and not untrained),
     )  # fmt: skip
@@ -342,11 +352,11 @@ def main(arguments: Sequence[str]) -> int:
     record = {
         "made": origin,
         "skill": options.skill,
-        "split": "" if options.lab_dataset else options.split,
+        "split": "" if _is_elsewhere(options) else options.split,
         "homes": options.homes,
         "episodes": options.episodes,
         "seed": options.seed,
-        "dataset": options.lab_dataset or shown(options.file),
+        "dataset": options.lab_dataset or shown(options.file or _scans(options)),
         "policy": options.policy,
         "checkpoint": UNTRAINED if untrained else str(path),
         "actions": options.actions,

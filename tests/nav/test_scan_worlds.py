@@ -74,14 +74,9 @@ def test_a_building_of_ours_looks_and_measures_the_same_as_a_file(folder):
 
 
 def test_textures_are_seen_without_light(folder):
-    image = np.zeros((2, 2, 3), np.uint8)
-    image[0], image[1] = (250, 0, 0), (0, 0, 250)
-    points = [
-        (3, 4, 0),
-        (3, 0, 0),
-        (3, 0, 2),
-        (3, 4, 2),
-    ]  # a picture on the wall, seen from the left
+    image = np.zeros((16, 16, 3), np.uint8)
+    image[:8], image[8:] = (250, 0, 0), (0, 0, 250)
+    points = [(3, 4, 0), (3, 0, 0), (3, 0, 2), (3, 4, 2)]  # upright, seen from the left
     visual = trimesh.visual.TextureVisuals(
         uv=[(0, 0), (1, 0), (1, 1), (0, 1)],
         material=PBRMaterial(baseColorTexture=Image.fromarray(image)),
@@ -184,8 +179,8 @@ def test_episodes_of_a_file_are_played(folder, hall_file):
         env.reset(options={"episode": near})
     with pytest.raises(UserError, match=r"'off': start_position: .* on the floor of .*hall\.glb"):
         env.reset(options={"episode": off})
-    with pytest.raises(UserError, match="is in hall, not in a scanned scene"):
-        env.reset(options={"episode": replace(good, building="hall", mesh=None)})
+    with pytest.raises(UserError, match="'good' is in hall, not in a scanned scene"):
+        env.worlds.lengths(0, replace(good, building="hall", mesh=None), good.goal)
 
 
 def test_view_points_of_a_file_are_goals(hall_file):

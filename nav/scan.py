@@ -30,6 +30,7 @@ from rearrange.render.meshes.library import MeshGeoms
 OPEN = 4  # scans that a process keeps beside those that its agents are in
 KEPT = LANDMARK_COUNT  # goals of a floor, whose distances are kept
 SHARE = 0.1  # of the largest storey's area, from which on episodes are sampled on another
+CEILING = 0.9  # share of a floor that is covered, from which on it has a ceiling
 STRAY = 1.0  # [m], that a start or goal of a file may lie beside the floor
 NOT_UP = 0.5  # [m], that it may lie above or below it, as in Habitat's datasets
 Vector = tuple[float, float, float]
@@ -78,7 +79,7 @@ class ScanFloor(Scene):
         self.grid, self.heights, self.level = storey.grid, storey.heights, storey.level
         self.island = np.zeros(self.grid.clearance.shape, bool)
         self.island[tuple(storey.cells.T)] = True
-        self.area, self.places = storey.area, storey.places
+        self.area, self.places, self.covered = storey.area, storey.places, storey.covered
 
     @property
     def name(self) -> str:
@@ -185,9 +186,15 @@ def load_scan(key: ScanKey) -> Scan:
 
 
 def sample_episode(scan: Scan, task: NavTask, rng: np.random.Generator) -> NavEpisode:
-    """A random episode of a task in a scan: on one of its larger floors, by their areas."""
+    """A random episode of a task in a scan: on one of its larger floors, by their areas.
+
+    Where a floor has a ceiling all over, one that has none is taken for a roof, and left out.
+    """
     areas = np.array([floor.area for floor in scan.floors])
     areas[areas < SHARE * areas.max()] = 0.0
+    covered = np.array([floor.covered for floor in scan.floors])
+    if (covered[areas > 0.0] > CEILING).any():
+        areas[covered < 1.0 - CEILING] = 0.0
     floor = scan.floors[int(rng.choice(len(areas), p=areas / areas.sum()))]
     episode = task.sample(floor, rng)
     x, y, _ = episode.start

@@ -53,12 +53,14 @@ class Storey:
         heights: Of the floor [nx, ny] float32, m; beside the floor that of the nearest place on it.
         cells: Indices of the cells where the walker fits [C, 2].
         level: From which it was grown [m].
+        covered: Share of the cells over which there is something, a ceiling say.
     """
 
     grid: OccupancyGrid
     heights: np.ndarray
     cells: np.ndarray
     level: float
+    covered: float
 
     @property
     def area(self) -> float:
@@ -144,6 +146,9 @@ def _regions(
     new = free & ~covered[sheet]
     added = np.bincount(labels[new], minlength=count + 1) * cell**2
     added[0] = 0.0
+    ends = columns.starts[1:][np.diff(columns.starts) > 0] - 1
+    roofed = np.ones(len(columns.high), bool)
+    roofed[ends] = False  # the highest span of a column
     found = []
     for label in np.argsort(-added).tolist():
         if added[label] < LEAST_AREA:
@@ -156,7 +161,9 @@ def _regions(
             0.5 * cell
         )  # an obstacle begins anywhere within its first cell
         cells = np.argwhere(labels == label) + 1  # the grid has a border
-        found.append(Storey(grid, _heights(columns.high, sheet, own), cells, level))
+        covered_share = float(roofed[sheet[labels == label]].mean())
+        heights = _heights(columns.high, sheet, own)
+        found.append(Storey(grid, heights, cells, level, covered_share))
     return found
 
 

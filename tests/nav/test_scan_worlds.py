@@ -159,6 +159,16 @@ def test_tasks_are_sampled_and_seeds_decide(task, hall_file):
     assert len({id(env.worlds.scene(i).scan) for i in range(6)}) == 1
 
 
+def test_no_episode_is_sampled_on_the_roof(folder):
+    ceiling = box((-0.1, -0.1, 2.5), (6.1, 4.1, 2.6))
+    path = write(folder / "closed.glb", [*room(6.0, 4.0), ceiling])
+    env = NavEnv("explore", agent=AGENT, files=ScanEpisodes("explore", "", path))
+    for seed in range(10):
+        env.reset(seed=seed)
+        assert env.worlds.heights[0] == pytest.approx(0.0)
+    assert {round(floor.level, 1) for floor in env.worlds.scene(0).scan.floors} == {0.0, 2.6}
+
+
 def test_episodes_of_a_file_are_played(folder, hall_file):
     episodes = [
         NavEpisode("near", "hall", (2.0, 2.0, 0.0), (2.0, 2.05)),

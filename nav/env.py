@@ -166,7 +166,7 @@ class NavEnv(TaskEnv):
             homes: Collection of buildings, see `nav.buildings`.
             agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
-            files: Where episodes in scenes of files come from, which take the place of buildings.
+            files: Source of episodes in scenes of files, which take the place of buildings.
             render_mode: "rgb_array", what the agent sees beside a map; or None if `render` is not called.
 
         Raises:

@@ -31,7 +31,7 @@ TRIES = 50  # episodes of a file that are tried before a scan is given up
 
 
 class EpisodeSource(Protocol):
-    """Where the episodes of an environment come from that plays in scenes of files."""
+    """Source of the episodes of an environment that plays in scenes of files."""
 
     def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
         """The agents that play them."""

@@ -39,7 +39,7 @@ UP, FRONT = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)  # of .glb files in Habitat
 
 @dataclass(frozen=True)
 class ScanKey:
-    """What a scan is loaded for.
+    """Key of a scan: the file, and the agents for whom it is loaded.
 
     Attributes:
         file: The scene (.glb).
@@ -165,7 +165,7 @@ class Scan:
 def _spot(
     floor: ScanFloor, place: Vector, nearest: np.ndarray, stray: float = STRAY
 ) -> tuple[float, float] | None:
-    """Where on a floor a place lies: there, or at the nearest cell's centre; None where that is far."""
+    """Put a place on a floor: there, or at the nearest cell's centre; None where that is far."""
     x, y, height = place
     if floor.is_free(x, y) and abs(floor.height(x, y) - height) <= NOT_UP:
         return x, y

@@ -172,7 +172,7 @@ class NavEnvironments(Environments):
 
 
 def source_of(sim: str, task: str, path: str, scenes: str) -> EpisodeSource | None:
-    """Where a simulator's episodes come from; None in our buildings."""
+    """Make the source of a simulator's episodes; None in our buildings."""
     if sim == GRID:
         return None
     return (SceneEpisodes if sim == HABITAT else ScanEpisodes)(task, path, scenes)

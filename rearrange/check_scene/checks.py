@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from rearrange.navigation.occupancy import ROBOT_RADIUS
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import Receptacle
+from rearrange.scenes.apartment import ArticulatedPose, Receptacle
 from rearrange.scenes.spec import Door, Part
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.tasks.fitness import can_stand_near
@@ -119,12 +119,6 @@ class Checks:
         at = f"parts.{part.name}"
         home, grid = self.world.apartment, self.world.grid
         frame = self.world.scene.frame_of(home, part.name)
-        c, s = math.cos(frame.yaw), math.sin(frame.yaw)
-
-        def world(point: tuple[float, float]) -> tuple[float, float]:
-            u, v = point
-            return frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
-
         unit = "rad" if part.turns else "m"
         height = self._handle_height(part)
         self.facts.append(
@@ -136,20 +130,26 @@ class Checks:
                 f"{at}: its handle is {height:.2f} m high, and arms work from {HEIGHTS[0]} to "
                 f"{HEIGHTS[1]} m"
             )
-        x, y = world(part.before(0.0))
+        x, y = to_world(frame, part.before(0.0))
         nearest = grid.nearest_navigable(x, y)
         if math.dist(nearest, (x, y)) > BEFORE:
             self.remarks.append(f"{at}: the robot cannot stand before it, at ({x:.1f}, {y:.1f})")
-        if not can_stand_near(grid, world(part.handle_at(0.0))):
-            self.remarks.append(f"{at}: there is no place to stand from which the arm reaches its handle")
+        if not can_stand_near(grid, to_world(frame, part.handle_at(0.0))):
+            self.remarks.append(
+                f"{at}: there is no place to stand from which the arm reaches its handle"
+            )
         for share in (0.5, 1.0):
             value = share * part.laid_open
-            x, y = world(part.handle_at(value))
+            x, y = to_world(frame, part.handle_at(value))
             if grid.clearance_at(x, y) < 0.0:
-                self.remarks.append(f"{at}: {value:.2f} {unit} open, its handle is in something solid")
+                self.remarks.append(
+                    f"{at}: {value:.2f} {unit} open, its handle is in something solid"
+                )
                 break
         if isinstance(part, Door) and part.width > 1.0:
-            self.remarks.append(f"{at}: the door is {part.width:.1f} m wide, more than an arm can swing")
+            self.remarks.append(
+                f"{at}: the door is {part.width:.1f} m wide, more than an arm can swing"
+            )
 
     def _handle_height(self, part: Part) -> float:
         model = self.world.model
@@ -164,6 +164,12 @@ class Checks:
         self.facts.append(f"objects: {len(scene.objects)} of {count} find room on open receptacles")
         if not scene.objects:
             self.faults.append("objects: none finds room on an open receptacle")
+
+
+def to_world(frame: ArticulatedPose, point: tuple[float, float]) -> tuple[float, float]:
+    """A point of the floor plane in the frame of furniture, in the world [m]."""
+    (u, v), c, s = point, math.cos(frame.yaw), math.sin(frame.yaw)
+    return frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
 
 
 def _points(place: Receptacle) -> np.ndarray:

@@ -28,7 +28,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = OneLineParser(prog="python -m rearrange.check_scene", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("file", metavar="FILE.yaml", help="of a home")
-    parser.add_argument("--robot", default=DEFAULT_ROBOT, metavar="NAME", help="who shall act there")
+    parser.add_argument(
+        "--robot", default=DEFAULT_ROBOT, metavar="NAME", help="who shall act there"
+    )
     parser.add_argument(
         "--output", type=output_file, metavar="PATH.png", help="instead of runs/check_scene/"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from rearrange.check_scene.checks import Checks
+from rearrange.check_scene.checks import Checks, to_world
 from rearrange.navigation.map import draw_map
 from rearrange.render import Camera, colour_depth, look_at, render_depth, render_rgb
 from rearrange.render.picture import RgbOptions
@@ -42,7 +42,9 @@ def draw_sheet(world: ApartmentModel, robot: RobotSpec, checks: Checks) -> Sheet
     extent = np.asarray(world.grid.clearance.shape) * world.grid.cell
     scale = float(min(MAP[0] / extent[0], MAP[1] / extent[1]))
     floor = draw_map(world.grid, scale, targets=[p[:2] for p in checks.objects.values()])
-    sheet.put(floor, 2 * GAP + ABOVE.width, HEADER + CAPTION, "floor; dark: too tight; red: objects")
+    sheet.put(
+        floor, 2 * GAP + ABOVE.width, HEADER + CAPTION, "floor; dark: too tight; red: objects"
+    )
     for index, (title, colours, depth) in enumerate(views):
         row, column = divmod(index, COLUMNS)
         left = GAP + column * (SEEN + GAP)
@@ -65,21 +67,28 @@ def _views(
         data.qpos[world.object_qpos + 7 * slot :][:7] = pose
     arm = slice(world.arm_qpos, world.arm_qpos + len(robot.joints))
     data.qpos[arm] = robot.resting_arm
-    points = {name: place.position[:2] for name, place in home.receptacles.items()}
-    for part in scene.parts:
-        frame = scene.frame_of(home, part.name)
-        points[part.name] = frame.position[:2]
     found = []
-    for name, point in points.items():
-        pose = _stand(world, point)
+    for name in scene.open_receptacles:
+        pose = _stand(world, home.receptacles[name].position[:2], STANDING)
         found.append((scene.title(name), *_look(world, robot, data, pose)))
+    data.qpos[world.joint_qpos] = [part.laid_open for part in scene.parts]
+    for part in scene.parts:
+        before, handle = (
+            to_world(scene.frame_of(home, part.name), point)
+            for point in (part.before(part.laid_open), part.faced(part.laid_open))
+        )
+        x, y, _ = _stand(world, before, 0.0)
+        pose = x, y, math.atan2(handle[1] - y, handle[0] - x)
+        found.append((f"{part.label}, open", *_look(world, robot, data, pose)))
     return found
 
 
-def _stand(world: ApartmentModel, point: tuple[float, float]) -> tuple[float, float, float]:
-    """A place on the island about STANDING before a point, and the heading towards it."""
+def _stand(
+    world: ApartmentModel, point: tuple[float, float], distance: float
+) -> tuple[float, float, float]:
+    """A place on the island at about a distance from a point [m], and the heading towards it."""
     centers = world.grid.center_of(world.grid.island_cells)
-    away = np.abs(np.linalg.norm(centers - point, axis=1) - STANDING)
+    away = np.abs(np.linalg.norm(centers - point, axis=1) - distance)
     x, y = centers[int(away.argmin())].tolist()
     return x, y, math.atan2(point[1] - y, point[0] - x)
 

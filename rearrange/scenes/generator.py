@@ -35,7 +35,9 @@ ATTEMPTS = 400
 
 def apartments_of_split(split: str, homes: str = DEFAULT_HOMES) -> list[tuple[int, int]]:
     """All (layout, variation) of "train", "val" or "test" of a collection of homes."""
-    return [(n, v) for n in layouts_of(split, homes) for v in range(spec_of_homes(homes).variations)]
+    return [
+        (n, v) for n in layouts_of(split, homes) for v in range(spec_of_homes(homes).variations)
+    ]
 
 
 @kept_by_apartment

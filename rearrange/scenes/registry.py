@@ -85,7 +85,10 @@ def _is_file(homes: object) -> bool:
 @cache
 def _register_file(path: Path) -> str:
     """Make the home of a file known; its name."""
-    from rearrange.scenes.home_files import HomeError, read_home  # it reads with what is made of this registry
+    from rearrange.scenes.home_files import (
+        HomeError,
+        read_home,
+    )  # it reads with what is made of this registry
 
     home = read_home(path)
     if home.notes.faults:

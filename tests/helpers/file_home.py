@@ -10,7 +10,8 @@ SHELL = """
   <include file="furniture.xml"/>
   <asset>
     <mesh name="vase" file="vase.obj"/>
-    <texture name="checks" type="2d" builtin="checker" rgb1="0.8 0.3 0.2" rgb2="0.9 0.8 0.7" width="64" height="64"/>
+    <texture name="checks" type="2d" builtin="checker" rgb1="0.8 0.3 0.2" rgb2="0.9 0.8 0.7"
+      width="64" height="64"/>
     <material name="glaze" texture="checks"/>
   </asset>
   <worldbody>
@@ -115,7 +116,11 @@ def _face(*corners: int) -> str:
 
 
 def write_home(
-    folder: Path, name: str = "cottage", words: str = WORDS, shell: str = SHELL, furniture: str = FURNITURE
+    folder: Path,
+    name: str = "cottage",
+    words: str = WORDS,
+    shell: str = SHELL,
+    furniture: str = FURNITURE,
 ) -> Path:
     """Write the files; the YAML one."""
     (folder / "meshes").mkdir(parents=True, exist_ok=True)

@@ -116,7 +116,9 @@ def _parse(path: Path) -> Any:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}: name the YAML file of a home") from None
+        raise UserError(
+            f"{path}: {error.strerror or error}: name the YAML file of a home"
+        ) from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise UserError(f"{path}: no YAML: {' '.join(str(error).split())[:200]}") from None
 
@@ -170,7 +172,9 @@ def _record(
 
 def _mapping(path: Path, key: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-        raise UserError(f"{path}: {key or 'the file'}: names with values are expected, not {value!r:.60}")
+        raise UserError(
+            f"{path}: {key or 'the file'}: names with values are expected, not {value!r:.60}"
+        )
     if key and not value:
         raise UserError(f"{path}: {key}: at least one is needed")
     return value
@@ -232,10 +236,14 @@ def _bounds(path: Path, value: Any) -> tuple[float, float, float, float] | None:
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 4:
-        raise UserError(f"{path}: bounds: x_min, y_min, x_max, y_max are expected, not {value!r:.60}")
+        raise UserError(
+            f"{path}: bounds: x_min, y_min, x_max, y_max are expected, not {value!r:.60}"
+        )
     x0, y0, x1, y1 = (_number(path, "bounds", number) for number in value)
     if x0 >= x1 or y0 >= y1:
-        raise UserError(f"{path}: bounds: x_min, y_min, x_max, y_max are expected, not {value!r:.60}")
+        raise UserError(
+            f"{path}: bounds: x_min, y_min, x_max, y_max are expected, not {value!r:.60}"
+        )
     return x0, y0, x1, y1
 
 
@@ -246,5 +254,7 @@ def _objects(path: Path, value: Any) -> tuple[str, ...]:
         raise UserError(f"{path}: objects: a list of kinds is expected, not {value!r:.60}")
     for kind in value:
         if kind not in OBJECT_KINDS:
-            raise UserError(f"{path}: objects: no kind {kind!r:.60}: {nearest(str(kind), OBJECT_KINDS)}")
+            raise UserError(
+                f"{path}: objects: no kind {kind!r:.60}: {nearest(str(kind), OBJECT_KINDS)}"
+            )
     return tuple(value)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import Apartment, Receptacle, Solid
+from rearrange.scenes.apartment import Apartment, Solid
 from rearrange.scenes.home_files.declaration import Declaration, read_declaration
 from rearrange.scenes.home_files.looks import CEILING, CEILING_GROUP, add_look
 from rearrange.scenes.home_files.model import FileModel, Notes, load_model
@@ -22,7 +22,10 @@ from rearrange.scenes.spec import SceneSpec
 
 # Numbers of layouts, three for each home. They follow from its name, so that files know them anywhere
 FIRST_NUMBER, NAMES = 1_000_000, 300_000_000
-WALL_GROUP, WALL = 2, (1.6, 0.3, 0.15)  # of a wall: least height, greatest begin and half thickness [m]
+WALL_GROUP, WALL = (
+    2,
+    (1.6, 0.3, 0.15),
+)  # of a wall: least height, greatest begin and half thickness [m]
 FLOOR_COLOR = (0.62, 0.55, 0.46, 1.0)
 SLAB = 0.0155  # half thickness of what is seen of the floor, half a millimetre above it [m]
 HOLLOW = 0.4  # share of a mesh's hull that is empty from which on it is worth a word
@@ -109,9 +112,7 @@ def _spec(
 
     return SceneSpec(
         name=declaration.name,
-        layouts={
-            declaration.name: {"train": (first,), "val": (first + 1,), "test": (first + 2,)}
-        },
+        layouts={declaration.name: {"train": (first,), "val": (first + 1,), "test": (first + 2,)}},
         make=make,
         open_receptacles=tuple(name for name in apartment.receptacles if name not in shut),
         furniture=tuple(opening.furniture for opening in openings),
@@ -231,4 +232,3 @@ class _Looks:
                 place[2] += 2 * SEEN_ONLY
             rotation = source.data.geom_xmat[geom].reshape(3, 3)
             add_look(spec, body, source, geom, place, rotation)
-

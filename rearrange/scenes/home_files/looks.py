@@ -12,7 +12,10 @@ from rearrange.scenes.home_files.model import FileModel
 _ROLE = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _DRAWN = (*range(int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_BOX) + 1), int(_MESH))
-CEILING_GROUP, CEILING = 3, 1.9  # what begins higher than so many metres is left out in views from above
+CEILING_GROUP, CEILING = (
+    3,
+    1.9,
+)  # what begins higher than so many metres is left out in views from above
 
 
 def add_look(

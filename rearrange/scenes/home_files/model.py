@@ -108,7 +108,9 @@ def load_model(declaration: Declaration, notes: Notes) -> FileModel:
         data.qpos[model.jnt_qposadr[joint]] = closed[name]
         for geom in _geoms_below(model, int(model.jnt_bodyid[joint])):
             if geom in part_of:
-                notes.faults.append(f"parts.{name}: it moves with {part_of[geom]}: name one of them")
+                notes.faults.append(
+                    f"parts.{name}: it moves with {part_of[geom]}: name one of them"
+                )
                 break
             part_of[geom] = name
     mujoco.mj_kinematics(model, data)

@@ -163,9 +163,7 @@ def _look_at(
     return _Moving(geoms, found, _box(_local(handle, origin, yaw)), handle_geom, origin, yaw)
 
 
-def _handle(
-    source: FileModel, name: str, words: PartWords
-) -> tuple[int, np.ndarray | None]:
+def _handle(source: FileModel, name: str, words: PartWords) -> tuple[int, np.ndarray | None]:
     """Geom, or -1, and points around the handle in the world [N, 3], m; None, and a fault, without."""
     model, data = source.model, source.data
     geom = source.find(OBJ.mjOBJ_GEOM, words.handle)
@@ -191,9 +189,7 @@ def _handle(
     return -1, corners + data.site_xpos[site]
 
 
-def _front(
-    source: FileModel, geoms: Sequence[int], handle: np.ndarray, lever: np.ndarray
-) -> float:
+def _front(source: FileModel, geoms: Sequence[int], handle: np.ndarray, lever: np.ndarray) -> float:
     """Direction out of a door's front: of its panel's sides the one to which the handle sets out [rad]."""
     clouds = [cloud(source.model, source.data, geom)[:, :2] for geom in geoms]
     side = heading(np.concatenate(clouds or [handle[:, :2]]))
@@ -224,7 +220,9 @@ def _centred(seen: _Moving, shut_in: Receptacle | None) -> tuple[_Moving, float]
         corners = corners @ np.array([[c, s], [-s, c]]) + shut_in.position[:2]
         back = min(back, float(_local(corners, seen.origin, seen.yaw)[:, 0].min()))
     back = max(back, front - FARTHEST_BACK)
-    middle = np.array([(front + back) / 2, (seen.boxes[:, 0, 1].min() + seen.boxes[:, 1, 1].max()) / 2])
+    middle = np.array(
+        [(front + back) / 2, (seen.boxes[:, 0, 1].min() + seen.boxes[:, 1, 1].max()) / 2]
+    )
     c, s = math.cos(seen.yaw), math.sin(seen.yaw)
     origin = seen.origin + np.array([[c, -s], [s, c]]) @ middle
     shift = np.array([*middle, 0.0])
@@ -253,7 +251,10 @@ def _door(seen: _Moving, travel: float, said: dict[str, Any], hinge: np.ndarray)
     reach = min(travel, FULL_DOOR)
     x, y = (float(value) for value in hinge)
     width = y - float(seen.boxes[:, 0, 1].min())
-    middle, outer = seen.handle.mean(axis=0), float(max(seen.handle[1, 0], seen.boxes[:, 1, 0].max()))
+    middle, outer = (
+        seen.handle.mean(axis=0),
+        float(max(seen.handle[1, 0], seen.boxes[:, 1, 0].max())),
+    )
     span = y - float(seen.handle[1, 1]) - 0.04, y - float(seen.handle[0, 1]) + 0.04
     return Door(
         **said,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import mujoco
@@ -144,7 +145,7 @@ def slices(points: np.ndarray) -> list[Shape]:
     )
     kept: list[tuple[np.ndarray, np.ndarray]] = []
     levels = _levels(corners[hull.vertices, 2])
-    for low, high in zip(levels[:-1], levels[1:], strict=True):
+    for low, high in pairwise(levels):
         section = _section(corners, edges, low, high)
         first, last = section.min(axis=0), section.max(axis=0)
         first[2], last[2] = low, high
@@ -167,13 +168,15 @@ def _around(low: np.ndarray, high: np.ndarray, turn: np.ndarray, yaw: float) -> 
 
 
 def _levels(heights: np.ndarray) -> np.ndarray:
-    """Where to cut: at the corners' heights where these are few."""
+    """Where to cut: in even slices, and at the corners' heights where these are few."""
     low, high = float(heights.min()), float(heights.max())
     distinct = np.unique(np.round(heights, 2))
     inner = distinct[(distinct > low + ALIKE) & (distinct < high - ALIKE)]
+    even = np.linspace(low, high, SLICES + 1)
     if len(inner) >= SLICES:
-        return np.linspace(low, high, SLICES + 1)
-    return np.array([low, *inner, high])
+        return even
+    far = np.abs(even[:, None] - np.array([low, *inner, high])).min(axis=1) > ALIKE
+    return np.sort(np.array([low, *inner, high, *even[far]]))
 
 
 def _section(corners: np.ndarray, edges: np.ndarray, low: float, high: float) -> np.ndarray:

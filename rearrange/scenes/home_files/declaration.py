@@ -17,7 +17,7 @@ import yaml
 from rearrange.errors import UserError
 from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
 
-KEYS = ("model", "name", "floor", "bounds", "receptacles", "parts", "objects")
+KEYS = ("model", "name", "scale", "floor", "bounds", "receptacles", "parts", "objects")
 PLACE_KEYS = ("at", "clearance")
 PART_KEYS = ("joint", "handle", "shuts", "label", "kind", "tasks", "closed")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
@@ -67,8 +67,9 @@ class Declaration:
         path: The file.
         model: The MJCF file.
         name: Of the collection of homes, in words that files and figures are named by.
+        scale: By which the model's lengths are multiplied.
         floor: Geom or site on which the robot drives; "": the model's plane, or z = 0.
-        bounds: x_min, y_min, x_max, y_max [m]; None: measured.
+        bounds: x_min, y_min, x_max, y_max in the model, before it is scaled; None: measured.
         receptacles: By name.
         parts: By name.
         objects: Kind of each slot.
@@ -77,6 +78,7 @@ class Declaration:
     path: Path
     model: Path
     name: str
+    scale: float
     floor: str
     bounds: tuple[float, float, float, float] | None
     receptacles: dict[str, PlaceWords]
@@ -104,6 +106,7 @@ def read_declaration(path: Path) -> Declaration:
         path=path,
         model=model,
         name=name,
+        scale=_scale(path, raw.get("scale", 1.0)),
         floor=_text(path, "floor", raw.get("floor", ""), empty=True),
         bounds=_bounds(path, raw.get("bounds")),
         receptacles=receptacles,
@@ -199,6 +202,15 @@ def _number(path: Path, key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e6:
         raise UserError(f"{path}: {key}: a number is expected, not {value!r:.60}")
     return float(value)
+
+
+def _scale(path: Path, value: Any) -> float:
+    scale = _number(path, "scale", value)
+    if not 0.001 <= scale <= 1000.0:
+        raise UserError(
+            f"{path}: scale: a number from 0.001 to 1000 is expected, not {value!r:.60}"
+        )
+    return scale
 
 
 def _place(path: Path, key: str, value: Any) -> PlaceWords:

@@ -94,6 +94,8 @@ def load_model(declaration: Declaration, notes: Notes) -> FileModel:
         UserError: MuJoCo refuses it.
     """
     model = _compile(declaration.path, declaration.model)
+    if declaration.scale != 1.0:
+        _scale(model, declaration.scale)
     data, part_of = mujoco.MjData(model), dict[int, str]()
     closed: dict[str, float] = {}
     opens_to: dict[str, float] = {}
@@ -136,6 +138,21 @@ def _compile(path: Path, model: Path) -> Any:
     except (ValueError, OSError) as error:
         told = " ".join(str(error).split())[:300]
         raise UserError(f"{path}: model: {model}: {told}") from None
+
+
+def _scale(model: Any, factor: float) -> None:
+    """Multiply all lengths of a compiled model that are looked at here."""
+    for name in (
+        "body_pos", "geom_pos", "geom_size", "geom_rbound", "site_pos", "site_size", "jnt_pos", "mesh_vert"
+    ):  # fmt: skip
+        getattr(model, name)[:] *= factor
+    for joint in range(model.njnt):
+        start, kind = int(model.jnt_qposadr[joint]), joint_kind(model, joint)
+        if kind == JOINT.mjJNT_SLIDE:
+            model.jnt_range[joint] *= factor
+            model.qpos0[start] *= factor
+        elif kind == JOINT.mjJNT_FREE:
+            model.qpos0[start : start + 3] *= factor
 
 
 def _joint(model: Any, name: str, words: PartWords, notes: Notes) -> int:
@@ -211,7 +228,8 @@ def _find_floor(found: FileModel, name: str) -> float:
 def _find_bounds(found: FileModel, declaration: Declaration) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper corner (x, y) of the home in the model's frame [m]."""
     if declaration.bounds is not None:
-        return np.array(declaration.bounds[:2]), np.array(declaration.bounds[2:])
+        low, high = np.array(declaration.bounds).reshape(2, 2) * declaration.scale
+        return low, high
     model = found.model
     clouds = [
         cloud(model, found.data, geom)[:, :2]

@@ -77,6 +77,11 @@ def make_opening(
     if not len(seen.boxes):
         source.notes.faults.append(f"parts.{name}: nothing but its handle collides")
         return None
+    if float(seen.boxes[:, 1, 0].max() - seen.handle[1, 0]) > LEVER:
+        source.notes.remarks.append(
+            f"parts.{name}: its handle is {seen.boxes[:, 1, 0].max() - seen.handle[1, 0]:.2f} m behind its "
+            "front: oracles pull drawers straight out and cannot push doors aside"
+        )
     seen, depth = _centred(seen, shut_in if not slides else None)
     travel = abs(source.opens_to[name] - source.closed[name])
     said = {

@@ -125,10 +125,13 @@ def measured(
     u, v = np.meshgrid(np.linspace(-half_x, half_x, GRID), np.linspace(-half_y, half_y, GRID))
     points = np.column_stack([x + c * u.ravel() - s * v.ravel(), y + s * u.ravel() + c * v.ravel()])
     room, filled, by = found.clearance, np.zeros(len(points), bool), ""
+    ground = np.zeros(len(points))
     for shape, title in shapes:
         over = shape.covers(points)
         if not over.any():
             continue
+        if shape.high <= z + TOP:
+            ground[over] = np.maximum(ground[over], shape.high)
         if shape.low > z + TOP:
             room = min(room, shape.low - z)
         elif shape.high > z + TOP:
@@ -139,5 +142,10 @@ def measured(
         notes.remarks.append(
             f"receptacles.{found.name}: {by} stands in {filled.mean():.0%} of it: mark the free part by a "
             "site"
+        )
+    gap = z - float(np.median(ground))
+    if gap > TOP:
+        notes.faults.append(
+            f"receptacles.{found.name}: it is {gap:.2f} m above what is solid: objects would fall"
         )
     return replace(found, clearance=room if clearance is None else clearance)

@@ -69,6 +69,19 @@ def test_parts_follow_from_joints_and_handles(spec):
             assert found == pytest.approx(told, abs=0.01)
 
 
+def test_a_model_of_another_scale(tmp_path):
+    half = read_home(
+        write_home(tmp_path, "half", WORDS.replace("model:", "scale: 0.5\nmodel:")).resolve()
+    )
+    home = half.spec.make(1, 0)
+    assert home.bounds == pytest.approx((0.0, 0.0, 2.6, 2.1))
+    assert home.receptacles["table"].position == pytest.approx((2.275, 0.55, 0.36))
+    assert half.spec.part("drawer").range == pytest.approx((0.0, 0.225))
+    assert half.spec.part("cooler").range == pytest.approx((0.0, math.radians(135)))
+    vase = [solid for solid in home.solids if solid.part == "vase"]
+    assert max(s.position[2] + s.size[2] for s in vase) == pytest.approx(0.35)
+
+
 def test_a_part_may_open_against_its_axis(tmp_path):
     turned = FURNITURE.replace('axis="1 0 0" range="0 0.45"', 'axis="-1 0 0" range="-0.45 0"')
     home = read_home(write_home(tmp_path, "turned", furniture=turned).resolve())
@@ -115,6 +128,7 @@ CHANGES = [
     ("model:", "objects: [spoon]\nmodel:", r"objects: no kind 'spoon'"),
     ("model:", "bounds: [1, 2]\nmodel:", r"bounds: x_min"),
     ("model:", "floor: tiles\nmodel:", r"floor: the model has no geom or site 'tiles'"),
+    ("model:", "scale: big\nmodel:", r"scale: a number is expected"),
     ("model:", "- model:", r"no YAML"),
 ]
 
@@ -135,6 +149,7 @@ MODELS = [
     ('axis="0 0 1"', 'axis="0 0 -1"', r"'cooler_hinge' opens clockwise"),
     ('range="0 135"', 'range="-20 135"', r"goes from .* say with closed"),
     ('pos="0.06 0 1.14"', 'pos="0.06 0 0.5"', r"receptacles\.in_cooler: .* fills it"),
+    ('pos="0.06 0 1.14"', 'pos="0.06 0 1.3"', r"in_cooler: it is 0\.16 m above what is solid"),
 ]
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import ndimage
 
+from rearrange.navigation.footprints import Floor, footprints_of
 from rearrange.navigation.occupancy import ROBOT_RADIUS
+from rearrange.navigation.reach import cut_off
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import ArticulatedPose, Receptacle
 from rearrange.scenes.spec import Door, Part
@@ -141,7 +143,7 @@ class Checks:
         for share in (0.5, 1.0):
             value = share * part.laid_open
             x, y = to_world(frame, part.handle_at(value))
-            if grid.clearance_at(x, y) < 0.0:
+            if self._is_solid(x, y, height):
                 self.remarks.append(
                     f"{at}: {value:.2f} {unit} open, its handle is in something solid"
                 )
@@ -150,6 +152,18 @@ class Checks:
             self.remarks.append(
                 f"{at}: the door is {part.width:.1f} m wide, more than an arm can swing"
             )
+
+    def _is_solid(self, x: float, y: float, z: float) -> bool:
+        """Whether something that stands still is at a point [m]."""
+        solids = [
+            solid
+            for solid in self.world.apartment.solids
+            if abs(solid.position[2] - z) < solid.size[1 + (solid.kind == "box")]
+        ]
+        rows = footprints_of(Floor("", (0.0, 0.0, 0.0, 0.0), solids=tuple(solids)))
+        return (
+            bool(cut_off(rows, np.array([x, y]), np.array([[x, y]])).any()) if len(rows) else False
+        )
 
     def _handle_height(self, part: Part) -> float:
         model = self.world.model

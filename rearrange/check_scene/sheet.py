@@ -41,7 +41,7 @@ def draw_sheet(world: ApartmentModel, robot: RobotSpec, checks: Checks) -> Sheet
     sheet.put(picture_from_above(world.apartment, ABOVE), GAP, HEADER + CAPTION, "from above")
     extent = np.asarray(world.grid.clearance.shape) * world.grid.cell
     scale = float(min(MAP[0] / extent[0], MAP[1] / extent[1]))
-    floor = draw_map(world.grid, scale, targets=[p[:2] for p in checks.objects.values()])
+    floor = draw_map(world.grid, scale, targets=[(p[0], p[1]) for p in checks.objects.values()])
     sheet.put(
         floor, 2 * GAP + ABOVE.width, HEADER + CAPTION, "floor; dark: too tight; red: objects"
     )

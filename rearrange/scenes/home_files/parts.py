@@ -186,12 +186,21 @@ def _handle(source: FileModel, name: str, words: PartWords) -> tuple[int, np.nda
             f"parts.{name}.handle: the model has no geom or site '{words.handle}': {told}"
         )
         return -1, None
+    for marked, part in source.part_of.items():  # the geom in which the site is
+        points = cloud(model, data, marked)
+        if part == name and source.collides(marked) and _holds(points, data.site_xpos[site]):
+            return marked, points
     half = np.maximum(model.site_size[site], 0.005)
     if model.site_type[site] == int(mujoco.mjtGeom.mjGEOM_SPHERE):
         half = np.full(3, half[0])
     signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     corners = (signs * half) @ data.site_xmat[site].reshape(3, 3).T
     return -1, corners + data.site_xpos[site]
+
+
+def _holds(points: np.ndarray, point: np.ndarray) -> bool:
+    """Whether a point is in the box around some others."""
+    return bool(((point >= points.min(axis=0)) & (point <= points.max(axis=0))).all())
 
 
 def _front(source: FileModel, geoms: Sequence[int], handle: np.ndarray, lever: np.ndarray) -> float:

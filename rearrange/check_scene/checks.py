@@ -1,4 +1,4 @@
-"""What is missing or odd in a home that has been read: floor, receptacles, parts and objects."""
+"""Checks of a home that has been read: floor, receptacles, parts and objects."""
 
 from __future__ import annotations
 

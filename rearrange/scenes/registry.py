@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, update_wrapper
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -85,16 +86,10 @@ def _is_file(homes: object) -> bool:
 @cache
 def _register_file(path: Path) -> str:
     """Make the home of a file known; its name."""
-    from rearrange.scenes.home_files import (
-        HomeError,
-        read_home,
-    )  # it reads with what is made of this registry
-
-    home = read_home(path)
-    if home.notes.faults:
-        raise HomeError(path, home.notes.faults)
-    register_homes(home.spec)
-    return home.spec.name
+    # By its name, since it reads with what is made of this registry
+    spec = import_module("rearrange.scenes.home_files").usable_home(path)
+    register_homes(spec)
+    return spec.name
 
 
 def collection_of(layout: int) -> tuple[str, str] | None:

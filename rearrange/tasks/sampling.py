@@ -17,6 +17,7 @@ from rearrange.scenes.apartment import Apartment, Receptacle
 from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.registry import (
     DEFAULT_HOMES,
+    VARIATION_COUNT,
     check_homes,
     check_split,
     layouts_of,
@@ -217,7 +218,7 @@ def _draw_place(source: str, rng: np.random.Generator) -> tuple[int, int]:
     """A random (layout, variation) of what `source_of` names."""
     homes, _, name = source.rpartition("/")
     layout = int(rng.choice(layouts_of(check_split(name), homes or DEFAULT_HOMES)))
-    return layout, int(rng.integers(spec_of_layout(layout).variations))
+    return layout, int(rng.integers(min(VARIATION_COUNT, spec_of_layout(layout).variations)))
 
 
 def empty_scene(source: str, rng: np.random.Generator) -> Scene:

@@ -100,6 +100,14 @@ def read_home(path: Path) -> FileHome:
     return FileHome(_spec(declaration, source, apartment, openings), notes, path)
 
 
+def usable_home(path: Path) -> SceneSpec:
+    """The kind of home of a YAML file, as `read_home`; raises HomeError also where it has faults."""
+    home = read_home(path)
+    if home.notes.faults:
+        raise HomeError(path, home.notes.faults)
+    return home.spec
+
+
 def _spec(
     declaration: Declaration, source: FileModel, apartment: Apartment, openings: list[Opening]
 ) -> SceneSpec:

@@ -1,4 +1,4 @@
-"""What of a model is only seen: meshes with their textures, and shapes that collide as boxes."""
+"""Geoms that are only seen: meshes with their textures, and shapes that collide as boxes."""
 
 from __future__ import annotations
 

@@ -39,6 +39,7 @@ from rearrange.scenes.registry import (
     LAYOUTS_OF,
     LAYOUTS_OF_SPLIT,
     VARIATION_COUNT,
+    check_homes,
     collection_of,
 )
 from rearrange.shipped import SHIPPED
@@ -57,7 +58,7 @@ def default_path(
     task: str, split: str, homes: str = DEFAULT_HOMES, robot: str = DEFAULT_ROBOT
 ) -> Path:
     """Where the episodes of a task and split are shipped or generated."""
-    folder = DIRECTORY / task if homes == DEFAULT_HOMES else DIRECTORY / task / homes
+    folder = DIRECTORY / task if homes == DEFAULT_HOMES else DIRECTORY / task / check_homes(homes)
     return (folder if robot == DEFAULT_ROBOT else folder / robot) / f"{split}.json.gz"
 
 
@@ -115,6 +116,7 @@ class EpisodeSet:
             raise UserError(
                 f"{found}: {error.strerror or error}: {_mend(task, split, homes)}"
             ) from None
+        homes = homes and check_homes(homes)
         loaded = _load(found, status.st_mtime_ns, status.st_size)
         for name, asked, there in (
             ("task", task, loaded.task),

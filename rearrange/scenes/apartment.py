@@ -20,6 +20,7 @@ OPEN_RECEPTACLES = (
     "counter_right",
 )
 BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT = 160, 68  # solids that an apartment may have
+VARIATION_COUNT = 21  # of a layout, at most
 
 
 @dataclass(frozen=True)

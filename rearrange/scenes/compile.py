@@ -61,6 +61,8 @@ def build_spec(apartment: Apartment) -> mujoco.MjSpec:
     _add_slots(spec, scene)
     for piece in scene.furniture:
         piece.build(spec)
+    if scene.looks is not None:
+        scene.looks(spec)
     _add_objects(spec, scene)
     write_apartment(spec, apartment)
     return spec

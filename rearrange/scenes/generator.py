@@ -25,6 +25,7 @@ from rearrange.scenes.registry import (
     kept_by_apartment,
     layouts_of,
     ranges_of,
+    spec_of_homes,
     spec_of_layout,
     split_of_layout,
 )
@@ -34,7 +35,9 @@ ATTEMPTS = 400
 
 def apartments_of_split(split: str, homes: str = DEFAULT_HOMES) -> list[tuple[int, int]]:
     """All (layout, variation) of "train", "val" or "test" of a collection of homes."""
-    return [(layout, v) for layout in layouts_of(split, homes) for v in range(VARIATION_COUNT)]
+    return [
+        (n, v) for n in layouts_of(split, homes) for v in range(spec_of_homes(homes).variations)
+    ]
 
 
 @kept_by_apartment

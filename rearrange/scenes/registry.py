@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, update_wrapper
+from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from rearrange.entry_points import load
 from rearrange.errors import UserError
+from rearrange.scenes.apartment import VARIATION_COUNT as VARIATION_COUNT  # asked for here
 from rearrange.scenes.spec import SceneSpec
 
 # Two collections of homes: eleven plans drawn by hand, and plans without end. A layout is the number of a plan.
@@ -20,7 +23,7 @@ LAYOUTS_OF: dict[str, Mapping[str, Sequence[int]]] = {
 }
 LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
 DEFAULT_HOMES = GENERATED  # where nobody says which: the one place that decides
-VARIATION_COUNT = 21
+FILE_ENDINGS = (".yaml", ".yml")  # of a path that stands in place of a collection's name
 GROUP = "rearrange.homes"  # of other packages' entry points; each names a SceneSpec
 
 
@@ -28,7 +31,7 @@ class _Collections:
     """Names of all collections of homes, also those of other packages; asked for when they are needed."""
 
     def __contains__(self, name: object) -> bool:
-        return name in LAYOUTS_OF or name in tuple(self)
+        return name in LAYOUTS_OF or _is_file(name) or name in tuple(self)
 
     def __iter__(self) -> Iterator[str]:
         _load_others()
@@ -38,7 +41,10 @@ class _Collections:
 HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
     "default": DEFAULT_HOMES,
     "choices": _Collections(),
-    "help": f"eleven plans drawn by hand, or plans without end; default: {DEFAULT_HOMES}",
+    "help": (
+        "eleven plans drawn by hand, or plans without end, or the YAML file of your own home; "
+        f"default: {DEFAULT_HOMES}"
+    ),
 }
 # Of the generated apartments, which are too many, a process keeps so many: more than the worlds that a worker
 # steps. Each takes about a megabyte with its grid and its model.
@@ -47,10 +53,10 @@ KEPT_COUNT = 64
 
 def layouts_of(split: str, homes: str = DEFAULT_HOMES) -> Sequence[int]:
     """The layouts of a split of a collection of homes; raises UserError if there is no such thing."""
-    check_homes(homes)
-    if split not in LAYOUTS_OF[homes]:
-        raise UserError(f"split must be one of {', '.join(LAYOUTS_OF[homes])}, not '{split}'")
-    return LAYOUTS_OF[homes][split]
+    splits = LAYOUTS_OF[check_homes(homes)]
+    if split not in splits:
+        raise UserError(f"split must be one of {', '.join(splits)}, not '{split}'")
+    return splits[split]
 
 
 def check_split(split: str) -> str:
@@ -61,10 +67,29 @@ def check_split(split: str) -> str:
 
 
 def check_homes(homes: str) -> str:
-    """Return the name of a collection of homes or raise a UserError that lists those that exist."""
+    """Return the name of a collection of homes or raise a UserError that lists those that exist.
+
+    A path of a YAML file is read, and the name of its home returned; see docs/homes.md.
+    """
+    if _is_file(homes):
+        return _register_file(Path(homes).resolve())
     if homes not in HOMES["choices"]:
-        raise UserError(f"homes must be one of {', '.join(LAYOUTS_OF)}, not '{homes}'")
+        there = ", ".join(LAYOUTS_OF)
+        raise UserError(f"homes must be one of {there}, or the YAML file of a home, not '{homes}'")
     return homes
+
+
+def _is_file(homes: object) -> bool:
+    return isinstance(homes, str) and homes.endswith(FILE_ENDINGS)
+
+
+@cache
+def _register_file(path: Path) -> str:
+    """Make the home of a file known; its name."""
+    # By its name, since it reads with what is made of this registry
+    spec = import_module("rearrange.scenes.home_files").usable_home(path)
+    register_homes(spec)
+    return spec.name
 
 
 def collection_of(layout: int) -> tuple[str, str] | None:

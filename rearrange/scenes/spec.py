@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.scenes.apartment import Apartment, ArticulatedPose
+from rearrange.scenes.apartment import VARIATION_COUNT, Apartment, ArticulatedPose
 from rearrange.scenes.objects import ObjectKind
 
 Point = tuple[float, float]
@@ -190,6 +190,8 @@ class SceneSpec:
         box_count: Static boxes that a home may have.
         cylinder_count: Likewise cylinders.
         labels: Receptacle -> its name for people, where that does not follow from its name.
+        variations: How many of each layout are drawn; fewer than 21 where they would look alike.
+        looks: Adds to a MuJoCo spec what is only seen, the same in every home of the kind.
     """
 
     name: str
@@ -201,6 +203,8 @@ class SceneSpec:
     box_count: int
     cylinder_count: int
     labels: Mapping[str, str] = field(default_factory=dict)
+    variations: int = VARIATION_COUNT
+    looks: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
         """Raise a UserError where something is missing."""

@@ -18,6 +18,7 @@ from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     VARIATION_COUNT,
+    check_homes,
     check_split,
     layouts_of,
     spec_of_layout,
@@ -200,8 +201,7 @@ def source_of(split: str, homes: str = DEFAULT_HOMES) -> str:
         UserError: Unknown split or collection of homes.
     """
     check_split(split)
-    layouts_of(split, homes)
-    return f"{homes}/{split}"
+    return f"{check_homes(homes)}/{split}"
 
 
 def at_home(source: str, seed: Sequence[int]) -> str:
@@ -218,7 +218,7 @@ def _draw_place(source: str, rng: np.random.Generator) -> tuple[int, int]:
     """A random (layout, variation) of what `source_of` names."""
     homes, _, name = source.rpartition("/")
     layout = int(rng.choice(layouts_of(check_split(name), homes or DEFAULT_HOMES)))
-    return layout, int(rng.integers(VARIATION_COUNT))
+    return layout, int(rng.integers(min(VARIATION_COUNT, spec_of_layout(layout).variations)))
 
 
 def empty_scene(source: str, rng: np.random.Generator) -> Scene:

@@ -35,7 +35,6 @@ from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     GENERATED,
     HOMES,
-    VARIATION_COUNT,
     layouts_of,
     spec_of_homes,
 )
@@ -46,6 +45,7 @@ from rearrange.view.episode_sheet import contact_sheet, run_on, running
 from rearrange.view.home_sheet import home_sheet
 
 PLANS = "homes"  # what is shown instead of a task
+COUNT = 24  # of them, where nobody says
 
 
 def open_viewer(world: RearrangeEnv, actions: str, seed: int) -> None:
@@ -113,7 +113,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--output", type=output_file, metavar="PATH.png", help="instead of runs/view/"
     )
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="run on and show it")
-    parser.add_argument("--count", type=int, default=24, metavar="N", help="of homes (24)")
+    parser.add_argument("--count", type=int, metavar="N", help="of homes (24, or all there are)")
     parser.add_argument("--homes", **HOMES)
     parser.set_defaults(homes=None)
     parser.add_argument("--robot", default=DEFAULT_ROBOT, metavar="NAME", help="who acts")
@@ -160,14 +160,16 @@ def save(sheet: Sheet | Image.Image, path: Path) -> None:
 def sheet_of_homes(options: argparse.Namespace) -> Picture:
     """Homes of a split, each of another plan as long as there are plans."""
     layouts = layouts_of(options.split, options.homes)
-    most = len(layouts) * VARIATION_COUNT
+    spec = spec_of_homes(options.homes)
+    most = len(layouts) * spec.variations
+    if options.count is None:
+        options.count = min(COUNT, most)
     if not 1 <= options.count <= most:
         raise UserError(f"--count must be 1 to {most}, found {options.count}")
     rejected: Counter[str] = Counter()
-    spec = spec_of_homes(options.homes)
     make = partial(draw_apartment, rejected=rejected) if spec is APARTMENT else spec.make
     homes = [
-        make(layouts[i % len(layouts)], i // len(layouts) % VARIATION_COUNT)
+        make(layouts[i % len(layouts)], i // len(layouts) % spec.variations)
         for i in range(options.seed, options.seed + options.count)
     ]
     if options.homes == GENERATED:

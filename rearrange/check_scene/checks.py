@@ -1,0 +1,198 @@
+"""Checks of a home that has been read: floor, receptacles, parts and objects."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import ndimage
+
+from rearrange.navigation.footprints import Floor, footprints_of
+from rearrange.navigation.occupancy import ROBOT_RADIUS
+from rearrange.navigation.reach import cut_off
+from rearrange.robot import RobotSpec
+from rearrange.scenes.apartment import ArticulatedPose, Receptacle
+from rearrange.scenes.spec import Door, Part
+from rearrange.sim.apartment_model import ApartmentModel
+from rearrange.tasks.fitness import can_stand_near
+from rearrange.tasks.sampling import HEADROOM, Scene
+
+LEAST_FLOOR = 1.0  # [m2] on which the robot can stand, without which a home is of no use
+WORTH_A_WORD = 0.2  # [m2] of free floor that the robot cannot get to
+HEIGHTS = (0.2, 1.35)  # at which oracles were seen to pick and place [m]
+PLACES = 5  # along each side of a receptacle
+BEFORE = 0.4  # from where one should stand before a part to where one can [m]
+
+
+@dataclass
+class Checks:
+    """Looks at one home.
+
+    Attributes:
+        world: The home, compiled.
+        robot: Who shall act there.
+        facts: What it is, line by line.
+        faults: Why it cannot be used.
+        remarks: What is odd.
+        objects: Slot -> pose, where objects found room.
+    """
+
+    world: ApartmentModel
+    robot: RobotSpec
+    facts: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    objects: dict[int, tuple[float, ...]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Look at everything."""
+        home, scene = self.world.apartment, self.world.scene
+        width, depth = home.bounds[2:]
+        kinds = len(set(scene.slot_kinds))
+        self.facts.append(
+            f"{scene.name}: {width:.1f} m by {depth:.1f} m, {len(home.solids)} solids, "
+            f"{len(home.receptacles)} receptacles, {len(scene.parts)} parts that open, "
+            f"{len(scene.objects)} objects of {kinds} kinds"
+        )
+        if not self._floor():
+            return
+        reached = [self._receptacle(place) for place in home.receptacles.values()]
+        if not any(reached):
+            self.faults.append("receptacles: the robot gets at none of them")
+        for part in scene.parts:
+            self._part(part)
+        self._objects()
+
+    def _floor(self) -> bool:
+        """Whether there is floor to drive on."""
+        grid = self.world.grid
+        area = grid.cell**2
+        free = float(grid.island.sum()) * area
+        self.facts.append(f"floor: the robot's centre has {free:.1f} m2 to stand on")
+        if free < LEAST_FLOOR:
+            self.faults.append(
+                f"floor: {free:.1f} m2 for the robot's centre, at least {LEAST_FLOOR:g} are needed: is there a "
+                "mesh that fills the room, or are bounds: too narrow?"
+            )
+            return False
+        elsewhere = (grid.clearance >= ROBOT_RADIUS) & ~grid.island
+        labels, count = ndimage.label(elsewhere)  # pyright: ignore[reportGeneralTypeIssues]
+        for k in range(1, count + 1):
+            cells = np.argwhere(labels == k)
+            if len(cells) * area > WORTH_A_WORD:
+                x, y = grid.center_of(cells[len(cells) // 2]).tolist()
+                self.remarks.append(
+                    f"floor: {len(cells) * area:.1f} m2 around ({x:.1f}, {y:.1f}) are free, and the robot, "
+                    f"{2 * ROBOT_RADIUS:.1f} m wide, cannot get there"
+                )
+        return True
+
+    def _receptacle(self, place: Receptacle) -> bool:
+        """Whether the robot gets at it, and objects fit."""
+        at = f"receptacles.{place.name}"
+        points = _points(place)
+        reached = np.array([can_stand_near(self.world.grid, (x, y)) for x, y in points.tolist()])
+        height = place.position[2]
+        self.facts.append(
+            f"{at}: {2 * place.half_extents[0]:.2f} m by {2 * place.half_extents[1]:.2f} m, "
+            f"{height:.2f} m high, {_free(place.clearance)}, within reach: {reached.mean():.0%}"
+        )
+        if not reached.any():
+            self.remarks.append(f"{at}: there is no place to stand from which the arm reaches it")
+        elif reached.mean() < 0.5:
+            self.remarks.append(f"{at}: the arm reaches {reached.mean():.0%} of it")
+        if not HEIGHTS[0] <= height <= HEIGHTS[1]:
+            self.remarks.append(
+                f"{at}: it is {height:.2f} m high, and arms work from {HEIGHTS[0]} to {HEIGHTS[1]} m"
+            )
+        fitting = [
+            kind.title
+            for kind in dict.fromkeys(self.world.scene.objects)
+            if 2 * kind.half_height + HEADROOM <= place.clearance
+            and kind.footprint_radius <= min(place.half_extents)
+        ]
+        if not fitting:
+            self.remarks.append(f"{at}: no object fits ({_free(place.clearance)})")
+        return bool(reached.any() and fitting)
+
+    def _part(self, part: Part) -> None:
+        """Whether one can stand before it, and it has room to open."""
+        at = f"parts.{part.name}"
+        home, grid = self.world.apartment, self.world.grid
+        frame = self.world.scene.frame_of(home, part.name)
+        unit = "rad" if part.turns else "m"
+        height = self._handle_height(part)
+        self.facts.append(
+            f"{at}: a {'door' if part.turns else 'drawer'} that opens by {part.range[1]:.2f} {unit}, its "
+            f"handle {height:.2f} m high; tasks: {', '.join(part.tasks) or 'none'}"
+        )
+        if not HEIGHTS[0] <= height <= HEIGHTS[1]:
+            self.remarks.append(
+                f"{at}: its handle is {height:.2f} m high, and arms work from {HEIGHTS[0]} to "
+                f"{HEIGHTS[1]} m"
+            )
+        x, y = to_world(frame, part.before(0.0))
+        nearest = grid.nearest_navigable(x, y)
+        if math.dist(nearest, (x, y)) > BEFORE:
+            self.remarks.append(f"{at}: the robot cannot stand before it, at ({x:.1f}, {y:.1f})")
+        if not can_stand_near(grid, to_world(frame, part.handle_at(0.0))):
+            self.remarks.append(
+                f"{at}: there is no place to stand from which the arm reaches its handle"
+            )
+        for share in (0.5, 1.0):
+            value = share * part.laid_open
+            x, y = to_world(frame, part.handle_at(value))
+            if self._is_solid(x, y, height):
+                self.remarks.append(
+                    f"{at}: {value:.2f} {unit} open, its handle is in something solid"
+                )
+                break
+        if isinstance(part, Door) and part.width > 1.0:
+            self.remarks.append(
+                f"{at}: the door is {part.width:.1f} m wide, more than an arm can swing"
+            )
+
+    def _is_solid(self, x: float, y: float, z: float) -> bool:
+        """Whether something that stands still is at a point [m]."""
+        solids = [
+            solid
+            for solid in self.world.apartment.solids
+            if abs(solid.position[2] - z) < solid.size[1 + (solid.kind == "box")]
+        ]
+        rows = footprints_of(Floor("", (0.0, 0.0, 0.0, 0.0), solids=tuple(solids)))
+        return (
+            bool(cut_off(rows, np.array([x, y]), np.array([[x, y]])).any()) if len(rows) else False
+        )
+
+    def _handle_height(self, part: Part) -> float:
+        model = self.world.model
+        return float(model.geom(f"handle_{part.name}").pos[2])
+
+    def _objects(self) -> None:
+        """How many objects find room together."""
+        scene = Scene(self.world.apartment, self.world.grid)
+        count = len(self.world.scene.objects)
+        scene.add_clutter(range(count), np.random.default_rng(0))
+        self.objects = scene.objects
+        self.facts.append(f"objects: {len(scene.objects)} of {count} find room on open receptacles")
+        if not scene.objects:
+            self.faults.append("objects: none finds room on an open receptacle")
+
+
+def to_world(frame: ArticulatedPose, point: tuple[float, float]) -> tuple[float, float]:
+    """A point of the floor plane in the frame of furniture, in the world [m]."""
+    (u, v), c, s = point, math.cos(frame.yaw), math.sin(frame.yaw)
+    return frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
+
+
+def _points(place: Receptacle) -> np.ndarray:
+    """Points of the floor plane under a receptacle [N, 2], m."""
+    u, v = (np.linspace(-half, half, PLACES) for half in place.half_extents)
+    grid = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
+    c, s = math.cos(place.yaw), math.sin(place.yaw)
+    return grid @ np.array([[c, s], [-s, c]]) + place.position[:2]
+
+
+def _free(clearance: float) -> str:
+    return "open above" if clearance > 3.0 else f"{clearance:.2f} m of room above"

@@ -1,0 +1,105 @@
+"""Geoms that are only seen: meshes with their textures, and shapes that collide as boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from rearrange.scenes.home_files.model import FileModel
+
+_ROLE = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
+_MESH = mujoco.mjtGeom.mjGEOM_MESH
+_DRAWN = (*range(int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_BOX) + 1), int(_MESH))
+CEILING_GROUP, CEILING = (
+    3,
+    1.9,
+)  # what begins higher than so many metres is left out in views from above
+
+
+def add_look(
+    spec: Any, body: Any, source: FileModel, geom: int, position: np.ndarray, rotation: np.ndarray
+) -> None:
+    """Add to a body a geom that shows what one of the model shows, and that nothing can touch.
+
+    Args:
+        spec: To which the body belongs; meshes and textures are added to it once.
+        body: Of the home.
+        source: The model.
+        geom: Which geom.
+        position: Of the geom in the body's frame [3], m.
+        rotation: Likewise [3, 3].
+    """
+    model, kind = source.model, int(source.model.geom_type[geom])
+    if kind not in _DRAWN or kind == int(mujoco.mjtGeom.mjGEOM_HFIELD):
+        return
+    quaternion = np.empty(4)
+    mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(rotation).ravel())
+    fields: dict[str, Any] = {"size": model.geom_size[geom]}
+    if kind == int(_MESH):
+        fields = {"meshname": _mesh(spec, model, int(model.geom_dataid[geom]))}
+        material = _material(spec, model, int(model.geom_matid[geom]))
+        if material:
+            fields["material"] = material
+    high = source.data.geom_xpos[geom, 2] - model.geom_rbound[geom]
+    body.add_geom(
+        type=mujoco.mjtGeom(kind),
+        pos=position,
+        quat=quaternion,
+        rgba=source.color(geom),
+        contype=0,
+        conaffinity=0,
+        mass=0.0,
+        group=CEILING_GROUP if high > CEILING and kind != int(_MESH) else 0,
+        **fields,
+    )
+
+
+def _mesh(spec: Any, model: Any, i: int) -> str:
+    """Name of a mesh in the spec, added where it is not there yet."""
+    name = f"home_mesh_{i}"
+    if spec.mesh(name) is not None:
+        return name
+
+    def part(values: Any, kind: str, faces: str) -> tuple[np.ndarray, np.ndarray]:
+        first, count = getattr(model, f"mesh_{kind}adr")[i], getattr(model, f"mesh_{kind}num")[i]
+        start, rows = model.mesh_faceadr[i], model.mesh_facenum[i]
+        return values[first : first + count], getattr(model, faces)[start : start + rows]
+
+    vertices, corners = part(model.mesh_vert, "vert", "mesh_face")
+    normals, normal_corners = part(model.mesh_normal, "normal", "mesh_facenormal")
+    mesh = spec.add_mesh(name=name, inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+    mesh.uservert, mesh.userface = vertices.ravel().tolist(), corners.ravel().tolist()
+    mesh.usernormal = normals.ravel().tolist()
+    mesh.userfacenormal = normal_corners.ravel().tolist()
+    if model.mesh_texcoordadr[i] >= 0:
+        points, point_corners = part(model.mesh_texcoord, "texcoord", "mesh_facetexcoord")
+        mesh.usertexcoord = points.ravel().tolist()
+        mesh.userfacetexcoord = point_corners.ravel().tolist()
+    return name
+
+
+def _material(spec: Any, model: Any, i: int) -> str:
+    """Name of a material with a flat texture in the spec, added where it is not there yet; "" without."""
+    texture = int(model.mat_texid[i, _ROLE]) if i >= 0 else -1
+    if texture < 0 or model.tex_type[texture] != int(mujoco.mjtTexture.mjTEXTURE_2D):
+        return ""
+    name = f"home_material_{i}"
+    if spec.material(name) is None:
+        material = spec.add_material(name=name, rgba=model.mat_rgba[i])
+        material.texrepeat = model.mat_texrepeat[i]
+        material.textures[_ROLE] = _texture(spec, model, texture)
+    return name
+
+
+def _texture(spec: Any, model: Any, i: int) -> str:
+    name = f"home_texture_{i}"
+    if spec.texture(name) is None:
+        height, width = int(model.tex_height[i]), int(model.tex_width[i])
+        channels, start = int(model.tex_nchannel[i]), int(model.tex_adr[i])
+        texels = model.tex_data[start : start + height * width * channels]
+        texture = spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D)
+        texture.width, texture.height, texture.nchannel = width, height, channels
+        texture.data = texels.tobytes()
+    return name

@@ -1,0 +1,71 @@
+"""Episodes in a home from files, see tests/helpers/file_home.py."""
+
+import os
+import pickle
+from dataclasses import replace
+
+import gymnasium
+import numpy as np
+import pytest
+
+from rearrange.env import RearrangeEnv
+from rearrange.episodes import EpisodeSet
+from rearrange.scenes import registry
+from rearrange.scenes.home_files import read_home
+from rearrange.scenes.registry import spec_of_homes, unregister_homes
+from rearrange.sim import SimulatorConfig
+from rearrange.tasks import make_task
+from rearrange.tasks.sampling import at_home, source_of
+from rearrange.view.command import main as view
+from tests.helpers.file_home import write_home
+
+SMALL = SimulatorConfig(camera_size=16)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    found = write_home(tmp_path_factory.mktemp("villa"), "villa").resolve()
+    yield str(found)
+    registry._register_file.cache_clear()
+    unregister_homes(read_home(found).spec)
+
+
+@pytest.mark.parametrize("task", ["pick", "place", "open_cab", "close_fridge"])
+def test_episodes_are_sampled_and_played(path, task):
+    env = RearrangeEnv(task, split="val", simulator=SMALL, homes=path)
+    observation, _ = env.reset(seed=0)
+    assert env.apartment.bounds[2:] == pytest.approx((5.2, 4.2))
+    assert observation["head_depth"].std() > 0.0
+    env.action_space.seed(0)
+    for _ in range(3):
+        observation, *_ = env.step(env.action_space.sample())
+    assert env.observation_space.contains(observation)
+
+
+def test_gymnasium_makes_it_from_a_path(path):
+    env = gymnasium.make("rearrange/Pick-v0", homes=path, split="train", camera_size=16)
+    env.reset(seed=3)
+    env.close()
+
+
+def test_a_source_of_episodes_has_its_name(path):
+    assert source_of("val", path) == "villa/val"
+    assert at_home(source_of("val", path), (0, 0)).count("/") == 3
+
+
+def test_its_episodes_are_saved_under_its_name(path, tmp_path):
+    task, rng = make_task("pick", scene=spec_of_homes(path)), np.random.default_rng(0)
+    episodes = [
+        replace(task.sample_episode("villa/val", rng), episode_id=f"val/{k}") for k in range(2)
+    ]
+    assert {episode.variation for episode in episodes} == {0}
+    file = tmp_path / "val.json.gz"
+    EpisodeSet.of("pick", "val", 0, "a test", episodes).save(file)
+    assert EpisodeSet.load(file, "pick", "val", path).homes == "villa"
+    assert pickle.loads(pickle.dumps(episodes[0])) == episodes[0]
+
+
+def test_view_draws_it(path, tmp_path):
+    sheet = tmp_path / "sheet.png"
+    assert view(["homes", "--homes", path, "--output", str(sheet)]) == 0
+    assert os.path.getsize(sheet) > 1000

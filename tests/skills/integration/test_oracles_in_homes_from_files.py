@@ -1,0 +1,45 @@
+"""Oracles in a home from files, see tests/helpers/file_home.py."""
+
+import pytest
+
+from rearrange.env import RearrangeEnv
+from rearrange.scenes import registry
+from rearrange.scenes.home_files import read_home
+from rearrange.scenes.registry import unregister_homes
+from rearrange.sim import SimulatorConfig
+from skills.oracle.skill import ORACLE_TIMEOUT, OracleSkill
+from skills.players import argument_of
+from tests.helpers.file_home import write_home
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    found = write_home(tmp_path_factory.mktemp("lodge"), "lodge").resolve()
+    yield str(found)
+    registry._register_file.cache_clear()
+    unregister_homes(read_home(found).spec)
+
+
+@pytest.mark.parametrize("task", ["pick", "place", "open_cab", "open_fridge", "close_fridge"])
+def test_its_things_are_moved(path, task):
+    env = RearrangeEnv(task, split="val", simulator=SimulatorConfig(camera_size=8), homes=path)
+    env.reset(seed=0)
+    oracle, done, steps = OracleSkill(task), False, 0
+    oracle.reset(env, argument_of(task, env.episode))
+    while not done and steps < ORACLE_TIMEOUT:
+        env.simulator.step(oracle.act(env)[None])
+        done, steps = oracle.done(env), steps + 1
+    assert done
+    state, slot = env.state, env.episode.targets[0].slot
+    if task == "pick":
+        assert state.held_object[0] == slot
+    elif task == "place":
+        assert state.held_object[0] == -1
+        assert state.object_position[0, slot] == pytest.approx(
+            env.episode.targets[0].goal, abs=0.15
+        )
+    else:
+        scene = state.scene
+        part = scene.part(env.episode.target_joint)
+        value = state.articulated_joints[0, scene.index(part.name)]
+        assert value > part.opened_beyond if task.startswith("open") else value < 0.05

@@ -20,7 +20,7 @@ from rearrange.tasks.sampling import HEADROOM, Scene
 
 LEAST_FLOOR = 1.0  # [m2] on which the robot can stand, without which a home is of no use
 WORTH_A_WORD = 0.2  # [m2] of free floor that the robot cannot get to
-HEIGHTS = (0.2, 1.35)  # at which oracles were seen to pick and place [m]
+HEIGHTS = (0.2, 1.35)  # at which Fetch works, roughly; not measured [m]
 PLACES = 5  # along each side of a receptacle
 BEFORE = 0.4  # from where one should stand before a part to where one can [m]
 

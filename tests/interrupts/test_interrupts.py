@@ -8,7 +8,7 @@ import time
 import pytest
 
 from interrupts import INTERRUPTED, end, is_command
-from tests.helpers import ROOT
+from tests.helpers import ROOT, hear_ctrl_c
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,9 @@ def test_programs_of_others_keep_their_handler():
 
 def test_ctrl_c_while_a_command_imports_is_one_line():
     command = [sys.executable, "-m", "planner.eval", "tidy_house"]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c
+    )
     status = f"/proc/{process.pid}/status"
     while (
         True

@@ -85,7 +85,7 @@ def test_senseless_settings_are_refused_in_one_line():
         make_environments(train.load_settings("pointnav", ["agent.radius=2"]))
     with pytest.raises(UserError, match=r"task\.success_distance must be positive"):
         make_environments(train.load_settings("pointnav", ["task.success_distance=0"]))
-    with pytest.raises(UserError, match="homes must be one of classic, generated, not"):
+    with pytest.raises(UserError, match=r"homes must be one of classic, generated, .*, not"):
         make_environments(train.load_settings("flee", ["homes=moon"]))
     with pytest.raises(VerUserError, match=r"unknown key 'task.speed'.*task.success_reward"):
         train.load_settings("pointnav", ["task.speed=2"])

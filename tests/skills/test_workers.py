@@ -11,6 +11,7 @@ import pytest
 
 from rearrange.errors import UserError
 from skills.workers import play_in_workers
+from tests.helpers import hear_ctrl_c
 
 
 class Doubler:
@@ -69,6 +70,7 @@ def test_ctrl_c_ends_all_processes_with_one_line(tmp_path):
         [sys.executable, str(tmp_path / "slow.py")],
         env=os.environ | {"PYTHONPATH": os.getcwd()},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=hear_ctrl_c,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"

@@ -14,6 +14,7 @@ NUMBERS = ["word", "nan", "inf", "", "-1", "9" * 30]
 GOOD = {  # what has to stand before the options
     **{name: ["pick"] for name in ("train", "eval", "film", "live", "view", "record")},
     "plan": ["tidy_house"],
+    "check-scene": ["home.yaml"],
     "episodes": ["generate", "pick"],
     "completion": ["bash"],
     "plot": ["run", "--output", "a.png"],

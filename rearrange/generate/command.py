@@ -82,7 +82,9 @@ def main(arguments: Sequence[str]) -> int:
 def generate(options: argparse.Namespace) -> int:
     """Make one file."""
     from rearrange.generate import production  # compiles kernels: only when needed
+    from rearrange.tasks import default_config
 
+    default_config(options.task)  # an unknown task is told before anything else
     asked = options.task, options.split, options.episodes, options.seed, options.homes
     order = production.Order(*asked, options.robot)
     path = options.output or default_path(order.task, order.split, order.homes, order.robot)

@@ -13,7 +13,7 @@ import numpy as np
 from live.page import Page
 from skills.peek import FILE, Peek
 
-LOOKS, READS = 1 / 50, 2.0  # [s] between looks at the world, and at the curves
+LOOKS, READS = 1 / 20, 2.0  # [s] between looks at the world, and at the curves
 POINTS = 400  # of a curve, at most
 # Of a row in metrics.jsonl: how they are called, and the least and largest that is drawn
 CURVES: dict[str, tuple[str, tuple[float | None, float | None]]] = {

@@ -32,7 +32,7 @@ from skills.sight import AgentEye, Sight, WorldEye
 from ver.run_lock import RunLock
 
 SIZE = 2**21  # bytes; a picture of 512 x 512 pixels and all poses
-INTERVAL = 1 / 20  # [s] between sights
+INTERVAL = 1 / 10  # [s] between sights: each costs the training
 ASK = struct.Struct("<dq")  # until when somebody looks [s since 1970], at which environment
 TOLD = struct.Struct("<qqI")  # how many sights there have been, bytes and checksum of the last
 MADE = struct.Struct("<qq")  # how many environments there are, and the training's process

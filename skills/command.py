@@ -13,6 +13,7 @@ import rearrange.command_line
 import rearrange.errors
 import ver.errors
 from atomic_files import write_whole
+from rearrange.shipped import SHIPPED
 
 USER_ERRORS = (rearrange.errors.UserError, ver.errors.UserError)
 
@@ -49,9 +50,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def short_path(path: str | Path) -> str:
-    """A path as it is told: relative to the working directory if it lies below."""
-    path, here = Path(path), Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    """A path as it is told: relative to the working directory, or to what is shipped, if it lies below."""
+    path = Path(path)
+    for folder in (Path.cwd(), SHIPPED):
+        if path.is_relative_to(folder):
+            return str(path.relative_to(folder))
+    return str(path)
 
 
 def machine() -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 import rearrange.errors
 import ver.errors
 from rearrange.command_line import output_file, output_folder
+from rearrange.shipped import SHIPPED
 from skills.command import (
     counted,
     run_command,
@@ -57,6 +58,8 @@ def test_paths_are_told_from_here(tmp_path, monkeypatch):
     assert short_path(tmp_path / "a" / "b.json") == "a/b.json"
     assert short_path("oracle") == "oracle"
     assert short_path(tmp_path.parent / "b.json") == str(tmp_path.parent / "b.json")
+    shipped = SHIPPED / "data" / "checkpoints" / "pick.safetensors"  # of a wheel, too
+    assert short_path(shipped) == "data/checkpoints/pick.safetensors"
 
 
 def test_lists_of_plain_values_take_one_line(tmp_path):

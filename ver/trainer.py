@@ -82,8 +82,8 @@ class Trainer:
     ):
         self._system = checked_system(config)
         self.make_env: Any = any_environment(make_env)
-        alone = callable(self.make_env)
-        if not (alone or self._system.together):
+        one_by_one = callable(self.make_env)
+        if not (one_by_one or self._system.together):
             raise UserError(
                 f"these worlds are stepped together only: choose system=batched, not {config.system}."
             )

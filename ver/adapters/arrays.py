@@ -154,13 +154,14 @@ def _array_of(space: spaces.Space, key: str) -> tuple[Any, ...]:
             "MultiDiscrete, MultiBinary, or a Dict or Tuple of these"
         )
     first = np.cumsum(counts) - counts - starts  # column of choice 0 of each
+    size = int(counts.sum())
 
     def one_hot(value: Any) -> np.ndarray:
-        columns = np.zeros(int(counts.sum()), np.float32)
+        columns = np.zeros(size, np.float32)
         columns[first + np.ravel(value)] = 1.0
         return columns
 
-    return (int(counts.sum()),), np.float32, one_hot, 0.0, 1.0
+    return (size,), np.float32, one_hot, 0.0, 1.0
 
 
 def _array_of_box(space: spaces.Box) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """Brax's worlds: robots in JAX, many at once, on a GPU or a CPU.
 
-`python -m pip install brax` brings them. They are stepped together, and JAX hands what they show over to torch
+`python -m pip install brax` brings them, best into an environment of its own: its MuJoCo is not that of
+`rearrange`. They are stepped together, and JAX hands what they show over to torch
 without a copy:
 
     from ver import Trainer, TrainerConfig
@@ -20,9 +21,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ver.adapters.arrays import OBSERVATION
 from ver.errors import UserError
-
-OBSERVATION = "observation"  # its key
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """mjlab's worlds: robots on mujoco-warp, many at once, on a GPU or a CPU.
 
-`python -m pip install mjlab` brings them. They are stepped together, and what they show stays on their device:
+`python -m pip install mjlab` brings them, best into an environment of its own: its MuJoCo is not that of
+`rearrange`. They are stepped together, and what they show stays on their device:
 
     from ver import Trainer, TrainerConfig
     from ver.adapters.mjlab_worlds import MjlabWorlds

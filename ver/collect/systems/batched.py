@@ -184,16 +184,15 @@ class BatchedCollector(Collector):
 
     def _readable(self, key: str, values: Any) -> Any:
         """Observations [N, ...] as the engine reads them: a tensor on the policy's device, or an array."""
-        dtype = np.dtype(str(self._policy.observation_space[key].dtype))
         if not isinstance(values, Tensor):
-            return np.asarray(values, dtype)
+            return np.asarray(values, self._policy.observation_space[key].dtype)
         device = self.buffer.device
         if values.device.type not in ("cpu", device.type):
             raise UserError(
                 f"the observation '{key}' is on {values.device}, the policy on {device}: "
                 f"set device={values.device.type}"
             )
-        values = values.detach().to(torch.from_numpy(np.zeros(0, dtype)).dtype)
+        values = values.detach().to(self.buffer.observations[key].dtype)
         return values if values.device.type == device.type else values.numpy()
 
     def _show_final(self, cut: np.ndarray, infos: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
-from skills.validation import read_validation
+from skills.validation import read_log, read_validation
 from ver import UserError
 
 TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
@@ -28,7 +28,7 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
         last = rows[-1] if rows else {"steps": 0.0, "seconds": 0.0}
         rows += [
             row | {name: row[name] + last[name] for name in ("steps", "seconds") if name in row}
-            for row in _read_log(log)
+            for row in read_log(log)
         ]
     return rows
 
@@ -41,16 +41,6 @@ def _logs(run: Path) -> list[Path]:
     if not logs:
         raise UserError(f"no metrics.jsonl in {run}: give the directory of a training run")
     return logs
-
-
-def _read_log(path: Path) -> list[dict[str, Any]]:
-    """Rows of a log; a run that was resumed overwrites what came after its checkpoint."""
-    rows: dict[float, dict[str, Any]] = {}
-    for line in path.read_text().splitlines():
-        row = json.loads(line)
-        rows = {steps: old for steps, old in rows.items() if steps < row["steps"]}
-        rows[row["steps"]] = row
-    return list(rows.values())
 
 
 def steps_are_decisions(run: Path) -> bool:
@@ -68,7 +58,7 @@ def validation_points(run: Path) -> list[tuple[float, float, float, float]]:
         for row in read_validation(log.parent):
             success = row["success"]
             points.append((before + row["steps"], success["mean"], success["low"], success["high"]))
-        before += _read_log(log)[-1]["steps"]
+        before += read_log(log)[-1]["steps"]
     return points
 
 

@@ -17,13 +17,13 @@ from typing import Any
 
 from rearrange.errors import UserError
 from skills.habitat_lab import PREFIX
-from skills.settings import check_skill
 from ver.checkpoint import write_atomically
 from ver.collect.processes import enter_worker
 
 LOG, BEST = "validation.jsonl", "best.safetensors"
 SEED = 5  # of the episodes
 LARGEST = {"validate_every": 10**9, "validation_episodes": 10_000}  # their least is 0 and 1
+OURS = ("mujoco", "grid")  # simulators in whose homes policies are judged
 NICENESS = 5  # the training comes first
 
 
@@ -35,6 +35,8 @@ def check_validation(settings: Any) -> None:
             raise UserError(f"{name} must be from {least} to {most}, found {found}")
     if settings.validate_every and settings.skill.startswith(PREFIX):
         raise UserError(f"validate_every: {settings.skill} is judged by habitat-lab: leave it out")
+    if settings.validate_every and settings.sim not in OURS:
+        raise UserError(f"validate_every: sim={settings.sim} is judged by hand: leave it out")
 
 
 class Validation:
@@ -116,12 +118,14 @@ class Validation:
 
 
 def read_validation(run: Path) -> list[dict[str, Any]]:
-    """Rows of a run's validations: steps, episodes, and success with its interval.
+    """Rows of a run's validations: steps, episodes, and success with its interval."""
+    return read_log(run / LOG) if (run / LOG).is_file() else []
 
-    A run that was resumed overwrites what came after its checkpoint.
-    """
-    path, rows = run / LOG, {}
-    for line in path.read_text().splitlines() if path.is_file() else []:
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Rows of a log; a run that was resumed overwrites what came after its checkpoint."""
+    rows: dict[float, dict[str, Any]] = {}
+    for line in path.read_text().splitlines():
         row = json.loads(line)
         rows = {steps: old for steps, old in rows.items() if steps < row["steps"]}
         rows[row["steps"]] = row
@@ -130,7 +134,15 @@ def read_validation(run: Path) -> list[dict[str, Any]]:
 
 def _command(settings: Any, policy: Path) -> list[str]:
     """Arguments of `skills.eval` for a policy."""
-    command = [check_skill(settings.skill), "--checkpoint", str(policy), "--split", "val"]
+    command = [
+        settings.skill,
+        "--homes",
+        settings.homes,
+        "--checkpoint",
+        str(policy),
+        "--split",
+        "val",
+    ]
     command += ["--episodes", str(settings.validation_episodes), "--seed", str(SEED)]
     return [*command, "--dataset", "sampled", "--actions", "mean", "--workers", "1"]
 

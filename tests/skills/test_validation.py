@@ -47,6 +47,11 @@ def test_a_resumed_run_overwrites_what_came_after_its_checkpoint(tmp_path):
     assert [row["steps"] for row in read_validation(tmp_path)] == [100, 200, 250]
 
 
+def test_other_simulators_are_refused():
+    with pytest.raises(UserError, match="validate_every: sim=scan is judged by hand"):
+        load_settings("pointnav", ["validate_every=100", "sim=scan"])
+
+
 @pytest.mark.parametrize("bad", ["validate_every=-1", "validation_episodes=0"])
 def test_bad_numbers_are_one_line(bad):
     name, value = bad.split("=")

@@ -177,7 +177,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
 
     def _advance(self, step: Callable[[], Step]) -> tuple[float, bool, bool, dict[str, Any]]:
         """Take one step of the world."""
-        if self._worlds.episodes[0] is None:
+        if self._worlds.episodes[0] is None:  # looked at here, too: a call in every step costs
             self._running("step()")
         rewards, terminations, truncations = step()
         reward = self.reward = float(rewards[0])

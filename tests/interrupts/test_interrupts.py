@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from interrupts import INTERRUPTED, end, is_command
+from interrupts import INTERRUPTED, PACKAGES, end, is_command
 from tests.helpers import ROOT, hear_ctrl_c
 
 
@@ -26,6 +26,15 @@ from tests.helpers import ROOT, hear_ctrl_c
 )
 def test_only_our_own_commands_are_meant(words, ours):
     assert is_command(words) == ours
+
+
+def test_every_package_with_commands_expects_them():
+    heads = {
+        path.parent.name
+        for path in ROOT.glob("*/__init__.py")
+        if "import interrupts" in path.read_text()
+    }
+    assert heads == set(PACKAGES)
 
 
 def test_programs_of_others_keep_their_handler():

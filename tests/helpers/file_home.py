@@ -1,8 +1,13 @@
 """A home in files, as a user would write them: an MJCF model with an include and a mesh, and its YAML file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+
+from rearrange.scenes import registry
+from rearrange.scenes.home_files import read_home
 
 SHELL = """
 <mujoco model="cottage">
@@ -130,3 +135,12 @@ def write_home(
     path = folder / f"{name}.yaml"
     path.write_text(words)
     return path
+
+
+@contextmanager
+def known_home(folder: Path, name: str) -> Iterator[str]:
+    """Path of a home that is written, and forgotten at the end."""
+    found = write_home(folder, name).resolve()
+    yield str(found)
+    registry._register_file.cache_clear()
+    registry.unregister_homes(read_home(found).spec)

@@ -10,24 +10,20 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet
-from rearrange.scenes import registry
-from rearrange.scenes.home_files import read_home
-from rearrange.scenes.registry import spec_of_homes, unregister_homes
+from rearrange.scenes.registry import spec_of_homes
 from rearrange.sim import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.sampling import at_home, source_of
 from rearrange.view.command import main as view
-from tests.helpers.file_home import write_home
+from tests.helpers.file_home import known_home
 
 SMALL = SimulatorConfig(camera_size=16)
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    found = write_home(tmp_path_factory.mktemp("villa"), "villa").resolve()
-    yield str(found)
-    registry._register_file.cache_clear()
-    unregister_homes(read_home(found).spec)
+    with known_home(tmp_path_factory.mktemp("villa"), "villa") as found:
+        yield found
 
 
 @pytest.mark.parametrize("task", ["pick", "place", "open_cab", "close_fridge"])

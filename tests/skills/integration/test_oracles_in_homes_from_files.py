@@ -3,21 +3,16 @@
 import pytest
 
 from rearrange.env import RearrangeEnv
-from rearrange.scenes import registry
-from rearrange.scenes.home_files import read_home
-from rearrange.scenes.registry import unregister_homes
 from rearrange.sim import SimulatorConfig
 from skills.oracle.skill import ORACLE_TIMEOUT, OracleSkill
 from skills.players import argument_of
-from tests.helpers.file_home import write_home
+from tests.helpers.file_home import known_home
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    found = write_home(tmp_path_factory.mktemp("lodge"), "lodge").resolve()
-    yield str(found)
-    registry._register_file.cache_clear()
-    unregister_homes(read_home(found).spec)
+    with known_home(tmp_path_factory.mktemp("lodge"), "lodge") as found:
+        yield found
 
 
 @pytest.mark.parametrize("task", ["pick", "place", "open_cab", "open_fridge", "close_fridge"])

@@ -22,8 +22,8 @@ from skills.spa import Robot, SpaSkill
 from ver import load_policy
 
 RESET_TIMEOUT = 50  # steps (habitat-lab)
-RESET_STEP = 0.0375  # [rad] per step and joint
-RESET_ERROR = 0.05  # [rad] (habitat-lab)
+RESET_STEP = 0.0375  # [rad] per step and joint, of slides in their units
+RESET_ERROR = 0.05  # [rad] (habitat-lab), likewise
 
 
 class ResetArm:
@@ -40,13 +40,13 @@ class ResetArm:
         """A step of every joint towards rest, in proportion, so that all arrive together [J + 3]."""
         body = Body(world)
         error = np.asarray(world.robot.resting_arm) - body.joints
-        step = error * min(1.0, RESET_STEP / max(float(np.abs(error).max()), 1e-9))
+        step = error * min(1.0, RESET_STEP / max(world.robot.swing(error), 1e-9))
         return world.robot.actions.physical(step, HOLD if body.is_holding else LET_GO)
 
     def done(self, world: RearrangeEnv) -> bool:
         """All joints are near their resting angles."""
         error = np.asarray(world.robot.resting_arm) - Body(world).joints
-        return bool(np.abs(error).max() < RESET_ERROR)
+        return world.robot.swing(error) < RESET_ERROR
 
 
 def monolithic_policy(scenario: str, given: str | None = None) -> Path:

@@ -79,7 +79,7 @@ class Episode:
         objects: Slot -> (x, y, z, qw, qx, qy, qz), world frame, at rest.
         targets: In the order in which the task lists them.
         base_pose: Start of the robot (x, y, yaw).
-        arm_joints: Start of the arm [rad], a value for each joint.
+        arm_joints: Start of the arm [rad, of slides m], a value for each joint.
         articulated: Joint name -> start value, 0 where absent.
         held_slot: Object in the gripper at the start, or None.
         grasp: Pose of the held object in the end effector's frame (x, y, z, qw, qx, qy, qz); None: held

@@ -212,7 +212,7 @@ class HabitatSimulator:
         motion = np.empty(6)
         change = begin_step(
             state.worlds, i, np.asarray(action, float), self._arm_targets, state.arm_joints[i].copy(),
-            self._control, self.config.target_lead, FETCH.limits, world.floor, world.floor_frame,
+            self._control, self.config.target_lead * FETCH.units, FETCH.limits, world.floor, world.floor_frame,
             FETCH.base.radius, self.config.slide, motion,
         )  # fmt: skip
         grip = ("keep", NOTHING)

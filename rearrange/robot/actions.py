@@ -23,6 +23,7 @@ class ActionLayout:
     Attributes:
         names: Of all of them.
         arm: The joints.
+        units: What counts as one radian of each joint [J], rad, of slides m.
         grip: Hold or let go.
         forward: Motion of the base.
         turn: Likewise.
@@ -32,8 +33,9 @@ class ActionLayout:
         physical_size: How many of them the simulator takes.
     """
 
-    def __init__(self, joints: Sequence[str]) -> None:
-        """Lay out the action of a robot with these joints."""
+    def __init__(self, joints: Sequence[str], units: np.ndarray) -> None:
+        """Lay out the action of a robot with these joints, of these units [J]."""
+        self.units = units
         self.names = (*joints, "grip", "forward", "turn", "stop")
         self.grip = len(joints)
         self.arm = slice(0, self.grip)
@@ -72,7 +74,7 @@ class ActionLayout:
         """The simulator's action [physical_size] from its parts.
 
         Args:
-            arm: Changes of the joint targets [J], rad; None leaves them.
+            arm: Changes of the joint targets [J], rad, of slides m; None leaves them.
             grip: HOLD or LET_GO.
             forward: Motion of the base, m.
             turn: Likewise, rad.

@@ -1,7 +1,8 @@
 """Kinematics of a robot's arm: forward kinematics, Jacobian, inverse kinematics.
 
 Everything is in the base frame: x forward, y left, z up, origin on the floor under the robot; metres and
-radians. Compiled functions take `RobotSpec.chain`, and are compiled once for all robots.
+radians. Values of joints that slide are in metres, wherever it says rad. Compiled functions take
+`RobotSpec.chain`, and are compiled once for all robots.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.robot.spec import AXIS, HIGH, LOW, RobotSpec
+from rearrange.robot.spec import AXIS, HIGH, LOW, SLIDE, UNIT, RobotSpec
 
 Vector = np.ndarray | tuple[float, ...]
 
 DIRECTION_LEVER = 0.1  # metres of error that one radian of wrong approach counts
 
 _DAMPING = 0.03
-_LARGEST_STEP = 0.4  # [rad] per iteration and joint
+_LARGEST_STEP = 0.4  # [rad] per iteration and joint, of slides in their units
 _PULL = 0.08  # null-space share of the way to the preferred posture per iteration
 _SPREAD = 0.9  # [rad], standard deviation of restart seeds
 
@@ -59,7 +60,7 @@ def jacobian(robot: RobotSpec, joints: Vector) -> np.ndarray:
         joints: Joint angles [J], rad.
 
     Returns:
-        [6, J]: linear velocity (m per rad) above angular velocity, base frame.
+        [6, J]: linear velocity (m per rad, of slides m per m) above angular velocity, base frame.
     """
     positions, rotations = link_frames(robot, joints)
     return _jacobian(positions, rotations, positions[-1], robot.chain)
@@ -130,7 +131,7 @@ def _guesses(robot: RobotSpec, seed: np.ndarray, restarts: int) -> Iterator[np.n
         yield np.asarray(robot.resting_arm)
     generator = np.random.default_rng(0)
     for _ in range(restarts - 1):
-        yield seed + generator.normal(0.0, _SPREAD, len(seed))
+        yield seed + generator.normal(0.0, _SPREAD, len(seed)) * robot.units
 
 
 @cached_njit
@@ -155,8 +156,10 @@ def frames_kernel(joints: np.ndarray, chain: np.ndarray) -> tuple[np.ndarray, np
                     y, z = cosine * y + sine * z, cosine * z - sine * y
                 elif axis == 1.0:
                     z, x = cosine * z + sine * x, cosine * x - sine * z
-                else:
+                elif axis == 2.0:
                     x, y = cosine * x + sine * y, cosine * y - sine * x
+                else:
+                    point += joints[link] * (x if axis == 3.0 else y if axis == 4.0 else z)
             positions[link, row] = point
             rotations[link, row, 0], rotations[link, row, 1], rotations[link, row, 2] = x, y, z
     return positions, rotations
@@ -170,7 +173,11 @@ def _jacobian(
     count = len(chain) - 3
     result = np.empty((6, count))
     for joint in range(count):
-        axis = rotations[joint, :, int(chain[joint + 1, AXIS])]
+        kind = int(chain[joint + 1, AXIS])
+        axis = rotations[joint, :, kind % SLIDE]
+        if kind >= SLIDE:
+            result[:3, joint], result[3:, joint] = axis, 0.0
+            continue
         arm = tip - positions[joint]
         result[0, joint] = axis[1] * arm[2] - axis[2] * arm[1]
         result[1, joint] = axis[2] * arm[0] - axis[0] * arm[2]
@@ -233,7 +240,7 @@ def _descend(
     chain: np.ndarray,
 ) -> tuple[np.ndarray, float]:
     """One run of damped least squares from one seed: best joints [J] and their error [m]."""
-    low, high = chain[1:-2, LOW], chain[1:-2, HIGH]
+    low, high, units = chain[1:-2, LOW], chain[1:-2, HIGH], chain[1:-2, UNIT]
     joints = seed.copy()
     best, best_error, stalled = joints.copy(), math.inf, 0
     directed = (direction**2).sum() > 0.0
@@ -243,7 +250,7 @@ def _descend(
         pointing = rotations[-1] @ tool[0]
         position = positions[-1] + rotations[-1] @ tool[1]
         error, total = _task_error(position, pointing, goal, direction)
-        whole = _jacobian(positions, rotations, position, chain)
+        whole = _jacobian(positions, rotations, position, chain) * units
         stalled = 0 if total < 0.99 * best_error else stalled + 1
         if total < best_error:
             best, best_error = joints.copy(), total
@@ -255,15 +262,16 @@ def _descend(
             damping = _DAMPING * min(1.0, 0.05 + 4.0 * total)
             inverse = task.T @ np.linalg.inv(task @ task.T + damping**2 * np.eye(6))
             step = inverse @ error
-            pull = _PULL * (preferred - joints) * min(1.0, 0.1 + 3.0 * total)
+            pull = _PULL * ((preferred - joints) / units) * min(1.0, 0.1 + 3.0 * total)
             step += pull - inverse @ (task @ pull)
             step *= _LARGEST_STEP / max(_LARGEST_STEP, np.abs(step).max())
+            moved = joints + step * units
             violates = (
-                ((joints + step < low) & (joints <= low + 1e-9))
-                | ((joints + step > high) & (joints >= high - 1e-9))
+                ((moved < low) & (joints <= low + 1e-9))
+                | ((moved > high) & (joints >= high - 1e-9))
             ) & ~frozen
             if not violates.any():
                 break
             frozen |= violates
-        joints = np.minimum(np.maximum(joints + step, low), high)
+        joints = np.minimum(np.maximum(joints + step * units, low), high)
     return best, best_error

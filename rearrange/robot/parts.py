@@ -27,9 +27,9 @@ class Motor:
     """What drives a joint.
 
     Attributes:
-        effort: Limit of its torque [N m].
-        gain: Of its position control [N m / rad].
-        armature: Reflected inertia of its rotor [kg m2].
+        effort: Limit of its torque [N m], of a slide of its force [N].
+        gain: Of its position control [N m / rad], of a slide [N / m].
+        armature: Reflected inertia of its rotor [kg m2], of a slide [kg].
     """
 
     effort: float
@@ -102,7 +102,7 @@ def add_link(
     limited = bool(np.isfinite(joint.low) and np.isfinite(joint.high))
     body.add_joint(
         name=joint.name,
-        type=mujoco.mjtJoint.mjJNT_HINGE,
+        type=mujoco.mjtJoint.mjJNT_SLIDE if joint.slides else mujoco.mjtJoint.mjJNT_HINGE,
         axis=list(AXES[joint.axis]),
         limited=limited,
         range=[joint.low, joint.high] if limited else [0.0, 0.0],

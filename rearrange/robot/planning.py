@@ -30,8 +30,9 @@ class PlanningModel:
         layers: Base and trunk from above, for what stands open: from and to a height [m], and discs. The
             last is the trunk.
         trunk: Discs that must not meet a door that the arm sweeps shut.
-        postures: Where searches for postures begin, beside the resting one [rad].
-        shoulder: The first joint that lifts the arm, base frame [m].
+        postures: Where searches for postures begin, beside the resting one [rad, of slides m].
+        shoulder: A point from which reach is measured: the first joint that lifts the arm, or the middle of
+            where a slide lifts it to, base frame [m].
         length: From there to the tip, at most [m].
     """
 

@@ -1,8 +1,8 @@
 """A robot as data: all that anybody but its builder has to know of it.
 
-The kind of robot is fixed: a kinematic base that moves over the floor, an arm of hinges on it, a suction
-cup at the end, a depth camera that is rigid with the base. Everything else is in a RobotSpec. The base
-frame has x forward, y left, z up and its origin on the floor under the robot; metres and radians.
+The kind of robot is fixed: a kinematic base that moves over the floor, an arm of hinges and slides on it, a
+suction cup at the end, a depth camera that is rigid with the base. Everything else is in a RobotSpec. The
+base frame has x forward, y left, z up and its origin on the floor under the robot; metres and radians.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from rearrange.robot.actions import ActionLayout
 from rearrange.robot.joint import AXES, Joint, Vector
 from rearrange.robot.planning import PlanningModel
 
-AXIS, LOW, HIGH, CHAIN_COLUMNS = 3, 4, 5, 6  # columns of `RobotSpec.chain`
+AXIS, LOW, HIGH, UNIT, CHAIN_COLUMNS = 3, 4, 5, 6, 7  # columns of `RobotSpec.chain`
+SLIDE = 3  # a slide's axis is this much above that of a hinge
 WIDEST_BASE = 0.3  # [m], radius for which homes are furnished and floors mapped
 
 
@@ -85,7 +86,7 @@ class RobotSpec:
         mount: What the first joint's offset begins at, base frame [m].
         gripper_offset: Of the gripper in the last joint's frame [m].
         tip_offset: Of the suction cup's front in the gripper's frame, along x [m].
-        resting_arm: Joint angles with which it is at rest [rad].
+        resting_arm: Joint angles with which it is at rest [rad, of slides m].
         resting_tip: Where skills must bring the tip in the end, base frame [m].
         gripper_body: Body that the cup is on, and what it holds.
         suction_geom: The cup.
@@ -121,6 +122,13 @@ class RobotSpec:
                     f"robot '{self.name}': {joint.name}: axis must be one of {', '.join(AXES)}, "
                     f"found '{joint.axis}'"
                 )
+            if joint.slides < 0.0 or (
+                joint.slides and not np.isfinite((joint.low, joint.high)).all()
+            ):
+                raise UserError(
+                    f"robot '{self.name}': {joint.name}: slides must be 0, or above 0 between finite "
+                    f"limits, found {joint.slides:g} between {joint.low:g} and {joint.high:g}"
+                )
         if len(self.resting_arm) != len(names):
             raise UserError(
                 f"robot '{self.name}': resting_arm must have {len(names)} angles, "
@@ -145,23 +153,34 @@ class RobotSpec:
     @cached_property
     def actions(self) -> ActionLayout:
         """Where the numbers of its action stand."""
-        return ActionLayout(self.joint_names)
+        return ActionLayout(self.joint_names, self.units)
 
     @cached_property
     def chain(self) -> np.ndarray:
         """The arm for compiled kinematics [J + 3, CHAIN_COLUMNS]: mount, joints, gripper, tip.
 
-        A row has the offset [m]; a joint's also its axis (0, 1, 2) and its limits [rad].
+        A row has the offset [m]; a joint's also its axis (0, 1, 2; of a slide 3, 4, 5), its limits and its
+        unit [rad, of a slide m].
         """
         rows = np.zeros((len(self.joints) + 3, CHAIN_COLUMNS))
         rows[0, :3] = self.mount
         for row, joint in zip(rows[1:], self.joints, strict=False):
-            row[:] = (*joint.offset, list(AXES).index(joint.axis), joint.low, joint.high)
+            axis = list(AXES).index(joint.axis) + SLIDE * bool(joint.slides)
+            row[:] = (*joint.offset, axis, joint.low, joint.high, joint.unit)
         rows[-2, :3] = self.gripper_offset
         rows[-1, 0] = self.tip_offset
         return rows
 
     @cached_property
     def limits(self) -> np.ndarray:
-        """Low and high of the joints [2, J], rad."""
-        return self.chain[1:-2, LOW:].T.copy()
+        """Low and high of the joints [2, J], rad, of slides m."""
+        return self.chain[1:-2, LOW:UNIT].T.copy()
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """What counts as one radian of each joint [J], rad, of slides m."""
+        return np.array([joint.unit for joint in self.joints])
+
+    def swing(self, change: np.ndarray) -> float:
+        """The largest of changes of the joints [J], with slides in their units [rad]."""
+        return float(np.abs(change / self.units).max())

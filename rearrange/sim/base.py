@@ -61,7 +61,7 @@ class SimState:
     worlds: np.ndarray  # one record of `world_state` per world [N]
     base_pose: np.ndarray  # x, y, yaw [N, 3]
     base_blocked: np.ndarray  # the last base motion was clamped by an obstacle [N] bool
-    arm_joints: np.ndarray  # measured joint angles [N, J]
+    arm_joints: np.ndarray  # measured joint angles, of slides travels [N, J]
     arm_velocities: np.ndarray  # measured joint velocities [N, J]
     end_effector_position: np.ndarray  # suction tip, world frame [N, 3]
     end_effector_rotation: np.ndarray  # world from it [N, 3, 3]; x points out of the gripper

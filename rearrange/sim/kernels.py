@@ -36,7 +36,7 @@ def begin_step(  # type: ignore[no-untyped-def]
         targets: Of the arm's joints, updated [N, J], rad.
         measured: Arm joints as they are [J], rad.
         control: Written: what is commanded [J], rad.
-        lead: Targets stay this close to the measured joints [rad].
+        lead: Targets stay this close to the measured joints [J], rad, of slides m.
         limits: Low and high of the joints [2, J], rad.
         floor: Clearance of the floor's cells [nx, ny], m.
         frame: x and y of the floor's origin and its cell size [3], m.
@@ -49,7 +49,7 @@ def begin_step(  # type: ignore[no-untyped-def]
     """
     for k in range(len(measured)):
         target = targets[i, k] + action[i, k]
-        target = max(min(target, measured[k] + lead), measured[k] - lead)
+        target = max(min(target, measured[k] + lead[k]), measured[k] - lead[k])
         targets[i, k] = control[k] = max(min(target, limits[1, k]), limits[0, k])
     world = worlds[i]
     pose, forward, turn = world.base_pose, action[i, forward_of(world)], action[i, turn_of(world)]

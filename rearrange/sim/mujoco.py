@@ -70,6 +70,7 @@ class MujocoSimulator:
         self._cameras: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._work = np.zeros(WORK_SHAPE)  # of the caster
         self._arm_targets = np.zeros((world_count, len(robot.joints)))
+        self._lead = self.config.target_lead * robot.units
         self._suction = Suction(self.state)
         self._steps = np.zeros(world_count, int)  # actions since the reset
         self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
@@ -202,7 +203,7 @@ class MujocoSimulator:
         robot = self._robot
         change = begin_step(
             state.worlds, i, action, self._arm_targets, views.arm_joints, views.arm_targets,
-            config.target_lead, robot.limits, grid.clearance, world.floor_frame, robot.base.radius,
+            self._lead, robot.limits, grid.clearance, world.floor_frame, robot.base.radius,
             config.slide, self._motion,
         )  # fmt: skip
         if change == LET_GO:

@@ -62,8 +62,7 @@ class ActionConfig:
 
     def scale(self, layout: ActionLayout) -> np.ndarray:
         """What an action of 1 is in the simulator's units: rad, grip, m, rad [J + 3]."""
-        arm = np.full(layout.grip, self.arm_step)
-        return layout.physical(arm, 1.0, self.forward_step, self.turn_step)
+        return layout.physical(self.arm_step * layout.units, 1.0, self.forward_step, self.turn_step)
 
 
 @dataclass

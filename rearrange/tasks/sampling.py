@@ -245,6 +245,7 @@ def cluttered_scene(split: str, rng: np.random.Generator) -> Scene:
 
 
 def sample_arm(robot: RobotSpec, rng: np.random.Generator, noise: float) -> tuple[float, ...]:
-    """The resting arm with Gaussian noise per joint [rad], within the limits."""
-    joints = np.asarray(robot.resting_arm) + rng.normal(0.0, noise, len(robot.joints))
+    """The resting arm with Gaussian noise per joint [rad, of slides in their units], within the limits."""
+    drawn = rng.normal(0.0, noise, len(robot.joints)) * robot.units
+    joints = np.asarray(robot.resting_arm) + drawn
     return tuple(float(joint) for joint in np.clip(joints, *robot.limits))

@@ -242,10 +242,10 @@ def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> Non
         before = snapshot(simulator.state)["arm_joints"][0]
         sign = 1.0 if before[joint] < 0.0 else -1.0
         arm = np.zeros(len(robot.joints))
-        arm[joint] = sign * 0.03
+        arm[joint] = sign * 0.03 * robot.units[joint]
         repeat(simulator, one_action(simulator, arm), 5)
         repeat(simulator, idle_action(simulator), 15)
-        before[joint] += sign * 0.15
+        before[joint] += sign * 0.15 * robot.units[joint]
         name = robot.joints[joint].name
         assert_close(snapshot(simulator.state)["arm_joints"][0], before, 0.02, f"moving {name}")
     assert_hand_follows_kinematics(simulator)
@@ -253,7 +253,7 @@ def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> Non
     for joint, sign in ((limited[0], 1.0), (limited[-1], -1.0)):
         limit = float(robot.limits[int(sign > 0), joint])
         arm = np.zeros(len(robot.joints))
-        arm[joint] = sign * ARM_STEP
+        arm[joint] = sign * ARM_STEP * robot.units[joint]
         repeat(simulator, one_action(simulator, arm), 4 * SECOND)
         reached = float(snapshot(simulator.state)["arm_joints"][0, joint])
         name = robot.joints[joint].name
@@ -262,7 +262,7 @@ def check_arm(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> Non
             simulator, one_action(simulator, -arm), 10
         )  # a target that wound up would not come back
         back = abs(float(snapshot(simulator.state)["arm_joints"][0, joint]) - limit)
-        assert back > 0.1, f"{name} does not come back from its limit"
+        assert back > 0.1 * robot.units[joint], f"{name} does not come back from its limit"
     assert_hand_follows_kinematics(simulator)
     simulator.close()
 
@@ -343,7 +343,7 @@ def check_held_start(make_simulator: MakeSimulator, episodes: Sequence[Episode])
     in_hand = object_in_hand(simulator, slot)
     assert np.linalg.norm(in_hand) < 0.15, "what is held at the start is far from the hand"
     arm = np.zeros(len(robot.joints))
-    arm[[0, -1]] = ARM_STEP
+    arm[[0, -1]] = ARM_STEP * robot.units[[0, -1]]
     for action in (
         one_action(simulator, grip=1.0, forward=0.05),
         one_action(simulator, grip=1.0, turn=0.08),

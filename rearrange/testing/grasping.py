@@ -53,7 +53,8 @@ def graspable(robot: RobotSpec, episodes: Sequence[Episode]) -> list[tuple[Episo
 def reach(simulator: Simulator, goal: np.ndarray) -> None:
     """One gripping step of the arm towards these joints."""
     joints = snapshot(simulator.state)["arm_joints"][0]
-    step = np.clip(goal - joints, -ARM_STEP, ARM_STEP)
+    most = ARM_STEP * simulator.state.robot.units
+    step = np.clip(goal - joints, -most, most)
     simulator.step(one_action(simulator, step, grip=1.0))
 
 

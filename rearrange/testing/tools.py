@@ -15,7 +15,7 @@ from rearrange.robot import HeadCamera, RobotSpec, kinematics
 from rearrange.sim.base import SimState, Simulator
 
 SECOND = 30  # control steps
-ARM_STEP = 0.0375  # [rad] per step, what the arm can follow
+ARM_STEP = 0.0375  # [rad] per step, what the arm can follow; of slides in their units
 
 
 def in_the_open(robot: RobotSpec, episode: Episode, yaw: float = 0.0) -> Episode:
@@ -74,7 +74,7 @@ def repeat(simulator: Simulator, action: np.ndarray, count: int) -> None:
 
 def random_actions(robot: RobotSpec, seed: int, steps: int, count: int) -> np.ndarray:
     """Random motion of everything [T, N, J + 3] in physical units."""
-    limits = np.array([ARM_STEP] * len(robot.joints) + [1.0, 0.08, 0.08])
+    limits = np.array([*(ARM_STEP * robot.units), 1.0, 0.08, 0.08])
     return np.random.default_rng(seed).uniform(-limits, limits, (steps, count, len(limits)))
 
 

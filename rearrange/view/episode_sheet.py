@@ -253,7 +253,7 @@ def facts(subject: Subject) -> list[str]:
     lines.append(
         f"base at the start: ({x:.2f}, {y:.2f}) m, heading {math.degrees(yaw):.0f} degrees"
     )
-    lines.append(f"arm joints at the start: {_numbers(episode.arm_joints)} rad")
+    lines.append(f"arm joints at the start: {_numbers(episode.arm_joints)} (rad, of slides m)")
     lines.append(f"{len(episode.objects)} objects stand in the apartment")
     return lines
 

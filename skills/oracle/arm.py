@@ -16,6 +16,7 @@ from rearrange.robot.actions import HOLD, LET_GO
 from skills.oracle.descents import RISE_STEP
 
 Actions = Generator[np.ndarray, None, bool]  # yields actions, returns whether the motion succeeded
+# Of slides, all that is in radians here is in their units.
 ARM_STEP = 0.0375  # [rad] per step, of a joint target
 DESCENT_STEP = 0.012  # [m] per step of the hand near things
 TARGET_LEAD = 0.15  # [rad], by which targets run ahead of joints at most, as in the simulator
@@ -51,15 +52,14 @@ class Arm:
     ) -> np.ndarray:
         """One action [J + 3]; remembers the joint targets."""
         if arm is not None:
-            arm = np.clip(arm, -ARM_STEP, ARM_STEP)
+            most = ARM_STEP * self.spec.units
+            arm = np.clip(arm, -most, most)
         if grip is None:
             grip = HOLD if self.holding else LET_GO
         layout = self.spec.actions
         action = layout.physical(arm, grip, forward, turn)
-        measured = self.joints
-        targets = np.clip(
-            self.targets + action[layout.arm], measured - TARGET_LEAD, measured + TARGET_LEAD
-        )
+        measured, lead = self.joints, TARGET_LEAD * self.spec.units
+        targets = np.clip(self.targets + action[layout.arm], measured - lead, measured + lead)
         self.targets = np.clip(targets, *self.spec.limits)
         return action
 
@@ -87,12 +87,12 @@ class Arm:
         """Move the arm along way points [K, J] that are joined by straight lines."""
         yield from self.find_targets()
         for first, second in pairwise(path):
-            count = max(1, math.ceil(float(np.abs(second - first).max()) / ARM_STEP))
+            count = max(1, math.ceil(self.spec.swing(second - first) / ARM_STEP))
             for k in range(1, count + 1):
                 reference = first + (second - first) * (k / count)
                 yield self.toward(reference)
                 for _ in range(3):  # the arm lags: let it catch up
-                    if np.abs(reference - self.targets).max() < CAUGHT_UP:
+                    if self.spec.swing(reference - self.targets) < CAUGHT_UP:
                         break
                     yield self.toward(reference)
         return (yield from self.settle(path[-1])) if settle else True
@@ -101,18 +101,18 @@ class Arm:
         """Wait for the arm to arrive (and to stand still), and push if it does not; True if it did."""
         for k in range(SETTLE_STEPS):
             error = goal - self.joints
-            near = np.abs(error).max() < SETTLE_ERROR
+            near = self.spec.swing(error) < SETTLE_ERROR
             if near and (not still or self.speed < STILL):
                 return True
             yield self.toward(goal) if k <= SETTLE_STEPS // 2 else self.command(0.3 * error)
-        return bool(np.abs(goal - self.joints).max() < 3 * SETTLE_ERROR)
+        return self.spec.swing(goal - self.joints) < 3 * SETTLE_ERROR
 
     def slowly(self, heights: np.ndarray) -> list[np.ndarray]:
         """References [J] along postures RISE_STEP apart [K, J], at the speed of descents."""
         references = []
         least = math.ceil(RISE_STEP / DESCENT_STEP)
         for first, second in pairwise(heights):
-            swing = float(np.abs(second - first).max())
+            swing = self.spec.swing(second - first)
             count = max(least, math.ceil(swing / (0.7 * ARM_STEP)))
             references += [first + (second - first) * (k / count) for k in range(1, count + 1)]
         return references

@@ -8,9 +8,10 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.robot import RobotSpec
-from rearrange.robot.spec import HIGH, LOW
+from rearrange.robot.spec import HIGH, LOW, UNIT
 from skills.oracle.collision import _clearance, planning_of
 
+# Of slides, all that is in radians here is in their units.
 CHECK_STEP = 0.06  # [rad], largest change of a joint between two checks
 EXTEND_STEP = 0.3  # [rad], length of a branch
 TREE_SIZE = 2000
@@ -51,7 +52,10 @@ def plan_arm(
         path = _plan(start, goal, world, margin, np.random.default_rng(seed))
         if path is None and seed >= 1:
             break
-        length = np.inf if path is None else float(np.abs(np.diff(path, axis=0)).max(axis=1).sum())
+        length = np.inf
+        if path is not None:
+            moves = np.diff(path, axis=0) / robot.units
+            length = float(np.abs(moves).max(axis=1).sum())
         if length < shortest:
             best, shortest = path, length
         if best is not None and len(best) == 2:
@@ -115,7 +119,8 @@ def line_is_clear(
     margin: float,
 ) -> bool:
     """True if the straight line to a posture keeps `margin` [m]; the start is not checked."""
-    count = int(np.ceil(np.abs(goal - start).max() / CHECK_STEP))
+    units = world.chain[1:-2, UNIT]
+    count = int(np.ceil(np.abs((goal - start) / units).max() / CHECK_STEP))
     for k in range(1, count + 1):
         joints = start + (goal - start) * (k / count)
         if _gap(joints, world, margin) < margin:
@@ -124,10 +129,10 @@ def line_is_clear(
 
 
 @cached_njit
-def _nearest(tree: np.ndarray, size: int, point: np.ndarray) -> int:
+def _nearest(tree: np.ndarray, size: int, point: np.ndarray, units: np.ndarray) -> int:
     best, index = np.inf, 0
     for k in range(size):
-        away = ((tree[k] - point) ** 2).sum()
+        away = (((tree[k] - point) / units) ** 2).sum()
         if away < best:
             best, index = away, k
     return index
@@ -193,12 +198,12 @@ def _grow(
     keep_going: bool,
 ) -> int:
     """Branch a tree towards a target once, or until reached or blocked; last new node or -1."""
-    tree = trees[side]
-    node = _nearest(tree, sizes[side], target)
+    tree, units = trees[side], world.chain[1:-2, UNIT]
+    node = _nearest(tree, sizes[side], target, units)
     last = -1
     while sizes[side] < len(tree):
         step = target - tree[node]
-        length = np.sqrt((step**2).sum())
+        length = np.sqrt(((step / units) ** 2).sum())
         if length < 1e-9:
             return node
         point = tree[node] + step * min(1.0, EXTEND_STEP / length)

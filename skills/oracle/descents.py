@@ -85,7 +85,7 @@ class Descents:
         for contact, error in self._contacts(way, aim, position):
             if error > way.error:
                 continue
-            if any(np.abs(contact - other[0]).max() < SAME_POSTURE for other in found):
+            if any(self.robot.swing(contact - other[0]) < SAME_POSTURE for other in found):
                 continue
             heights = _rise(self.robot, way, aim, position, contact)
             if (len(heights) - 1) * RISE_STEP >= way.rise - 1e-6:
@@ -142,7 +142,7 @@ def _swings(
     robot: RobotSpec, aim: Aim, lower: np.ndarray, upper: np.ndarray, largest: float
 ) -> bool:
     """True if the hand would leave the straight line between two neighbouring heights."""
-    jump = float(np.abs(upper - lower).max())
+    jump = robot.swing(upper - lower)
     if jump <= SMALL_JUMP:
         return False
     points = [

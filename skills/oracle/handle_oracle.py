@@ -107,16 +107,16 @@ class HandleOracle(Oracle):
     def settle(self, goal: np.ndarray, still: bool = False) -> Actions:
         """Wait for the arm to come near enough: the way to a handle and rest leave room for that."""
         for _ in range(SETTLE_STEPS):
-            if np.abs(goal - self.joints).max() < SETTLED:
+            if self.spec.swing(goal - self.joints) < SETTLED:
                 return True
             yield self.command(goal - self.targets)
-        return bool(np.abs(goal - self.joints).max() < 2.0 * SETTLED)
+        return self.spec.swing(goal - self.joints) < 2.0 * SETTLED
 
     def _first_unfolding(
         self, planner: HandlePlanner, actions: np.ndarray, posture: np.ndarray
     ) -> int | None:
         """The action of a drive [K, 2] with which the arm may start to unfold, or None."""
-        start, length = self.joints, float(np.abs(posture - self.joints).max())
+        start, length = self.joints, self.spec.swing(posture - self.joints)
         whole = math.ceil(length / ARM_PACE)
         poses, pose = [], self.base_pose
         for forward, turn in actions:
@@ -139,7 +139,7 @@ class HandleOracle(Oracle):
     def _drive_unfolding(self, actions: np.ndarray, first: int, posture: np.ndarray) -> Actions:
         """Carry out base actions [K, 2] and unfold from the first-th on; False if the base is off."""
         start, expected = self.joints, self.base_pose
-        length = max(float(np.abs(posture - start).max()), 1e-9)
+        length = max(self.spec.swing(posture - start), 1e-9)
         for k, (forward, turn) in enumerate(actions):
             share = min(max(k - first + 1, 0) * ARM_PACE / length, 1.0)
             arm = start + (posture - start) * share - self.targets

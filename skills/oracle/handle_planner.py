@@ -103,7 +103,7 @@ def postures(robot: RobotSpec, height: float) -> tuple[Posture, ...]:
                 if arm_clearance(robot, joints, np.zeros(3), spheres, *nothing) < SELF_MARGIN:
                     continue
                 tip, rotation = forward(robot, joints)
-                cost = float(np.abs(joints - rest).max()) / ARM_STEP
+                cost = robot.swing(joints - rest) / ARM_STEP
                 found.append(Posture(joints, tip, rotation[:, 0], cost))
     return tuple(found)
 

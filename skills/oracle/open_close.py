@@ -176,7 +176,7 @@ class CloseOracle(HandleOracle):
             if path is None:
                 continue
             yield from self.find_targets()
-            if len(path) > 2 or np.abs(posture - self.spec.resting_arm).max() > 0.0:
+            if len(path) > 2 or self.spec.swing(posture - self.spec.resting_arm) > 0.0:
                 yield from self.follow(path)
             yield from self._drive_with(actions, posture)
             return True

@@ -119,7 +119,7 @@ class Oracle(Arm):
     @property
     def speed(self) -> float:
         """Speed of the fastest arm joint [rad/s]."""
-        return float(np.abs(self.state.arm_velocities[self._world]).max())
+        return self.spec.swing(self.state.arm_velocities[self._world])
 
     @property
     def held(self) -> int:

@@ -71,7 +71,7 @@ class PlaceOracle(Oracle):
         yield from self.settle(reach.heights[-1])
         down = reach.heights[::-1]
         for reference in self.slowly(down):
-            near = np.abs(self.joints - down[-1]).max() < 0.1
+            near = self.spec.swing(self.joints - down[-1]) < 0.1
             if near and self.state.contact_force[self._world] > TOUCHDOWN:
                 break
             yield self.toward(reference)
@@ -112,7 +112,7 @@ def _shifted(robot: RobotSpec, heights: np.ndarray, offset: np.ndarray) -> np.nd
     for joints in heights:
         position, rotation = forward(robot, joints)
         moved, error = solve_ik(robot, position + offset, rotation[:, 0], joints, restarts=0)
-        if error > SHIFT_ERROR or np.abs(moved - joints).max() > LARGEST_SHIFT:
+        if error > SHIFT_ERROR or robot.swing(moved - joints) > LARGEST_SHIFT:
             return None
         shifted.append(moved)
     return np.array(shifted)

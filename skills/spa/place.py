@@ -73,8 +73,8 @@ def _lower(robot: Robot, reach: Reach) -> Actions:
     yield from robot.settle(reach.heights[-1])
     down = reach.heights[::-1]
     for reference in robot.slowly(down):
-        near = np.abs(reference - down[-1]).max() < 0.1
-        if near and np.abs(reference - robot.joints).max() > 0.1 + TOUCHDOWN:
+        near = robot.spec.swing(reference - down[-1]) < 0.1
+        if near and robot.spec.swing(reference - robot.joints) > 0.1 + TOUCHDOWN:
             break
         yield robot.toward(reference)
     yield from robot.settle(down[-1], still=True)  # what stands must not be toppled

@@ -139,7 +139,7 @@ class Senses:
     def sense(self) -> None:
         """Take notice of the last step; look every SENSE_EVERY steps."""
         joints, pose = self.joints, self.base_pose
-        self.speed = STEPS_PER_SECOND * float(np.abs(joints - self._previous).max())
+        self.speed = STEPS_PER_SECOND * self.spec.swing(joints - self._previous)
         self._previous, self._steps = joints, self.observed.steps
         if self._wanted is not None:
             lost = self._wanted[:2] - pose[:2]

@@ -14,7 +14,7 @@ from rearrange.robot.actions import (
 from rearrange.robot.fetch import FETCH
 from rearrange.sim.base import SimState
 
-SHORT = ActionLayout(("lift", "bend"))
+SHORT = ActionLayout(("lift", "bend"), np.array([0.3, 1.0]))
 
 
 @pytest.mark.parametrize("layout", [FETCH.actions, SHORT])

@@ -16,6 +16,14 @@ from tests.helpers.crane import CRANE
             {"joints": (dataclasses.replace(CRANE.joints[0], axis="w"), *CRANE.joints[1:])},
             "pan: axis must be one of x, y, z, found 'w'",
         ),
+        (
+            {"joints": (dataclasses.replace(CRANE.joints[0], slides=-1.0), *CRANE.joints[1:])},
+            "pan: slides must be 0, or above 0 between finite limits, found -1 between -2.5 and 2.5",
+        ),
+        (
+            {"joints": (*CRANE.joints[:4], dataclasses.replace(CRANE.joints[4], slides=0.2))},
+            "roll: slides must be 0, or above 0 between finite limits, found 0.2 between -inf and inf",
+        ),
     ],
 )
 def test_a_spec_that_cannot_be_right_says_why(changes, message):

@@ -11,7 +11,10 @@ from rearrange.errors import UserError
 from rearrange.robot.spec import RobotSpec
 
 DEFAULT_ROBOT = "fetch"
-BUILT_IN = {"fetch": ("rearrange.robot.fetch", "FETCH")}  # name -> module and spec
+BUILT_IN = {  # name -> module and spec
+    "fetch": ("rearrange.robot.fetch", "FETCH"),
+    "mast": ("rearrange.robot.mast", "MAST"),
+}
 GROUP = "rearrange.robots"  # of other packages' entry points; each names a RobotSpec
 
 _ROBOTS: dict[str, RobotSpec] = {}

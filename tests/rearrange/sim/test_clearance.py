@@ -2,19 +2,26 @@
 
 import mujoco
 import numpy as np
+import pytest
 
 from rearrange.robot.fetch import FETCH
+from rearrange.robot.mast import MAST
 from rearrange.sim import mujoco as simulation
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.base import NOTHING
 from rearrange.sim.clearance import Clearance, is_clear
 
 
-def test_who_is_clear_has_no_contact():
-    world = load_apartment(3, 4, FETCH)
+@pytest.mark.parametrize(
+    ("robot", "low_arm", "high_arm"),
+    [(FETCH, np.full(7, -1.2), np.full(7, 1.4)), (MAST, *MAST.limits)],
+)
+def test_who_is_clear_has_no_contact(robot, low_arm, high_arm):
+    world = load_apartment(3, 4, robot)
     model, data = world.model, mujoco.MjData(world.model)
-    clearance = Clearance(model, FETCH, world.scene.object_bodies)
-    robot = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name[:6] == "fetch_"]
+    clearance = Clearance(model, robot, world.scene.object_bodies)
+    bodies = [model.body(body).name for body in model.geom_bodyid]
+    own = [g for g, name in enumerate(bodies) if name.startswith(f"{robot.name}_")]
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0}
     low, high = np.array(world.apartment.bounds[:2]), np.array(world.apartment.bounds[2:])
@@ -22,8 +29,8 @@ def test_who_is_clear_has_no_contact():
     for slot in range(30):  # in the air all over the place
         objects[slot, :3] = *rng.uniform(low, high), rng.uniform(0.1, 1.3)
     for _ in range(300):
-        joints = rng.uniform(-1.2, 1.4, 7)
-        data.qpos[world.arm_qpos : world.arm_qpos + 7] = joints
+        joints = rng.uniform(low_arm, high_arm)
+        data.qpos[world.arm_qpos : world.arm_qpos + len(joints)] = joints
         data.qpos[world.joint_qpos] = rng.uniform(0.0, (1.5, 0.4, 0.4, 0.4, 0.4))
         x, y = rng.uniform(low, high)
         yaw = rng.uniform(-3, 3)
@@ -31,10 +38,10 @@ def test_who_is_clear_has_no_contact():
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_collision(model, data)
-        touches = bool(np.isin(data.contact.geom[: data.ncon], robot).any())
+        touches = bool(np.isin(data.contact.geom[: data.ncon], own).any())
         clear = is_clear(
             clearance.spheres, clearance.boxes, clearance.base_boxes, clearance.moving_boxes(data),
-            clearance.radii, FETCH.chain, joints, x, y, yaw, objects, NOTHING,
+            clearance.radii, robot.chain, joints, x, y, yaw, objects, NOTHING,
         )  # fmt: skip
         assert not (clear and touches)
         seen[clear] += 1

@@ -15,15 +15,18 @@ STEPS = 150
 PLACES = {name: k for k, name in enumerate(inspect.signature(step_free.py_func).parameters)}
 
 
-def roll_out(task: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def roll_out(
+    task: str, seed: int, robot: str = "fetch"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """States, contact forces and what is held while the robot drives and reaches about at random."""
-    env = RearrangeEnv(task, split="val", simulator=SimulatorConfig(camera_size=8))
-    rng = np.random.default_rng(seed)
+    simulator = SimulatorConfig(robot=robot, camera_size=8)
+    env = RearrangeEnv(task, split="val", simulator=simulator)
+    rng, size = np.random.default_rng(seed), env.robot.actions.physical_size
     env.reset(seed=seed)
     state, told, forces, held = env.state, [], [], []
     for _ in range(STEPS):
         action = np.clip(rng.normal(0.5, 1.0, env.task.action_size), -1, 1)
-        env.step_physical(env.task.action.scale(env.robot.actions) * action[:10])
+        env.step_physical(env.task.action.scale(env.robot.actions) * action[:size])
         poses = (state.arm_joints, state.base_pose, state.end_effector_position)
         things = (state.object_position, state.object_rotation, state.articulated_joints)
         told.append(np.concatenate([values[0].ravel() for values in (*poses, *things)]))
@@ -40,8 +43,14 @@ def in_the_apartment(*arguments) -> int:
     return 0
 
 
-@pytest.mark.parametrize(("task", "seed"), [("pick", 2), ("pick", 4), ("place", 0), ("place", 2)])
-def test_trajectories_are_those_of_the_apartment_alone(task, seed, monkeypatch):
+@pytest.mark.parametrize(
+    ("task", "seed", "robot"),
+    [
+        *(("pick", 2, "fetch"), ("pick", 4, "fetch"), ("place", 0, "fetch"), ("place", 2, "fetch")),
+        *(("pick", 2, "mast"), ("place", 2, "mast")),
+    ],
+)
+def test_trajectories_are_those_of_the_apartment_alone(task, seed, robot, monkeypatch):
     taken = []
 
     def record(*arguments):
@@ -49,9 +58,9 @@ def test_trajectories_are_those_of_the_apartment_alone(task, seed, monkeypatch):
         return taken[-1]
 
     monkeypatch.setattr(simulation, "step_free", record)
-    found, forces, held = roll_out(task, seed)
+    found, forces, held = roll_out(task, seed, robot)
     monkeypatch.setattr(simulation, "step_free", in_the_apartment)
-    expected, other_forces, _ = roll_out(task, seed)
+    expected, other_forces, _ = roll_out(task, seed, robot)
     # A contact makes rounding errors grow: before the first they are a few ulps.
     touching = np.flatnonzero(np.append(forces + other_forces, 1.0))[0]
     np.testing.assert_allclose(found[:touching], expected[:touching], rtol=0, atol=1e-12)

@@ -122,3 +122,9 @@ def test_inverse_kinematics_finds_what_forward_kinematics_reach():
         assert math.dist(kinematics.forward(MAST, found)[0], goal) == pytest.approx(error, abs=1e-9)
         missed += error > 3e-3
     assert missed <= 5
+
+
+def test_changes_of_slides_count_in_their_units():
+    np.testing.assert_array_equal(MAST.units, (0.3, 0.3, 1.0, 1.0, 1.0))
+    assert MAST.swing(np.array([-0.3, 0.15, 0.2, 0.0, 0.0])) == pytest.approx(1.0)
+    assert MAST.swing(np.array([0.03, 0.0, -0.4, 0.2, 0.0])) == pytest.approx(0.4)

@@ -1,13 +1,14 @@
 """Mast: a slim robot with a lift, an arm that telescopes, and a wrist of three joints.
 
-Sizes, travels and limits of the joints are those of the Stretch 3 of Hello Robot, from the maker's public
-URDF (hello-robot/stretch_urdf, SE3, wrist dw3) and hardware guide (docs.hello-robot.com). Four things
-differ from it. The arm comes out over the front, in the direction of the drive, not to the side: tasks face
-what they are about. It is one tube and not five that slide into each other. A suction cup is in place of
-the gripper. The camera looks ahead and does not turn.
+Travels and limits of the joints, heights of lift and mast, masses of lift and arm and the wheels are those
+of the Stretch 3 of Hello Robot, from the maker's public URDF (hello-robot/stretch_urdf: SE3, wrist dw3).
+Other sizes are near to it. Four things differ. The arm comes out over the front, in the direction of the
+drive, not to the side: tasks face what they are about. It is one tube and not five that slide into each
+other. A suction cup is in place of the gripper. The camera looks ahead and does not turn.
 
-The maker tells neither the wheels' torque nor what motors and gears weigh, and gives 100 N m for each joint of
-the wrist. Those numbers are ours.
+That file tells neither the wheels' torque nor the inertia of motors and gears, and has 100 N m for each
+joint of the wrist. Efforts of wrist and wheels, gains and armatures are ours, and so is the speed of the
+slides.
 """
 
 from __future__ import annotations

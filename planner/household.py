@@ -45,9 +45,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--episodes", type=int, default=500, metavar="N", help="of each evaluation (500)"
     )
+    parser.add_argument(
+        "--ship", action="store_true", help="put all into data/checkpoints and results at the end"
+    )
     parser.add_argument("--list", action="store_true", help="print the commands, run none")
     options = parser.parse_intermixed_args(arguments)
     options.skills = options.skills.split(",")
+    if options.ship and set(options.skills) != set(skill_names()):
+        raise UserError("--ship puts all skills there: leave --skills out")
     for name in options.skills:
         if name not in skill_names():
             raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
@@ -66,7 +71,8 @@ def household(options: argparse.Namespace) -> list[Job]:
     if any(before.values()):
         jobs += _recordings(options, LEARNED, _policies(options))
         jobs += [_training(options, name, stages, LEARNED) for name in stages if before[name]]
-    return jobs + _evaluations(options)
+    jobs += _evaluations(options)
+    return [*jobs, Job("ship", ("-m", "planner.ship", str(options.run)))] if options.ship else jobs
 
 
 def _last_before_chains(parts: list[Any]) -> str:

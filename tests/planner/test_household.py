@@ -57,6 +57,13 @@ def test_with_stages_what_was_learned_records_before_the_later_ones():
     assert "starts.paths" not in " ".join(commands["train_close_fridge"])  # it has none
 
 
+def test_all_is_shipped_at_the_end_where_that_is_asked_for():
+    commands = commands_of("--run", "r", "--ship")
+    assert list(commands)[-1] == "ship"
+    assert commands["ship"] == ["-m", "planner.ship", "r"]
+    assert "ship" not in commands_of("--run", "r")
+
+
 def test_settings_go_to_every_training():
     commands = commands_of("--skills", "pick,place", "trainer.total_steps=64")
     for name in ("train_pick", "train_place"):
@@ -70,6 +77,7 @@ def test_settings_go_to_every_training():
         (["--episodes", "0"], "--episodes must be at least 1, found 0"),
         (["--recordings", "-1"], "--recordings must be at least 1"),
         (["--seed", "-1"], "--seed must not be negative"),
+        (["--skills", "pick", "--ship"], "--ship puts all skills there: leave --skills out"),
     ],
 )
 def test_what_makes_no_sense_is_told(arguments, message):

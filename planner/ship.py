@@ -1,0 +1,87 @@
+"""`python -m planner.ship RUN ...`: the median of some households' runs, put where shipped policies lie.
+
+RUN is a folder that `planner.household` has filled, one for each seed. Its policies go to
+data/checkpoints and the figures of all its evaluations to results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from atomic_files import write_whole
+from rearrange.command_line import OneLineParser, output_folder
+from rearrange.errors import UserError
+from skills.command import run_command, short_path
+from skills.registry import skill_names
+from skills.train import POLICY
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = OneLineParser(prog="planner.ship", description=__doc__)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="runs/household/seed_1")
+    parser.add_argument(
+        "--to",
+        type=output_folder,
+        default=Path(),
+        metavar="DIR",
+        help="with data/ and results/ (here)",
+    )
+    return parser.parse_args(arguments)
+
+
+def success_of(run: Path) -> float:
+    """Return the mean success of the skills of a household's run.
+
+    Raises:
+        UserError: A skill was not trained or not judged there.
+    """
+    rates = []
+    for name in skill_names():
+        path = run / "results" / f"{name}.json"
+        if not path.is_file() or not (run / name / POLICY).is_file():
+            raise UserError(f"{run} is not finished: it has no policy or no result of {name}")
+        try:
+            rates.append(float(json.loads(path.read_text())["success_at_end"]["mean"]))
+        except (ValueError, TypeError, KeyError):
+            raise UserError(f"{path} is no result of an evaluation") from None
+    return sum(rates) / len(rates)
+
+
+def median_of(runs: Sequence[Path]) -> Path:
+    """Return the run whose skills succeed as often as the middle one's; of two the worse."""
+    ranked = sorted(runs, key=success_of)
+    return ranked[(len(ranked) - 1) // 2]
+
+
+def ship(run: Path, to: Path) -> list[Path]:
+    """Copy a run's policies and results; returns what was written."""
+    pairs = []
+    for name in skill_names():
+        for suffix in (".safetensors", ".json"):
+            source = (run / name / POLICY).with_suffix(suffix)
+            pairs.append((source, to / "data" / "checkpoints" / f"{name}{suffix}"))
+    pairs += [(path, to / "results" / path.name) for path in sorted(run.glob("results/*.json"))]
+    for source, target in pairs:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, source.read_bytes())
+    return [target for _, target in pairs]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Ship the median run."""
+    options = parse(arguments)
+    for run in options.runs:
+        print(f"{short_path(run)}: {100 * success_of(run):.1f} % over the skills", file=sys.stderr)
+    chosen = median_of(options.runs)
+    written = ship(chosen, options.to)
+    print(f"{len(written)} files of {short_path(chosen)} in {short_path(options.to)}")
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

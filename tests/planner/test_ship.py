@@ -1,0 +1,55 @@
+"""Policies and figures of the median of some households' runs, put where shipped ones lie."""
+
+import json
+
+import pytest
+
+from planner import ship
+from rearrange.errors import UserError
+from skills.registry import skill_names
+
+
+def finished_run(folder, success):
+    """A folder as planner.household leaves one; its policies hold its name."""
+    for name in skill_names():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "policy.safetensors").write_bytes(folder.name.encode())
+        (folder / name / "policy.json").write_text("{}")
+        result = folder / "results" / f"{name}.json"
+        result.parent.mkdir(exist_ok=True)
+        result.write_text(json.dumps({"success_at_end": {"mean": success}, "of": folder.name}))
+    (folder / "results" / "tidy_house.json").write_text("{}")
+    return folder
+
+
+def test_the_median_seed_is_shipped(tmp_path, capsys):
+    runs = [finished_run(tmp_path / f"seed_{k}", s) for k, s in enumerate((0.9, 0.7, 0.8))]
+    assert ship.main([*map(str, runs), "--to", str(tmp_path / "home")]) == 0
+    for name in skill_names():
+        copied = tmp_path / "home" / "data" / "checkpoints" / f"{name}.safetensors"
+        assert copied.read_bytes() == b"seed_2"
+        assert copied.with_suffix(".json").read_text() == "{}"
+        told = json.loads((tmp_path / "home" / "results" / f"{name}.json").read_text())
+        assert told["of"] == "seed_2"
+    assert (tmp_path / "home" / "results" / "tidy_house.json").is_file()
+    assert "seed_1: 70.0 % over the skills" in capsys.readouterr().err
+
+
+def test_of_two_runs_the_worse_is_shipped(tmp_path):
+    runs = [finished_run(tmp_path / f"seed_{k}", s) for k, s in enumerate((0.9, 0.7))]
+    assert ship.median_of(runs) == runs[1]
+
+
+def test_a_run_that_is_not_finished_is_refused(tmp_path):
+    run = finished_run(tmp_path / "seed_1", 0.9)
+    (run / "pick" / "policy.safetensors").unlink()
+    with pytest.raises(UserError, match=r"seed_1 is not finished: it has no policy or no .* pick"):
+        ship.main([str(run), "--to", str(tmp_path / "home")])
+    assert not (tmp_path / "home" / "data").exists()
+
+
+def test_a_broken_result_is_told(tmp_path):
+    run = finished_run(tmp_path / "seed_1", 0.9)
+    (run / "results" / "place.json").write_text("{")
+    with pytest.raises(UserError, match=r"place\.json is no result of an evaluation"):
+        ship.success_of(run)

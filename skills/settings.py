@@ -31,7 +31,7 @@ from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
-from rearrange.tasks.true_state import BOTH, DEPTH, STATE, TRUE_STATE, check_sensors
+from rearrange.tasks.true_state import DEPTH, STATE, check_sensors
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
@@ -70,8 +70,8 @@ class TrainingSettings(Staged):
     # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts, which
     # are there (sim=habitat; the seven skills; see docs/habitat.md)
     dataset: str = ""
-    # What is observed: depth, the robot's own sensors; state, in the place of the image what no robot is told,
-    # for studies; both: trainer.network.critic_only=[true_state] shows that to the critic alone
+    # What is observed: depth, the robot's own sensors; both: the critic is told besides what no robot is
+    # (rearrange.tasks.true_state); state: the policy is told that in the place of the image, for studies
     sensors: str = DEPTH
     slide: bool = True  # the base slides along obstacles instead of stopping; false in habitat-lab
     stall: bool = False  # the base stops before what its wheels cannot push (mujoco)
@@ -190,12 +190,7 @@ class SkillEnvironments(Environments):
         check_rules(settings.rules)
         layouts_of(chosen, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
-        critic_only = settings.trainer.network.critic_only
-        if check_sensors(settings.sensors) == BOTH and TRUE_STATE not in critic_only:
-            raise UserError(
-                "sensors=both shows the policy what no robot is told: set "
-                "trainer.network.critic_only=[true_state], too"
-            )
+        check_sensors(settings.sensors)
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])

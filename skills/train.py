@@ -27,6 +27,7 @@ from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import household_names
+from rearrange.tasks.true_state import BOTH, DEPTH, TRUE_STATE
 from skills.command import run_command
 from skills.demonstrations import imitate
 from skills.environments import Environments
@@ -114,6 +115,8 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         )
     names = names_of(skill, getattr(settings, "robot", DEFAULT_ROBOT))
     settings.trainer = with_indices(settings.trainer, names)
+    if getattr(settings, "sensors", DEPTH) == BOTH:
+        settings.trainer.network.critic_only = [TRUE_STATE]
     check_ranges(settings.trainer, told="trainer.")
     if hasattr(settings, "cloning"):
         check_ranges(settings.cloning, "cloning.")

@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.faulty_environments import Trails, plan
 from skills.command import run_command
 from ver import Trainer, TrainerConfig, merge_config
+from ver.config import PAPER
 
 ENVIRONMENTS = 4
 LENGTH = 32
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     config = merge_config(
         TrainerConfig,
         [],
-        [*SETTINGS, *(LOCKSTEP if spec.get("lockstep") else []), *spec.get("settings", [])],
+        [*PAPER, *SETTINGS, *(LOCKSTEP if spec.get("lockstep") else []), *spec.get("settings", [])],
     )
     faults = plan(spec["markers"], *map(tuple, spec.get("faults", [])))
     trainer = Trainer(

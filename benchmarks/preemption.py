@@ -52,9 +52,10 @@ Cases = dict[str, tuple[int, SleepyCues, list[str]]]  # processes, environments,
 def run_rank(arguments: Sequence[str]) -> int:
     """Train one process under torchrun until the task is learned."""
     from ver import Trainer, TrainerConfig, merge_config
+    from ver.config import PAPER
 
     directory, environments, *overrides = arguments
-    config = merge_config(TrainerConfig, [], overrides)
+    config = merge_config(TrainerConfig, [], [*PAPER, *overrides])
     Trainer(
         config,
         SleepyCues(**json.loads(environments)),

@@ -53,6 +53,7 @@ from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.systems import system_names
+from ver.config import PAPER
 
 ENVIRONMENTS = ("synthetic", "skill")
 N, LENGTH = 16, 128  # environments, and steps of each in a rollout: the paper's
@@ -143,7 +144,8 @@ def train(case: Case, seconds: float) -> dict[str, Any]:
 def synthetic_case(system: str, seed: int, times: StepTimes) -> Case:
     """Settings and environments that sleep."""
     settings = COMMON | TINY | {"system": system, "seed": str(seed)}
-    config = merge_config(TrainerConfig, [], [f"{key}={value}" for key, value in settings.items()])
+    words = [f"{key}={value}" for key, value in settings.items()]
+    config = merge_config(TrainerConfig, [], [*PAPER, *words])
     return config, Stragglers(times, N)
 
 

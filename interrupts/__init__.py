@@ -9,7 +9,7 @@ import sys
 from itertools import pairwise
 from types import FrameType
 
-PACKAGES = ("benchmarks", "console", "live", "nav", "planner", "rearrange", "skills")
+PACKAGES = ("benchmarks", "console", "live", "nav", "planner", "rearrange", "skills", "ver")
 COMMAND = "rearrange"
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 

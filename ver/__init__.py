@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import interrupts  # noqa: F401 - Ctrl-C from here on is one line
+
 if TYPE_CHECKING:
     from ver.action_space import to_environment_action
     from ver.checkpoint import load_policy, save_policy

@@ -28,6 +28,8 @@ from ver.spaces import space_from_json, space_to_json
 POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
 _MAY_DIFFER = ("initial_log_std", "initial_mean", "binary_threshold", "mixed_precision")
+# What a network has whose file does not say, as it is older than the setting or its default
+_BEFORE = {"vector_features": 0, "normalise_returns": False}
 # Of the network's settings; files until November 2026 have the names on the left
 _RENAMED = {"core": "memory", "switches": "binary_actions", "switch_threshold": "binary_threshold"}
 
@@ -283,7 +285,7 @@ def check_same_training(
 def _network(header: dict[str, Any]) -> NetworkConfig:
     """Settings of a file's network; older files have older names, and lack what is younger."""
     values = {str(_RENAMED.get(name, name)): value for name, value in header["network"].items()}
-    return config_from_dict(NetworkConfig, values)
+    return config_from_dict(NetworkConfig, _BEFORE | values)
 
 
 def _in_words(space: dict[str, Any] | None) -> str:

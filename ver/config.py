@@ -28,10 +28,10 @@ class NetworkConfig:
     encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
     visual_features: int = 256  # width of the image embedding
     # lstm, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
-    memory: str = "lstm"
+    memory: str = "none"
     hidden_size: int = 256  # width of the LSTM or the MLP
     layers: int = 1  # of the LSTM, or of the MLP where there is one
-    previous_action_features: int = 32  # width of the previous action's embedding; 0 leaves it out
+    previous_action_features: int = 0  # width of the previous action's embedding; 0 leaves it out
     # log standard deviation of Gaussian actions: free (one per dimension) or state (a head)
     log_std: str = "free"
     initial_log_std: float = 0.0  # at the start, in half-ranges of the Box
@@ -58,8 +58,11 @@ class NetworkConfig:
     # 1-D observations that only the critic sees, through an MLP: what a simulator knows and no
     # sensor tells. The policy acts without them
     critic_only: list[str] = field(default_factory=list)
-    vector_features: int = 0  # width of the 1-D observations' embedding; 0: they join as they are
+    vector_features: int = 128  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
+    # The critic predicts returns in standard deviations from their mean, which follow the last
+    # rollouts' (PopArt), and its errors count in them: no setting depends on the rewards' units
+    normalise_returns: bool = True
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
 
 
@@ -67,8 +70,8 @@ class NetworkConfig:
 class EntropyConfig:
     """The entropy bonus."""
 
-    learned: bool = True  # adapt the coefficient so that entropy stays near the target
-    initial: float = 1e-3  # coefficient at the start, and for good when it is not learned
+    learned: bool = False  # adapt the coefficient so that entropy stays near the target
+    initial: float = 0.01  # coefficient at the start, and for good when it is not learned
     minimum: float = 1e-4  # lower bound of the learned coefficient
     maximum: float = 1.0  # upper bound of the learned coefficient
     target: float = 0.0  # wanted entropy in nats, summed over action dimensions
@@ -95,14 +98,14 @@ class PPOConfig:
     """The update."""
 
     optimizer: str = "adam"  # adam, or lamb with BPS's clipped trust ratio
-    learning_rate: float = 2.5e-4  # base step size
+    learning_rate: float = 1e-3  # base step size
     scale_learning_rate: bool = False  # multiply it by sqrt(steps in an update / base_batch_size)
     base_batch_size: int = 256  # steps in an update for which learning_rate was chosen
     schedule: str = "cosine"  # cosine (to zero at total_steps), constant, or to_base (BPS)
     lamb_weight_decay: float = 1e-2  # lamb only: decay of all parameters
     lamb_rho: float = 1e-2  # lamb only: the trust ratio is kept within [rho, 1 / rho]
-    epochs: int = 3  # passes over a rollout
-    mini_batches: int = 2  # updates in one pass
+    epochs: int = 4  # passes over a rollout
+    mini_batches: int = 8  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
     # The learning rate is lowered below the schedule's, and raised again, so that the KL divergence
     # from the policy that acted stays within half and twice this; it begins at a tenth. 0 leaves
@@ -112,7 +115,7 @@ class PPOConfig:
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error
     gamma: float = 0.99  # discount
     gae_lambda: float = 0.95  # generalised advantage estimation's mixing
-    normalise_advantages: bool = False  # zero mean, unit deviation within a mini-batch
+    normalise_advantages: bool = True  # zero mean, unit deviation within a mini-batch
     max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
     adam_epsilon: float = 1e-5  # denominator guard of Adam and Lamb
     # A free log standard deviation of the actions is kept under a bound that falls linearly to this
@@ -132,7 +135,7 @@ class CollectConfig:
 
     num_environments: int = 16  # environments side by side
     environments_per_worker: int = 8  # environments in one worker process
-    rollout_length: int = 512  # mean steps per environment in one rollout
+    rollout_length: int = 128  # mean steps per environment in one rollout
     num_inference_workers: int = 1  # the main process counts as one
     min_requests: int = 0  # smallest batch worth waiting for; 0 chooses; num_environments: lockstep
     max_requests: int = 0  # largest inference batch; 0 chooses
@@ -178,7 +181,7 @@ class TrainerConfig:
     device: str = "cpu"  # cpu or cuda
     learner_threads: int = 0  # threads that compute gradients on a CPU; 0 uses every core
     inference_threads: int = 1  # CPU threads for inference in each process
-    checkpoint_interval_s: float = 0.0  # seconds between checkpoints; 0 saves after every rollout
+    checkpoint_interval_s: float = 10.0  # seconds between checkpoints; 0 saves after every rollout
     keep_checkpoints: int = 2  # training checkpoints kept
     log_interval_s: float = 5.0  # seconds between lines when stdout is no terminal
     episode_window: int = 100  # episodes in the logged means
@@ -208,6 +211,24 @@ class CloningConfig:
     batch: int = 1024  # steps in each
     learning_rate: float = 1.0e-3  # falls to zero
     max_gradient_norm: float = 1.0  # the gradient is cut to this
+
+
+# Overrides that give the learner of the VER paper, on whose policy the environments' scales and
+# units are not taken off: what the defaults were until they had to suit any environment
+PAPER = (
+    "checkpoint_interval_s=0",
+    "collect.rollout_length=512",
+    "ppo.learning_rate=2.5e-4",
+    "ppo.epochs=3",
+    "ppo.mini_batches=2",
+    "ppo.normalise_advantages=false",
+    "ppo.entropy.learned=true",
+    "ppo.entropy.initial=1e-3",
+    "network.memory=lstm",
+    "network.previous_action_features=32",
+    "network.vector_features=0",
+    "network.normalise_returns=false",
+)
 
 
 def merge_config(

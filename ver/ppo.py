@@ -174,6 +174,7 @@ class PPO:
             diagnostics |= correct_lag(
                 self.policy, buffer, experience, self.packer, config, self.vtrace
             )
+        self._follow_returns(experience)
         history: list[dict[str, float]] = []
         begin = time.perf_counter()
         batches = cut_mini_batches(experience.starts, experience.lengths, config.mini_batches, rng)
@@ -271,6 +272,7 @@ class PPO:
             weights=column(experience.weights[batch.positions]),
             entropies=result.entropies,
             entropy_coefficient=self.entropy.value,
+            value_unit=self.policy.value_layer.deviation,
         )
         if self.cpca is not None:
             images = result.images
@@ -304,6 +306,20 @@ class PPO:
         self.entropy.loss(entropy + self._out_of_reach).backward()
         self.entropy_optimizer.step()
         self.entropy.clamp()
+
+    def _follow_returns(self, experience: Experience) -> None:
+        """Renews mean and deviation of returns; before learning, as no value changes by it."""
+        layer = self.policy.value_layer
+        if not layer.normalised:
+            return
+        fresh = experience.returns[~experience.stale]
+        some = len(fresh) > 0
+        own = [
+            len(fresh),
+            float(fresh.mean()) if some else 0.0,
+            float(fresh.var()) if some else 0.0,
+        ]
+        layer.follow(torch.tensor(self.group.gather(own), dtype=torch.float64))
 
     def _update_normaliser(self, buffer: RolloutBuffer, experience: Experience) -> None:
         # Stale steps were counted when they were fresh.

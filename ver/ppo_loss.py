@@ -20,6 +20,7 @@ def ppo_loss(
     weights: Tensor,
     entropies: Tensor,
     entropy_coefficient: float,
+    value_unit: float = 1.0,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """The clipped surrogate loss; every term is a mean of w * term over M steps.
 
@@ -40,6 +41,7 @@ def ppo_loss(
         weights: [M] importance weights of the environments.
         entropies: [M].
         entropy_coefficient: Weight of the entropy bonus.
+        value_unit: Standard deviation of returns, in which errors of values count.
 
     Returns:
         The loss, and detached numbers to log.
@@ -52,9 +54,10 @@ def ppo_loss(
 
     squared = (values - returns).square()
     if config.clip_value:
-        near = old_values + (values - old_values).clamp(-config.clip, config.clip)
+        reach = config.clip * value_unit
+        near = old_values + (values - old_values).clamp(-reach, reach)
         squared = torch.maximum(squared, (near - returns).square())
-    value_loss = 0.5 * (weights * squared).mean()
+    value_loss = 0.5 * (weights * squared).mean() / value_unit**2
 
     entropy = (weights * entropies).mean()
     loss = policy_loss + config.value_coefficient * value_loss - entropy_coefficient * entropy

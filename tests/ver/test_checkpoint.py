@@ -85,12 +85,14 @@ def test_what_weights_mean_must_not_change_though_shapes_stay(tmp_path, high, ne
     def make(high, **network):
         observation = spaces.Dict({"x": spaces.Box(-np.inf, np.inf, (3,), np.float32)})
         actions = spaces.Box(-high, high, (2,), np.float32)
-        return ActorCritic(observation, actions, NetworkConfig(hidden_size=8, **network))
+        old = {"vector_features": 0, "normalise_returns": False}
+        return ActorCritic(observation, actions, NetworkConfig(hidden_size=8, **old, **network))
 
     path = tmp_path / "policy.safetensors"
     save_policy(path, make(1.0))
     _, header = read_file(path, (checkpoint.POLICY_FORMAT,))
-    del header["network"]["vector_features"]  # as in a file from before there was this setting
+    for name in ("vector_features", "normalise_returns"):
+        del header["network"][name]  # as in a file from before there was this setting
     header["network"]["core"] = header["network"].pop("memory")  # as until November 2026
     changed = make(high, **network)
     if complaint is None:

@@ -11,9 +11,13 @@ from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
 
+LEARNED = EntropyConfig(learned=True, initial=1e-3)
+
 
 def adapted(entropy: float, steps: int = 50, **settings) -> EntropyCoefficient:
-    coefficient = EntropyCoefficient(EntropyConfig(initial=0.01, target=1.0, **settings))
+    coefficient = EntropyCoefficient(
+        EntropyConfig(learned=True, initial=0.01, target=1.0, **settings)
+    )
     optimizer = torch.optim.Adam(coefficient.parameters(), lr=0.1)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -31,7 +35,7 @@ def test_entropy_coefficient_rises_below_the_target_and_falls_above():
 def test_entropy_coefficient_keeps_its_bounds():
     assert adapted(-9.0, 200).value == pytest.approx(1.0)
     assert adapted(9.0, 800).value == pytest.approx(1e-4)
-    assert EntropyCoefficient(EntropyConfig(initial=7.0)).value == pytest.approx(1.0)
+    assert EntropyCoefficient(EntropyConfig(learned=True, initial=7.0)).value == pytest.approx(1.0)
     with pytest.raises(UserError, match="minimum"):
         EntropyCoefficient(EntropyConfig(minimum=0.0))
 
@@ -39,7 +43,7 @@ def test_entropy_coefficient_keeps_its_bounds():
 @hypothesis.settings(max_examples=20)
 @hypothesis.given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=30), st.floats(1e-3, 50))
 def test_entropy_coefficient_never_leaves_its_bounds(entropies, rate):
-    coefficient = EntropyCoefficient(EntropyConfig())
+    coefficient = EntropyCoefficient(EntropyConfig(learned=True))
     optimizer = torch.optim.SGD(coefficient.parameters(), lr=rate)
     for entropy in entropies:
         optimizer.zero_grad()
@@ -70,11 +74,11 @@ def test_a_target_entropy_that_the_bound_forbids_is_that_of_the_bound(log_std, r
     policy = ActorCritic(
         space, spaces.Box(-1, 1, (2,), np.float32), NetworkConfig(memory="none", hidden_size=4)
     )
-    ppo = PPO(policy, PPOConfig(final_log_std=-3.1))
+    ppo = PPO(policy, PPOConfig(final_log_std=-3.1, entropy=LEARNED))
     ppo.set_progress(1.0)
     ppo.adapt_entropy(2 * (0.5 * np.log(2 * np.pi * np.e) + log_std))
     assert (ppo.entropy.value > 1e-3) == rises
-    ppo = PPO(policy, PPOConfig(final_log_std=1.0))  # forbids nothing
+    ppo = PPO(policy, PPOConfig(final_log_std=1.0, entropy=LEARNED))  # forbids nothing
     ppo.set_progress(1.0)
     ppo.adapt_entropy(-0.1)
     assert ppo.entropy.value > 1e-3

@@ -6,7 +6,15 @@ from gymnasium import spaces
 from hypothesis import strategies as st
 
 from tests.helpers.plain_ppo import plain_loss
-from ver.config import CPCAConfig, EntropyConfig, NetworkConfig, PPOConfig
+from ver.config import (
+    PAPER,
+    CPCAConfig,
+    EntropyConfig,
+    NetworkConfig,
+    PPOConfig,
+    TrainerConfig,
+    merge_config,
+)
 from ver.errors import UserError
 from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
@@ -264,9 +272,9 @@ def test_cpca_without_images_is_an_error_of_one_line():
     assert "\n" not in str(caught.value)
 
 
-def test_defaults_are_the_papers():
+def test_the_papers_learner_is_one_list_away():
     """VER, table A1."""
-    config = PPOConfig()
+    config = merge_config(TrainerConfig, [], PAPER).ppo
     assert (config.learning_rate, config.schedule, config.optimizer) == (2.5e-4, "cosine", "adam")
     assert (config.epochs, config.mini_batches, config.clip) == (3, 2, 0.2)
     assert (config.gamma, config.gae_lambda, config.value_coefficient) == (0.99, 0.95, 0.5)
@@ -283,7 +291,7 @@ def test_threads_change_nothing_but_the_time():
     weights = []
     for threads in (1, 2):
         policy, buffer = filled()
-        ppo = PPO(policy, PPOConfig(normalise_advantages=True), threads)
+        ppo = PPO(policy, PPOConfig(normalise_advantages=True, epochs=3, mini_batches=2), threads)
         numbers = ppo.learn(buffer, np.random.default_rng(0))
         weights.append((policy.state_dict(), numbers["policy_loss"], ppo.updates))
     assert weights[0][2] == weights[1][2] == 6
@@ -361,3 +369,21 @@ def test_a_gradient_that_is_not_finite_stops_with_advice():
     buffer.rewards[3] = np.nan
     with pytest.raises(UserError, match="learning_rate"):
         PPO(policy, PPOConfig()).learn(buffer, np.random.default_rng(0))
+
+
+def test_one_rollout_learns_the_same_whatever_the_units_of_rewards():
+    changed = []
+    for unit in (1.0, 1000.0):
+        policy, buffer = filled(core="none", vector_features=0)
+        # As if the rewards had always been in this unit, and the policy known it
+        policy.value_layer.mean.mul_(unit)
+        policy.value_layer.variance.mul_(unit**2)
+        for column in (buffer.rewards, buffer.values, buffer.final_values):
+            column *= unit
+        PPO(policy, PPOConfig()).learn(buffer, np.random.default_rng(0))
+        changed.append(policy.state_dict())
+    for name, tensor in changed[0].items():
+        if name not in ("critic.mean", "critic.variance"):
+            torch.testing.assert_close(changed[1][name], tensor, rtol=1e-3, atol=1e-4)
+    means = [weights["critic.mean"].item() for weights in changed]
+    assert means[1] == pytest.approx(1000 * means[0], rel=1e-3)

@@ -44,3 +44,14 @@ def test_value_clipping_takes_the_larger_error():
     # 1 is pulled back to 0.2 (error 1.8), 3 stays the larger error
     assert float(plain["value_loss"]) == pytest.approx(0.5 * (1 + 9) / 2)
     assert float(clipped["value_loss"]) == pytest.approx(0.5 * (1.8**2 + 9) / 2)
+
+
+@pytest.mark.parametrize("clip_value", [False, True])
+def test_values_errors_count_in_their_unit(clip_value):
+    """Rewards in another unit change nothing where returns are normalised."""
+    changes = {"values": torch.tensor([1.0, 3.0]), "returns": torch.tensor([2.0, 0.0])}
+    scaled = {name: 50.0 * tensor for name, tensor in changes.items()}
+    config = PPOConfig(clip_value=clip_value)
+    loss, _ = loss_of(config, **changes)
+    same, _ = loss_of(config, **scaled, value_unit=50.0)
+    assert float(same) == pytest.approx(float(loss))

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from ver.adapters.names import make_named
 from ver.errors import UserError
 
 OBSERVATION = "observation"  # the key of a space that is no Dict
@@ -29,10 +30,12 @@ class AnyEnvironment:
     """Makes an environment for the learner; picklable if `make` is.
 
     Attributes:
-        make: A name that gymnasium knows, or a function of (index, seed) or of nothing.
+        make: A name as for `ver.adapters.names`, or a function of (index, seed) or of nothing.
+        arguments: For gymnasium.make, where there is a name.
     """
 
     make: str | Callable[..., gymnasium.Env]
+    arguments: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, index: int, seed: int) -> gymnasium.Env:
         """Makes the environment with this index.
@@ -41,10 +44,7 @@ class AnyEnvironment:
             UserError: The name is unknown, or what the environment shows cannot be brought to arrays.
         """
         if isinstance(self.make, str):
-            try:
-                return as_arrays(gymnasium.make(self.make))
-            except gymnasium.error.Error as error:
-                raise UserError(f"{self.make}: {' '.join(str(error).split())}") from error
+            return as_arrays(make_named(self.make, self.arguments))
         given = (index, seed) if _takes_two(self.make) else ()
         return as_arrays(self.make(*given))
 
@@ -55,7 +55,7 @@ def any_environment(make_env: Any) -> Any:
     Args:
         make_env: As for `AnyEnvironment`; what makes worlds that are stepped together stays as it is.
     """
-    if hasattr(make_env, "make_vector"):
+    if hasattr(make_env, "make_vector") or isinstance(make_env, AnyEnvironment):
         return make_env
     if not (isinstance(make_env, str) or callable(make_env)):
         raise UserError(

@@ -10,23 +10,69 @@ from ver.config import NetworkConfig
 from ver.networks.normaliser import RunningNormaliser
 from ver.networks.vectors import VectorInputs
 
+MEMORY = 10.0  # rollouts
+LEAST_VARIANCE = 1e-6  # of returns: where there is no reward they are all the same
+
 
 class Critic(nn.Linear):
     """One linear layer on the core's output.
 
+    Where returns are normalised it predicts them in standard deviations from their mean, and
+    `rate` gives values in the rewards' own units. Mean and deviation follow the returns; weights and
+    bias make up for it, so that no value changes (PopArt, van Hasselt et al. 2016).
+
     Args:
         inputs: Width of the core's output.
+        normalised: Normalise returns.
     """
 
-    def __init__(self, inputs: int):
+    def __init__(self, inputs: int, normalised: bool = False):
         super().__init__(inputs, 1)
         nn.init.orthogonal_(self.weight)
         nn.init.zeros_(self.bias)
+        self.normalised = normalised
+        self.mean: Tensor
+        self.variance: Tensor
+        self.count: Tensor  # rollouts' worth of returns, up to MEMORY
+        if normalised:  # else checkpoints stay as they were before there was this
+            self.register_buffer("mean", torch.zeros(()))
+            self.register_buffer("variance", torch.ones(()))
+            self.register_buffer("count", torch.zeros(()))
+
+    @property
+    def deviation(self) -> float:
+        """The unit of the layer's output: 1 where returns are not normalised."""
+        return float(self.variance) ** 0.5 if self.normalised else 1.0
 
     def rate(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:
         """Returns values [N] for outputs of the core [N, inputs]."""
         del observations
-        return self(outputs)[:, 0]
+        values = self(outputs)[:, 0]
+        return values * self.variance.sqrt() + self.mean if self.normalised else values
+
+    @torch.no_grad()
+    def follow(self, moments: Tensor) -> None:
+        """Takes a rollout's returns into account, without changing any value.
+
+        Args:
+            moments: [K, 3] counts, means and variances of K sets of returns.
+        """
+        shares = moments[:, 0] / moments[:, 0].sum()
+        mean = (shares * moments[:, 1]).sum()
+        variance = (shares * (moments[:, 2] + (moments[:, 1] - mean).square())).sum()
+        count = min(float(self.count) + 1.0, MEMORY)
+        own_mean, own_variance = float(self.mean), float(self.variance)
+        new_mean = own_mean + (float(mean) - own_mean) / count
+        # Within rollouts: how far the mean has come since the start would hide how little returns
+        # differ now, and errors as large as these differences would count for nothing
+        spread = own_variance + (float(variance) - own_variance) / count
+        new_variance = max(spread, LEAST_VARIANCE)
+        ratio = (own_variance / new_variance) ** 0.5
+        self.weight.mul_(ratio)
+        self.bias.mul_(ratio).add_((own_mean - new_mean) / new_variance**0.5)
+        self.mean.fill_(new_mean)
+        self.variance.fill_(new_variance)
+        self.count.fill_(count)
 
 
 class InformedCritic(nn.Module):
@@ -51,7 +97,7 @@ class InformedCritic(nn.Module):
         self.mlp = nn.Sequential(
             nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
         )
-        self.value = Critic(hidden)
+        self.value = Critic(hidden, config.normalise_returns)
 
     def rate(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:
         """Returns values [N] for outputs of the core [N, hidden_size] and what was observed."""

@@ -135,7 +135,7 @@ class ActorCritic(nn.Module):
         self.critic = (
             InformedCritic(observation_space, config)
             if config.critic_only
-            else Critic(config.hidden_size)
+            else Critic(config.hidden_size, config.normalise_returns)
         )
 
     def _build_image_inputs(self, config: NetworkConfig) -> int:
@@ -177,6 +177,11 @@ class ActorCritic(nn.Module):
         if isinstance(self.critic, InformedCritic):
             found.append((self.critic.vectors, self.critic.normaliser))
         return found
+
+    @property
+    def value_layer(self) -> Critic:
+        """The layer that values come from."""
+        return self.critic.value if isinstance(self.critic, InformedCritic) else self.critic
 
     @property
     def action_dtype(self) -> torch.dtype:

@@ -61,3 +61,34 @@ def test_acting_and_learning_give_the_same_values() -> None:
 def test_unknown_observations_are_refused() -> None:
     with pytest.raises(UserError, match="there is no 1-D observation 'heard', only seen, told"):
         ActorCritic(SPACE, BOX, NetworkConfig(critic_only=["heard"]))
+
+
+@pytest.mark.parametrize("critic_only", [[], ["told"]])
+def test_no_value_changes_while_mean_and_deviation_follow_the_returns(critic_only) -> None:
+    torch.manual_seed(0)
+    config = NetworkConfig(critic_only=critic_only)
+    policy = ActorCritic(SPACE, BOX, config)
+    layer = policy.value_layer
+    seen = {"seen": torch.rand(4, 2), "told": torch.rand(4, 3)}
+    state, previous, masks = policy.initial_state(4), policy.initial_actions(4), torch.zeros(4)
+    before = policy.value(seen, state, previous, masks)
+    assert layer.deviation == 1.0
+    layer.follow(torch.tensor([[300, -1000.0, 80.0], [100, -960.0, 80.0]], dtype=torch.float64))
+    assert layer.mean.item() == pytest.approx(-990)  # the first rollout counts wholly
+    assert layer.deviation == pytest.approx((80 + 300) ** 0.5)  # 300 = 400 * 3 / 4 between the two
+    torch.testing.assert_close(
+        policy.value(seen, state, previous, masks), before, atol=1e-3, rtol=0
+    )
+    for _ in range(60):  # later ones push it out
+        layer.follow(torch.tensor([[400, 5.0, 0.0]], dtype=torch.float64))
+    assert layer.mean.item() == pytest.approx(5, abs=10)
+    assert layer.deviation < 1.0  # the way of the mean is no spread
+    torch.testing.assert_close(
+        policy.value(seen, state, previous, masks), before, atol=1e-2, rtol=0
+    )
+
+
+def test_without_normalised_returns_files_hold_nothing_more() -> None:
+    plain = ActorCritic(SPACE, BOX, NetworkConfig(normalise_returns=False))
+    assert set(plain.critic.state_dict()) == {"weight", "bias"}
+    assert plain.value_layer.deviation == 1.0

@@ -10,7 +10,8 @@ from ver.networks.policy import ActorCritic
 
 
 def test_masked_rows_ignore_state_and_previous_action():
-    policy = ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8))
+    config = NetworkConfig(hidden_size=8, memory="lstm", previous_action_features=4)
+    policy = ActorCritic(VECTOR, BOX, config)
     x = {"x": torch.randn(2, 3)}
     masks = torch.tensor([False, True])
     out = policy.act(x, torch.randn(2, 16), torch.randn(2, 2), masks, deterministic=True)
@@ -38,7 +39,10 @@ def test_discrete_policy_acts_and_evaluates_alike():
 @pytest.mark.parametrize("space", [BOX, spaces.MultiDiscrete([3, 5]), MIXED])
 def test_every_action_space_acts_and_evaluates_alike(space):
     torch.manual_seed(0)
-    policy = ActorCritic(VECTOR, space, NetworkConfig(hidden_size=8, layers=2))
+    config = NetworkConfig(
+        hidden_size=8, memory="lstm", layers=2, previous_action_features=4, vector_features=0
+    )
+    policy = ActorCritic(VECTOR, space, config)
     x = {"x": torch.randn(6, 3)}
     state, previous = torch.randn(6, policy.state_size), policy.initial_actions(6)
     for masks in (torch.zeros(6), torch.ones(6)):

@@ -1,0 +1,96 @@
+"""Command lines: errors in one line with exit code 2, Ctrl-C in one line, and checks of paths."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+
+from interrupts import INTERRUPTED, raise_again
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, with exit code 2.
+
+    Attributes:
+        called: What the user has typed instead of the module's name, `rearrange train`; for the next parser
+            alone, as those of its subcommands are named after it.
+    """
+
+    called: ClassVar[str] = ""
+
+    def __init__(self, prog: str | None = None, **options: Any) -> None:
+        """Build the parser as argparse does."""
+        super().__init__(OneLineParser.called or prog, **options)
+        OneLineParser.called = ""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message alone and leave."""
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def output_file(text: str) -> Path:
+    """The file that an option names; for `add_argument(type=...)`, so that it is checked before the work.
+
+    Raises:
+        argparse.ArgumentTypeError: Nothing can be written there.
+    """
+    path = Path(text)
+    if not text or path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is a folder: name a file in it")
+    _check_folder(path.parent)
+    if path.exists() and not os.access(path, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{path} cannot be written: choose another")
+    return path
+
+
+def output_folder(text: str) -> Path:
+    """The folder that an option names, there or not; otherwise as `output_file`."""
+    path = Path(text)
+    _check_folder(path)
+    return path
+
+
+def _check_folder(folder: Path) -> None:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{folder} is a file, no folder: choose another")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"{folder} cannot be written: choose another")
+
+
+def run_command(
+    main: Callable[[Sequence[str]], int | None],
+    errors: tuple[type[Exception], ...],
+) -> NoReturn:
+    """Run a command's main; `errors` become one line on standard error and exit code 2.
+
+    So does what the operating system refuses, such as to write a file. Ctrl-C is one line and INTERRUPTED.
+    """
+    raise SystemExit(_run(main, errors))
+
+
+def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Exception], ...]) -> int:
+    """The exit code. Given back, not raised, so that what an error holds on to, as workers, ends first."""
+    try:
+        raise_again()
+        return main(sys.argv[1:]) or 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+    except errors as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2

@@ -267,8 +267,10 @@ def check_same_training(
     ]
     actions = [_in_words(each["action_space"]) for each in (header, now)]
     pairs.append(("action space", actions[0], actions[1]))
-    if "skill" in metadata:
-        pairs.insert(0, ("skill", header["metadata"].get("skill", "unknown"), metadata["skill"]))
+    for name in ("skill", "environment"):
+        if name in metadata:
+            before = header["metadata"].get(name, "unknown")
+            pairs.insert(0, (name, before, metadata[name]))
     pairs += [
         (f"network.{name}", network[name], value)
         for name, value in now["network"].items()

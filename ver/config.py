@@ -60,8 +60,8 @@ class NetworkConfig:
     critic_only: list[str] = field(default_factory=list)
     vector_features: int = 128  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
-    # The critic predicts returns in standard deviations from their mean, which follow the last
-    # rollouts' (PopArt), and its errors count in them: no setting depends on the rewards' units
+    # The critic predicts returns in standard deviations, which follow the last rollouts' (PopArt),
+    # and its errors count in them: no setting depends on the rewards' units
     normalise_returns: bool = True
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
 

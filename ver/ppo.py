@@ -308,7 +308,7 @@ class PPO:
         self.entropy.clamp()
 
     def _follow_returns(self, experience: Experience) -> None:
-        """Renews mean and deviation of returns; before learning, as no value changes by it."""
+        """Renews the deviation of returns; before learning, as no value changes by it."""
         layer = self.policy.value_layer
         if not layer.normalised:
             return

@@ -40,6 +40,10 @@ TINY_NAVIGATION = (  # of a navigation task, as skills.train takes them
     "trainer.tensorboard=false",
     "trainer.log_interval_s=1e9",
 )
+TINY_NAMED = (  # of an environment by name, as `python -m ver train` takes them
+    *("collect.num_environments=2", "collect.rollout_length=8", "ppo.mini_batches=1"),
+    *("network.hidden_size=8", "learner_threads=1", "tensorboard=false", "log_interval_s=1e9"),
+)
 TIMES = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
 
 

@@ -2,17 +2,8 @@ from argparse import Namespace
 
 import pytest
 
-from rearrange.command_line import OneLineParser, check_counts, refuse
+from rearrange.command_line import check_counts, refuse
 from rearrange.errors import UserError
-
-
-def test_parser_errors_are_one_line(capsys):
-    parser = OneLineParser(prog="it")
-    parser.add_argument("--number", type=int)
-    with pytest.raises(SystemExit) as stopped:
-        parser.parse_args(["--number", "x"])
-    assert stopped.value.code == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_count_below_its_least_value_is_named():

@@ -137,7 +137,7 @@ _EXTRAS = {"mujoco": "mujoco", "glfw": "mujoco", "imageio": "mujoco", "box2d": "
 
 
 def _install_of(message: str) -> str:
-    """How to install what an error of gymnasium's own environments misses; nothing if it says so itself."""
+    """The command that installs what gymnasium's own environments miss; none where the error says it."""
     found = [extra for part, extra in _EXTRAS.items() if part in message.lower()]
     return f'pip install "gymnasium[{found[0]}]"' if found and "pip install" not in message else ""
 

@@ -17,9 +17,11 @@ LEAST_VARIANCE = 1e-6  # of returns: where there is no reward they are all the s
 class Critic(nn.Linear):
     """One linear layer on the core's output.
 
-    Where returns are normalised it predicts them in standard deviations from their mean, and
-    `rate` gives values in the rewards' own units. Mean and deviation follow the returns; weights and
-    bias make up for it, so that no value changes (PopArt, van Hasselt et al. 2016).
+    Where returns are normalised it predicts them in standard deviations, and `rate` gives values in
+    the rewards' own units. The deviation follows the returns; weights and bias make up for it, so
+    that no value changes (PopArt, van Hasselt et al. 2016). Their mean is not taken off: where every
+    step costs, values that begin at zero lead to what was not yet tried. Acrobot, which random
+    actions solve in one episode of twenty, was never solved with values that begin at the mean.
 
     Args:
         inputs: Width of the core's output.
@@ -31,11 +33,9 @@ class Critic(nn.Linear):
         nn.init.orthogonal_(self.weight)
         nn.init.zeros_(self.bias)
         self.normalised = normalised
-        self.mean: Tensor
         self.variance: Tensor
-        self.count: Tensor  # rollouts' worth of returns, up to MEMORY
+        self.count: Tensor  # of rollouts that the variance is of, up to MEMORY
         if normalised:  # else checkpoints stay as they were before there was this
-            self.register_buffer("mean", torch.zeros(()))
             self.register_buffer("variance", torch.ones(()))
             self.register_buffer("count", torch.zeros(()))
 
@@ -48,7 +48,7 @@ class Critic(nn.Linear):
         """Returns values [N] for outputs of the core [N, inputs]."""
         del observations
         values = self(outputs)[:, 0]
-        return values * self.variance.sqrt() + self.mean if self.normalised else values
+        return values * self.variance.sqrt() if self.normalised else values
 
     @torch.no_grad()
     def follow(self, moments: Tensor) -> None:
@@ -61,17 +61,13 @@ class Critic(nn.Linear):
         mean = (shares * moments[:, 1]).sum()
         variance = (shares * (moments[:, 2] + (moments[:, 1] - mean).square())).sum()
         count = min(float(self.count) + 1.0, MEMORY)
-        own_mean, own_variance = float(self.mean), float(self.variance)
-        new_mean = own_mean + (float(mean) - own_mean) / count
-        # Within rollouts: how far the mean has come since the start would hide how little returns
-        # differ now, and errors as large as these differences would count for nothing
-        spread = own_variance + (float(variance) - own_variance) / count
-        new_variance = max(spread, LEAST_VARIANCE)
-        ratio = (own_variance / new_variance) ** 0.5
-        self.weight.mul_(ratio)
-        self.bias.mul_(ratio).add_((own_mean - new_mean) / new_variance**0.5)
-        self.mean.fill_(new_mean)
-        self.variance.fill_(new_variance)
+        before = float(self.variance)
+        # Of each rollout alone: how far the mean has come since the start would hide how little
+        # returns differ now, and errors as large as these differences would count for nothing
+        after = max(before + (float(variance) - before) / count, LEAST_VARIANCE)
+        for parameter in (self.weight, self.bias):
+            parameter.mul_((before / after) ** 0.5)
+        self.variance.fill_(after)
         self.count.fill_(count)
 
 

@@ -1,0 +1,55 @@
+"""Command lines: errors, Ctrl-C and paths."""
+
+import sys
+from argparse import ArgumentTypeError
+
+import pytest
+
+from interrupts import INTERRUPTED
+from interrupts.command_line import OneLineParser, output_file, output_folder, run_command
+
+
+class MistakeError(Exception):
+    pass
+
+
+def ends(main, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["it", "word"])
+    with pytest.raises(SystemExit) as left:
+        run_command(main, (MistakeError,))
+    return left.value.code
+
+
+def test_a_command_ends_with_its_own_code_or_a_line(monkeypatch, capsys):
+    def fail(error):
+        def main(words):
+            raise error
+
+        return main
+
+    assert ends(lambda words: 3 if words == ["word"] else 4, monkeypatch) == 3
+    assert ends(lambda words: None, monkeypatch) == 0
+    assert ends(fail(MistakeError("too much")), monkeypatch) == 2
+    assert ends(fail(OSError(28, "No space left", "here")), monkeypatch) == 2
+    assert ends(fail(KeyboardInterrupt()), monkeypatch) == INTERRUPTED
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["error: too much", "error: here: No space left", "interrupted"]
+
+
+def test_parser_errors_are_one_line(capsys):
+    parser = OneLineParser(prog="it")
+    with pytest.raises(SystemExit) as left:
+        parser.parse_args(["--number"])
+    assert left.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_outputs_are_checked_before_the_work(tmp_path):
+    (tmp_path / "file").touch()
+    assert output_file(str(tmp_path / "new" / "x.json")) == tmp_path / "new" / "x.json"
+    assert output_folder(str(tmp_path / "new")) == tmp_path / "new"
+    with pytest.raises(ArgumentTypeError, match="is a folder: name a file in it"):
+        output_file(str(tmp_path))
+    for check in (output_file, output_folder):
+        with pytest.raises(ArgumentTypeError, match="is a file, no folder: choose another"):
+            check(str(tmp_path / "file" / "below"))

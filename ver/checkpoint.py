@@ -29,7 +29,7 @@ POLICY_FORMAT = "ver-policy-1"
 TRAINING_FORMAT = "ver-training-1"
 _MAY_DIFFER = ("initial_log_std", "initial_mean", "binary_threshold", "mixed_precision")
 # What a network has whose file does not say, as it is older than the setting or its default
-_BEFORE = {"vector_features": 0, "normalise_returns": False}
+_BEFORE = {"activation": "relu", "vector_features": 0, "normalise_returns": False}
 # Of the network's settings; files until November 2026 have the names on the left
 _RENAMED = {"core": "memory", "switches": "binary_actions", "switch_threshold": "binary_threshold"}
 

@@ -166,7 +166,7 @@ class PPO:
             config.gamma,
             config.gae_lambda,
             config.max_importance_weight if config.importance_weights else 0.0,
-            config.max_sequence_length,
+            self._longest_sequence,
         )
         self.packing_seconds += time.perf_counter() - begin
         diagnostics = lag_statistics(buffer, experience, self.updates, self.group)
@@ -306,6 +306,11 @@ class PPO:
         self.entropy.loss(entropy + self._out_of_reach).backward()
         self.entropy_optimizer.step()
         self.entropy.clamp()
+
+    @property
+    def _longest_sequence(self) -> int:
+        plain = self.policy.state_size == 0 and self.cpca is None
+        return 1 if plain and self.config.shuffle_steps else self.config.max_sequence_length
 
     def _follow_returns(self, experience: Experience) -> None:
         """Renews the deviation of returns; before learning, as no value changes by it."""

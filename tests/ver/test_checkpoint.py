@@ -82,16 +82,17 @@ def test_mismatching_shapes_say_what_was_expected_and_found():
     ],
 )
 def test_what_weights_mean_must_not_change_though_shapes_stay(tmp_path, high, network, complaint):
+    old = {"activation": "relu", "vector_features": 0, "normalise_returns": False}
+
     def make(high, **network):
         observation = spaces.Dict({"x": spaces.Box(-np.inf, np.inf, (3,), np.float32)})
         actions = spaces.Box(-high, high, (2,), np.float32)
-        old = {"vector_features": 0, "normalise_returns": False}
         return ActorCritic(observation, actions, NetworkConfig(hidden_size=8, **old, **network))
 
     path = tmp_path / "policy.safetensors"
     save_policy(path, make(1.0))
     _, header = read_file(path, (checkpoint.POLICY_FORMAT,))
-    for name in ("vector_features", "normalise_returns"):
+    for name in old:
         del header["network"][name]  # as in a file from before there was this setting
     header["network"]["core"] = header["network"].pop("memory")  # as until November 2026
     changed = make(high, **network)

@@ -386,3 +386,27 @@ def test_one_rollout_learns_the_same_whatever_the_units_of_rewards():
             torch.testing.assert_close(changed[1][name], tensor, rtol=1e-3, atol=1e-4)
     variances = [weights["critic.variance"].item() for weights in changed]
     assert variances[1] == pytest.approx(1e6 * variances[0], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("core", "settings", "longest"),
+    [
+        ("none", {}, 1),
+        ("none", {"shuffle_steps": False}, 5),
+        ("lstm", {}, 5),
+    ],
+)
+def test_without_memory_mini_batches_are_of_single_steps(core, settings, longest):
+    policy, buffer = filled(core=core)
+    config = PPOConfig(epochs=1, mini_batches=2, max_sequence_length=5, **settings)
+    ppo = PPO(policy, config)
+    taken = []
+
+    def update(buffer, experience, batch):
+        taken.append(batch.positions)
+        assert max(shard.lengths.max() for shard in batch.shards) == longest
+        return {}
+
+    ppo.update = update
+    ppo.learn(buffer, np.random.default_rng(1))
+    assert sorted(np.concatenate(taken)) == list(range(60))

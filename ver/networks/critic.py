@@ -20,8 +20,7 @@ class Critic(nn.Linear):
     Where returns are normalised it predicts them in standard deviations, and `rate` gives values in
     the rewards' own units. The deviation follows the returns; weights and bias make up for it, so
     that no value changes (PopArt, van Hasselt et al. 2016). Their mean is not taken off: where every
-    step costs, values that begin at zero lead to what was not yet tried. Acrobot, which random
-    actions solve in one episode of twenty, was never solved with values that begin at the mean.
+    step costs, values that begin at zero lead to what was not yet tried.
 
     Args:
         inputs: Width of the core's output.

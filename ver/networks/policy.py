@@ -6,7 +6,6 @@ after the running normalisation. The previous action is embedded. All of it feed
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import torch
@@ -22,7 +21,7 @@ from ver.networks.encoders import make_encoder
 from ver.networks.heads import Distribution, make_head
 from ver.networks.images import ImageStack
 from ver.networks.normaliser import RunningNormaliser
-from ver.networks.recurrent import make_core
+from ver.networks.recurrent import ACTIVATIONS, initialise_orthogonally, make_core
 from ver.networks.vectors import VectorInputs
 
 # Small enough that a convolution's activations stay in a CPU's cache: measured twice as fast as
@@ -128,7 +127,8 @@ class ActorCritic(nn.Module):
         width += self._build_previous_action(config)
         if not width:
             raise UserError("The observation space is empty; it needs a 1-D or a 3-D Box.")
-        self.core = make_core(config.memory, width, config.hidden_size, config.layers)
+        shape = config.hidden_size, config.layers, config.activation
+        self.core = make_core(config.memory, width, *shape)
         self.state_size = self.core.state_size
         self.head = make_head(config.hidden_size, action_space, config)
         self.seen_keys = (*image_keys, *vector_keys)
@@ -153,9 +153,8 @@ class ActorCritic(nn.Module):
         if not (width and config.vector_features):
             return width
         linear = nn.Linear(width, config.vector_features)
-        nn.init.orthogonal_(linear.weight, math.sqrt(2.0))
-        nn.init.zeros_(linear.bias)
-        self.vector_embedding = nn.Sequential(linear, nn.ReLU())
+        initialise_orthogonally(linear)
+        self.vector_embedding = nn.Sequential(linear, ACTIVATIONS[config.activation]())
         return config.vector_features
 
     def _build_previous_action(self, config: NetworkConfig) -> int:

@@ -6,13 +6,22 @@ keeps. Two forward passes must agree: `step` for acting, `packed` for learning o
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from ver.errors import UserError
 
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def initialise_orthogonally(linear: nn.Linear) -> None:
+    """Gives a layer before an activation orthogonal weights with a gain of sqrt(2), and no bias."""
+    nn.init.orthogonal_(linear.weight, math.sqrt(2.0))
+    nn.init.zeros_(linear.bias)
 
 
 class LSTMCore(nn.Module):
@@ -85,14 +94,18 @@ class FeedForwardCore(nn.Module):
         inputs: Width of the features.
         hidden: Width of every layer.
         layers: Number of layers, at least one.
+        activation: Of each, one of ACTIVATIONS.
     """
 
-    def __init__(self, inputs: int, hidden: int, layers: int):
+    def __init__(self, inputs: int, hidden: int, layers: int, activation: str = "relu"):
         super().__init__()
         self.state_size = 0
         modules: list[nn.Module] = []
         for index in range(max(1, layers)):
-            modules += [nn.Linear(inputs if index == 0 else hidden, hidden), nn.ReLU()]
+            linear = nn.Linear(inputs if index == 0 else hidden, hidden)
+            if activation == "tanh":
+                initialise_orthogonally(linear)
+            modules += [linear, ACTIVATIONS[activation]()]
         self.mlp = nn.Sequential(*modules)
 
     def step(self, features: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -114,11 +127,12 @@ class ResidualCore(nn.Module):
         inputs: Width of the features.
         hidden: Width of every layer.
         layers: Number of the MLP's layers, at least one.
+        activation: Of the MLP, one of ACTIVATIONS.
     """
 
-    def __init__(self, inputs: int, hidden: int, layers: int):
+    def __init__(self, inputs: int, hidden: int, layers: int, activation: str = "relu"):
         super().__init__()
-        self.plain = FeedForwardCore(inputs, hidden, layers)
+        self.plain = FeedForwardCore(inputs, hidden, layers, activation)
         self.memory = LSTMCore(inputs, hidden, 1)
         self.add = nn.Linear(hidden, hidden)
         nn.init.zeros_(self.add.weight)
@@ -139,7 +153,7 @@ class ResidualCore(nn.Module):
 Core = LSTMCore | FeedForwardCore | ResidualCore
 
 
-def make_core(name: str, inputs: int, hidden: int, layers: int) -> Core:
+def make_core(name: str, inputs: int, hidden: int, layers: int, activation: str = "relu") -> Core:
     """Builds the core with that memory.
 
     Raises:
@@ -148,7 +162,7 @@ def make_core(name: str, inputs: int, hidden: int, layers: int) -> Core:
     if name == "lstm":
         return LSTMCore(inputs, hidden, layers)
     if name == "none":
-        return FeedForwardCore(inputs, hidden, layers)
+        return FeedForwardCore(inputs, hidden, layers, activation)
     if name == "residual":
-        return ResidualCore(inputs, hidden, layers)
+        return ResidualCore(inputs, hidden, layers, activation)
     raise UserError(f"Unknown network.memory '{name}'; valid: lstm, none, residual.")

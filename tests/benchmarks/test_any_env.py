@@ -1,0 +1,44 @@
+"""What the defaults learn: the sums, and one short run."""
+
+import json
+
+import pytest
+
+from benchmarks import any_env
+from benchmarks.any_env import TASKS, Task, main, steps_to, summarise
+from skills.command import USER_ERRORS
+
+
+def test_sums_by_hand():
+    runs = [{"return": value, "steps": 2048} for value in (400.0, 480.0, 500.0)]
+    told = summarise(TASKS["CartPole-v1"], runs)
+    assert (told["mean"], told["worst"], told["learned"]) == (460.0, 400.0, 2)
+    rows = [(10, -300.0), (20, -90.0), (30, -120.0)]
+    assert steps_to(rows, -100) == 20
+    assert steps_to(rows, 0) is None
+
+
+def test_a_run_is_trained_judged_and_written(tmp_path, monkeypatch):
+    small = ("network.hidden_size=8", "collect.num_environments=2", "collect.rollout_length=16")
+    task = Task("CartPole-v1", 8, 64, (*small, "learner_threads=1"))
+    monkeypatch.setitem(any_env.TASKS, "CartPole-v1", task)
+    path = tmp_path / "told.json"
+    words = ["--envs", "CartPole-v1", "--seeds", "1", "--episodes", "3", "--json", str(path)]
+    assert main(words) == 0
+    told = json.loads(path.read_text())["environments"]["CartPole-v1"]
+    assert told["steps"] == 64
+    assert told["learned"] == 1  # a cart falls after eight steps at the earliest
+    assert told["mean"] == told["runs"][0]["return"] >= 8
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--envs", "CartPole"], "--envs: unknown 'CartPole'"),
+        (["--seeds", "0"], "--seeds must be at least 1, found 0"),
+        (["--steps", "-1"], "--steps must not be negative, found -1"),
+    ],
+)
+def test_what_cannot_be_is_one_line(words, told):
+    with pytest.raises(USER_ERRORS, match=told):
+        main(words)

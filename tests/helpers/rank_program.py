@@ -62,7 +62,7 @@ def learn_halves(group: SingleProcess) -> dict[str, Any]:
         learning_rate=0.01,
         normalise_advantages=True,
         max_gradient_norm=0.05,
-        entropy=EntropyConfig(initial=0.01, target=5.0),
+        entropy=EntropyConfig(learned=True, initial=0.01, target=5.0),
     )
     # In turn, so that both halves have as many steps.
     player = make_player(4, 12, in_turn=True)

@@ -67,7 +67,8 @@ def test_a_distance_scale_that_is_not_positive_is_refused():
 
 
 def test_vectors_are_embedded_if_asked():
-    policy = ActorCritic(POLAR, BOX, NetworkConfig(hidden_size=8, vector_features=6))
+    config = NetworkConfig(hidden_size=8, vector_features=6, activation="relu")
+    policy = ActorCritic(POLAR, BOX, config)
     seen = {"a": torch.ones(4, 2), "goal": torch.ones(4, 3)}
     width = policy.network_config.previous_action_features
     features = policy.features(seen, policy.initial_actions(4), torch.ones(4))

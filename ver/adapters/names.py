@@ -82,7 +82,7 @@ class CoarsePixels(gymnasium.ObservationWrapper):
         self._side, parts = side, dict(env.observation_space.spaces)
         self._images = [key for key, part in parts.items() if len(part.shape or ()) == 3]
         for key in self._images:
-            height, width, channels = parts[key].shape or ()
+            height, width, channels = parts[key].shape or (0, 0, 0)
             shape = (height // side, width // side, channels)
             parts[key] = spaces.Box(0, 255, shape, np.uint8)
         self.observation_space = spaces.Dict(list(parts.items()))

@@ -31,9 +31,7 @@ class NetworkConfig:
     memory: str = "none"
     hidden_size: int = 256  # width of the LSTM or the MLP
     layers: int = 1  # of the LSTM, or of the MLP where there is one
-    # Of the MLP and the 1-D observations' embedding: tanh or relu. With relu values grow away from
-    # what was seen: where every step costs, what was not yet tried seems worst, as
-    # swinging does in Acrobot
+    # Of the MLP and the 1-D observations' embedding: tanh or relu
     activation: str = "tanh"
     previous_action_features: int = 0  # width of the previous action's embedding; 0 leaves it out
     # log standard deviation of Gaussian actions: free (one per dimension) or state (a head)

@@ -19,8 +19,7 @@ class Critic(nn.Linear):
 
     Where returns are normalised it predicts them in standard deviations, and `rate` gives values in
     the rewards' own units. The deviation follows the returns; weights and bias make up for it, so
-    that no value changes (PopArt, van Hasselt et al. 2016). Their mean is not taken off: where every
-    step costs, values that begin at zero lead to what was not yet tried.
+    that no value changes (PopArt, van Hasselt et al. 2016). Their mean is not taken off.
 
     Args:
         inputs: Width of the core's output.

@@ -7,7 +7,6 @@ finished evaluation again, `--watch RUN` shows a training that was started with 
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +22,6 @@ from skills.navigation import NAVIGATION_NAMES
 from skills.registry import find, skill_names
 
 AGENTS = ("policy", "oracle", "zero", "random", "frontier", "drive")
-ENDED = signal.SIGTERM  # what a training ends its page with
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -78,7 +76,6 @@ def main(arguments: Sequence[str]) -> int:
             raise
         raise UserError("the live page needs viser: pip install viser") from None
     page = Page(options.host, options.port, title_of(options))
-    signal.signal(ENDED, signal.default_int_handler)
     try:
         _serve(options, page)
     except KeyboardInterrupt:

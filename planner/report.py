@@ -206,7 +206,10 @@ def replanning_line(replanning: dict[str, Any]) -> str:
 
 def episode_table(records: Sequence[EpisodeRecord], total: int) -> Table:
     """The live table: the episodes that finished last, as many as fit on a small screen."""
-    table = Table(caption=f"{len(records)} of {counted(total, 'episode')}", caption_justify="left")
+    caption = f"{len(records)} of {counted(total, 'episode')}"
+    if not records:  # nothing else moves on the screen for that long
+        caption += ": they begin once all is loaded, and compiled where it is new"
+    table = Table(caption=caption, caption_justify="left")
     for name, justify in (
         ("episode", "right"),
         ("apartment", "left"),

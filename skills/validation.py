@@ -2,7 +2,7 @@
 
 `validate_every=250000` turns it on. A process of its own plays the episodes, always the same ones, by mean
 actions, while the training goes on. `validation.jsonl` in the run directory has a row for each; the policy
-that did best is `best.safetensors`.
+that did best is `best.safetensors`. A tracker (`trainer.tracker`) also gets a film of each.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import ver.errors
 from rearrange.errors import UserError
 from skills.habitat_lab import PREFIX
 from ver.checkpoint import write_atomically
 from ver.collect.processes import enter_worker
+from ver.logs import FILM, log_film
 
 LOG, BEST = "validation.jsonl", "best.safetensors"
 SEED = 5  # of the episodes
 LARGEST = {"validate_every": 10**9, "validation_episodes": 10_000}  # their least is 0 and 1
 OURS = ("mujoco", "grid")  # simulators in whose homes policies are judged
 NICENESS = 5  # the training comes first
+FILMED = 300  # steps of an episode at most
 
 
 def check_validation(settings: Any) -> None:
@@ -54,6 +57,7 @@ class Validation:
         self._process: Any = None
         self._steps = 0  # of the policy that is judged now, or was last
         self._candidate, self._result = run / "validated.safetensors", run / "validated_result.json"
+        self._film = run / "validated.mp4"
 
     def __call__(self, trainer: Any, row: dict[str, float]) -> None:
         """Look whether the last policy is judged, and whether the next one is due; after an update."""
@@ -69,6 +73,12 @@ class Validation:
         if self._steps < trainer.steps:
             self._begin(trainer)
             self._take(wait=True)
+        if (film := self._run / FILM).is_file():
+            try:
+                log_film(film, self._run, trainer.config, trainer.steps)
+            except ver.errors.UserError as error:  # all else is done
+                self._say(str(error))
+            film.unlink()
 
     def close(self) -> None:
         """End what is under way."""
@@ -76,7 +86,8 @@ class Validation:
             self._process.kill()  # it leaves signals to the training
             self._process.join()
             self._process = None
-        for path in (self._candidate, self._candidate.with_suffix(".json"), self._result):
+        candidate = (self._candidate, self._candidate.with_suffix(".json"))
+        for path in (*candidate, self._result, self._film):
             path.unlink(missing_ok=True)
 
     def _begin(self, trainer: Any) -> None:
@@ -84,10 +95,11 @@ class Validation:
         self._steps = trainer.steps
         self._result.unlink(missing_ok=True)
         trainer.export(self._candidate)
+        film = "" if trainer.config.tracker == "none" else str(self._film)
         command = _command(self._settings, self._candidate)
         # spawn: forking a process that has run threads can hang the child
         self._process = multiprocessing.get_context("spawn").Process(
-            target=_judge, args=(os.getpid(), command, str(self._result)), daemon=True
+            target=_judge, args=(os.getpid(), command, str(self._result), film), daemon=True
         )
         self._process.start()
 
@@ -100,6 +112,8 @@ class Validation:
         if not self._result.is_file():
             self._say(f"the validation at step {self._steps:,} failed; the training goes on")
             return
+        if self._film.is_file():
+            os.replace(self._film, self._run / FILM)  # for the tracker
         row = {"steps": self._steps, **json.loads(self._result.read_text())}
         rows = read_validation(self._run)
         best = max((old["success"]["mean"] for old in rows), default=-1.0)
@@ -147,8 +161,8 @@ def _command(settings: Any, policy: Path) -> list[str]:
     return [*command, "--dataset", "sampled", "--actions", "mean", "--workers", "1"]
 
 
-def _judge(parent: int, command: list[str], result: str) -> None:
-    """Evaluate in this process, and write success with its interval."""
+def _judge(parent: int, command: list[str], result: str, film: str) -> None:
+    """Evaluate in this process, write success with its interval, and film an episode if asked."""
     enter_worker(parent)
     os.nice(NICENESS)
     from skills.eval import EpisodePlayer, summarise
@@ -157,10 +171,30 @@ def _judge(parent: int, command: list[str], result: str) -> None:
 
     options = parse(command)
     options.file, _ = find_file(options)
-    make = partial(EpisodePlayer, str(checkpoint_of(options)), options)
+    checkpoint = checkpoint_of(options)
+    make = partial(EpisodePlayer, str(checkpoint), options)
     cases = [(index,) for index in range(options.episodes)]
     summary = summarise(list(play_in_workers(make, cases, 1)))
     # Explore and Flee know no success
     success = summary.get("success_at_end") or summary["scores"]["score_share"]
     told = {"episodes": options.episodes, "success": success}
     write_atomically(Path(result), json.dumps(told).encode())
+    if film:
+        film_policy(checkpoint, Path(film))
+
+
+def film_policy(checkpoint: Path, path: Path) -> None:
+    """Film the beginning of an episode that a policy plays by mean actions in a validation home."""
+    from rearrange.render import VideoWriter  # compiles
+    from skills.learned import PolicyRunner
+
+    runner = PolicyRunner(checkpoint, deterministic=True)
+    env = runner.make_env("val", SEED)
+    env.render_mode, ended = "rgb_array", False
+    observation, _ = env.reset(seed=SEED)
+    with VideoWriter(path, env.metadata["render_fps"]) as writer:
+        while not ended and writer.frame_count < FILMED:
+            writer.write(env.render())
+            observation, _, terminated, truncated, _ = env.step(runner.act(observation))
+            ended = terminated or truncated
+    env.close()

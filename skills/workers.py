@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import torch
 
 from rearrange.errors import UserError
-from ver.collect.processes import die_with_parent, without_interrupts
+from ver.collect.processes import die_with_parent, stop_process, without_interrupts
 
+GRACE_S = 5.0  # for a worker to end what it writes
 _make: Callable[[], Any]  # of this worker process
 _player: Any = None
 
@@ -56,8 +59,11 @@ def play_in_workers(
             "a worker process died, perhaps for want of memory: ask for fewer --workers"
         ) from None
     except (KeyboardInterrupt, GeneratorExit):  # nobody waits for the cases that are played
-        for process in multiprocessing.active_children():
+        children = multiprocessing.active_children()
+        for process in children:
             process.terminate()
+        for process in children:
+            stop_process(process, GRACE_S)
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -66,13 +72,24 @@ def play_in_workers(
 def _start(parent: int, make: Callable[[], Any]) -> None:
     global _make
     die_with_parent(parent)
+    signal.signal(signal.SIGTERM, _leave)
     torch.set_num_threads(1)
     _make = make
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    """Leave a case so that what it writes, as a film, is ended or removed."""
+    del frame
+    signal.signal(number, signal.SIG_IGN)  # the pool sends it once more
+    raise SystemExit(1)
 
 
 def _play(case: tuple[Any, ...]) -> Any:
     # Made here: what an initializer raises would not reach the parent as it is.
     global _player
-    if _player is None:
-        _player = _make()
-    return _player.play(*case)
+    try:
+        if _player is None:
+            _player = _make()
+        return _player.play(*case)
+    except SystemExit:  # the pool would go on with the next case
+        os._exit(1)

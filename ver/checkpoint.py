@@ -1,7 +1,8 @@
 """Checkpoints: safetensors with JSON in the header, written atomically, never pickled.
 
 Two kinds of file share one layout. An exported policy holds the weights and everything needed to
-rebuild the networks. A training checkpoint holds the optimisers, counters and random states too.
+rebuild the networks; its matrices are half floats, which take half the room and act alike. A
+training checkpoint holds all weights as they are, the optimisers, counters and random states too.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def save_policy(
         metadata: Whatever else the caller wants to keep, as JSON-able values.
     """
     header = _describe(policy) | _about(config, metadata)
-    tensors = {f"policy/{name}": tensor for name, tensor in policy.state_dict().items()}
+    tensors = {f"policy/{name}": _halved(tensor) for name, tensor in policy.state_dict().items()}
     write_file(path, tensors, header, POLICY_FORMAT)
     text = json.dumps(header, indent=2)
     write_atomically(Path(path).with_suffix(".json"), text.encode())
@@ -324,6 +325,12 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _about(config: dict[str, Any] | None, metadata: dict[str, Any] | None) -> dict[str, Any]:
     # The caller's metadata may hold folders in which it looks for what a policy is judged in
     return {"config": without_private_folders(config or {}), "metadata": metadata or {}}
+
+
+def _halved(tensor: Tensor) -> Tensor:
+    """A matrix as half floats. Vectors stay as they are: counts and squares exceed what halves hold."""
+    half = tensor.half()
+    return half if tensor.ndim > 1 and bool(half.isfinite().all()) else tensor
 
 
 def _describe(policy: ActorCritic) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from ver.errors import WriteError
 from ver.run_lock import RunLock
 from ver.trackers import open_tracker
 
+FILM = "film.mp4"  # in the run directory: the tracker takes it with the next row
+
 
 class Logs:
     """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run."""
@@ -86,6 +88,10 @@ class Logs:
             self._file.flush()
         if self._tracker is not None:
             self._tracker.log(row, int(row["steps"]))
+            film = self._directory / FILM
+            if film.is_file():
+                self._tracker.film(film, int(row["steps"]))
+                film.unlink(missing_ok=True)
         self.dashboard.update(row)
 
     def _say(self, line: str) -> None:
@@ -116,6 +122,14 @@ class Logs:
             yield
         except OSError as error:
             raise WriteError(f"{self._directory} could not be written ({error}).") from None
+
+
+def log_film(path: Path, directory: Path, config: TrainerConfig, steps: int) -> None:
+    """Logs a film of a policy in the tracker, if there is one, once the training has ended."""
+    tracker = open_tracker(config.tracker, config.project, directory, config_to_dict(config), print)
+    if tracker is not None:
+        tracker.film(path, steps + 1)  # trackers take none for the step that they ended with
+        tracker.finish([])
 
 
 class NoLogs(Logs):

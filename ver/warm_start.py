@@ -65,6 +65,6 @@ def _with_own_actions(
             raise UserError(
                 f"trainer.reset_actions must be numbers from 0 to {size - 1}, found {actions}"
             )
-        changed[name] = weights[name].clone()
+        changed[name] = weights[name].to(own[name].dtype, copy=True)
         changed[name][list(actions)] = own[name][list(actions)]
     return changed

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -77,8 +77,11 @@ class VideoWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._stream is not None:
+        if self._stream is not None and kind is None:
             self._stream.close()
+        elif self._stream is not None:
+            with suppress(KeyboardInterrupt):  # kills ffmpeg, which would encode to the end
+                self._stream.throw(KeyboardInterrupt())
         if self.frame_count == 0:
             self._part.unlink()
         self._file.__exit__(kind, error, trace)

@@ -11,9 +11,15 @@ from ver.trainer import Trainer
 
 PROGRAM = """
 from pathlib import Path
+import numpy as np
+from rearrange.render import VideoWriter
 from tests.helpers.tracked_run import train
+from ver.logs import FILM
+run = Path({directory!r})
+with VideoWriter(run / FILM) as film:
+    film.write(np.zeros((64, 64, 3), np.uint8))
 for steps in (64, 128):
-    train(Path({directory!r}), steps, {name!r})
+    train(run, steps, {name!r})
 """
 
 

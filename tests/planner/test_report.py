@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from planner.report import FIGURES, read_result
+from planner.report import FIGURES, episode_table, read_result
 from tests.helpers.planner_runs import run_json
 
 
@@ -23,3 +23,8 @@ def test_the_ledger_has_one_short_row_of_every_episode(tmp_path):
     assert slim["full_task"] == full["full_task"]
     assert str(tmp_path) not in path.read_text()
     assert read_result(path, FIGURES) == slim
+
+
+def test_an_empty_table_says_what_it_waits_for():
+    caption = str(episode_table([], 3).caption)
+    assert caption == "0 of 3 episodes: they begin once all is loaded, and compiled where it is new"

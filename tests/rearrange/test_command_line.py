@@ -1,9 +1,13 @@
+import subprocess
+import sys
+import textwrap
 from argparse import Namespace
 
 import pytest
 
 from rearrange.command_line import check_counts, refuse
 from rearrange.errors import UserError
+from tests.helpers import ROOT
 
 
 def test_a_count_below_its_least_value_is_named():
@@ -21,3 +25,33 @@ def test_an_option_that_does_not_go_with_another_is_named():
     refuse(options, "leave out {option}", video=False, replan=0)
     with pytest.raises(UserError, match=r"^--plan-only: leave out --record-hand-offs$"):
         refuse(options, "--plan-only: leave out {option}", video=False, record_hand_offs=None)
+
+
+def test_sigterm_ends_a_command_like_ctrl_c_and_leaves_no_unfinished_film(tmp_path):
+    program = textwrap.dedent(
+        """
+        import sys, time
+        import numpy as np
+        from rearrange.command_line import run_command
+        from rearrange.render import VideoWriter
+
+        def main(arguments):
+            with VideoWriter(arguments[0]) as writer:
+                writer.write(np.zeros((50, 70, 3), np.uint8))
+                print("begun", flush=True)
+                time.sleep(100)
+
+        run_command(main)
+        """
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "film.mp4")]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        assert list(tmp_path.glob(".film.mp4.*.tmp"))
+        process.terminate()
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, "interrupted\n")
+    assert list(tmp_path.iterdir()) == []

@@ -2,13 +2,17 @@
 
 import json
 
+import imageio_ffmpeg
 import pytest
 
 from rearrange.errors import UserError
+from skills import validation
 from skills.plot import validation_points
+from skills.settings import CHECKPOINTS
 from skills.train import load_settings, main
 from skills.validation import BEST, LOG, read_validation
 from ver import load_policy
+from ver.trackers import TRACKERS
 
 TINY = [
     "stages=[]",
@@ -34,6 +38,40 @@ def test_a_training_is_judged_on_its_way_and_keeps_the_best_policy(tmp_path, cap
     assert f"validation at step {first}: " in capsys.readouterr().err
     assert not list(tmp_path.glob("validated*"))
     assert [point[0] for point in validation_points(tmp_path)] == [row["steps"] for row in rows]
+
+
+class Screen:
+    """A tracker that keeps films."""
+
+    films: list[tuple[int, bytes]] = []  # noqa: RUF012 - emptied by the test
+
+    def __init__(self, *asked):
+        pass
+
+    def log(self, row, step):
+        pass
+
+    def film(self, path, step):
+        self.films.append((step, path.read_bytes()[4:8]))
+
+    def finish(self, files):
+        pass
+
+
+@pytest.mark.slow
+def test_a_tracker_gets_a_film_of_what_is_judged(tmp_path, monkeypatch):
+    monkeypatch.setitem(TRACKERS, "wandb", (__name__, "Screen"))
+    monkeypatch.setattr(Screen, "films", [])
+    more = ["validate_every=96", "validation_episodes=1", f"run={tmp_path}"]
+    assert main(["pick", *TINY, *more, "trainer.tracker=wandb"]) == 0
+    assert Screen.films == [(97, b"ftyp")]  # of an mp4, after the training's last row
+    assert not list(tmp_path.glob("*.mp4"))
+
+
+def test_a_film_shows_the_beginning_of_an_episode(tmp_path, monkeypatch):
+    monkeypatch.setattr(validation, "FILMED", 3)
+    validation.film_policy(CHECKPOINTS / "pick.safetensors", tmp_path / "film.mp4")
+    assert imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))[0] == 3
 
 
 def test_without_being_asked_nothing_is_judged(tmp_path):

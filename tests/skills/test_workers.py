@@ -44,21 +44,27 @@ def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
         list(play_in_workers(partial(Doubler, trouble), [(i,) for i in range(3)], 2))
 
 
-def test_ctrl_c_ends_all_processes_with_one_line(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_all_processes_and_what_they_write_with_one_line(tmp_path, number):
     (tmp_path / "slow.py").write_text(
         textwrap.dedent(
             """
-            import time
+            import sys, time
+            from pathlib import Path
+            from atomic_files import replacing
             from skills.command import run_command
             from skills.workers import play_in_workers
 
             class Sleeper:
                 def play(self, number):
                     if number:
-                        time.sleep(100)
+                        with replacing(Path(sys.argv[1]) / f"film_{number}"):
+                            time.sleep(100)
 
             def main(arguments):
-                for _ in play_in_workers(Sleeper, [(0,), (1,), (1,)], 2):
+                for _ in play_in_workers(Sleeper, [(0,), (1,), (2,), (3,)], 2):
+                    while len(list(Path(arguments[0]).iterdir())) < 2:
+                        time.sleep(0.01)
                     print("begun", flush=True)
 
             if __name__ == "__main__":
@@ -66,14 +72,20 @@ def test_ctrl_c_ends_all_processes_with_one_line(tmp_path):
             """
         )
     )
+    films = tmp_path / "films"
+    films.mkdir()
     with subprocess.Popen(
-        [sys.executable, str(tmp_path / "slow.py")],
+        [sys.executable, str(tmp_path / "slow.py"), str(films)],
         env=os.environ | {"PYTHONPATH": os.getcwd()},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=hear_ctrl_c,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            process.send_signal(number)
         _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (130, "interrupted\n")
+    assert list(films.iterdir()) == []

@@ -27,6 +27,10 @@ class Tracker(Protocol):
         """Log numbers by name, met after so many steps."""
         ...
 
+    def film(self, path: Path, step: int) -> None:
+        """Log a film (mp4) of the policy, of which a copy is kept."""
+        ...
+
     def finish(self, files: Sequence[Path]) -> None:
         """Keep the files that the tracker takes, and end."""
         ...
@@ -47,6 +51,10 @@ class Tolerant:
     def log(self, row: Mapping[str, float], step: int) -> None:
         """See Tracker."""
         self._try(lambda tracker: tracker.log(row, step))
+
+    def film(self, path: Path, step: int) -> None:
+        """See Tracker."""
+        self._try(lambda tracker: tracker.film(path, step))
 
     def finish(self, files: Sequence[Path]) -> None:
         """See Tracker."""

@@ -10,7 +10,7 @@ import trackio  # pyright: ignore[reportMissingImports]
 
 
 class Trackio:
-    """A run of Trackio; it keeps no files.
+    """A run of Trackio; it keeps films, and no other files.
 
     Args:
         project: To which the run belongs.
@@ -28,6 +28,10 @@ class Trackio:
     def log(self, row: Mapping[str, float], step: int) -> None:
         """Log numbers after so many steps."""
         trackio.log(dict(row), step=step)
+
+    def film(self, path: Path, step: int) -> None:
+        """Log a film after so many steps."""
+        trackio.log({"film": trackio.Video(str(path))}, step=step)
 
     def finish(self, files: Sequence[Path]) -> None:
         """End the run."""

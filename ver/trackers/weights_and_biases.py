@@ -34,6 +34,10 @@ class WeightsAndBiases:
         """Log numbers after so many steps."""
         self._run.log(dict(row), step=step)
 
+    def film(self, path: Path, step: int) -> None:
+        """Log a film after so many steps."""
+        self._run.log({"film": wandb.Video(str(path), format="mp4")}, step=step)
+
     def finish(self, files: Sequence[Path]) -> None:
         """Keep the files as one artifact, and end the run."""
         there = [path for path in files if path.is_file()]

@@ -282,8 +282,8 @@ def test_an_error_in_learning_leaves_the_checkpoint_before_it(tmp_path, monkeypa
 def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
     tmp_path, uninterrupted
 ):
-    whole, weights = uninterrupted
-    source = f"start_from={whole / 'policy.safetensors'}"
+    policy = uninterrupted[0] / "policy.safetensors"
+    source, weights = f"start_from={policy}", load_policy(policy).state_dict()
     trainer = Trainer(lockstep(source), Trails(), tmp_path / "new")
     assert trainer.steps == 0
     for name, value in trainer.policy.state_dict().items():

@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.tracked_run import train
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
+from ver.logs import FILM, log_film
 from ver.ranges import check_ranges
 from ver.trackers import tracker
 
@@ -19,14 +20,17 @@ class FakeTracker:
     fails = False
 
     def __init__(self, project, directory, run_id, config):
-        self.about = project, directory.name, run_id, config["total_steps"], config["metadata"]
-        self.rows, self.files = [], None
+        self.about = project, directory.name, run_id, config["total_steps"], config.get("metadata")
+        self.rows, self.films, self.files = [], [], None
         self.made.append(self)
 
     def log(self, row, step):
         if self.fails and self.rows:
             raise ConnectionError("the network\nis gone")
         self.rows.append((step, dict(row)))
+
+    def film(self, path, step):
+        self.films.append((step, path.read_bytes()))
 
     def finish(self, files):
         self.files = [path.name for path in files if path.is_file()]
@@ -52,6 +56,21 @@ def test_every_row_is_logged_and_a_resumed_run_is_the_same_one(fake, tmp_path):
     assert [row for _, row in first.rows + second.rows] == rows
     assert [step for step, _ in second.rows] == [row["steps"] for row in rows[3:]]
     assert second.files == ["policy.safetensors"]
+
+
+def test_a_film_in_the_run_directory_is_shown_with_the_next_row_or_after_the_end(fake, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / FILM).write_bytes(b"the first")
+    train(run, 64)
+    assert not (run / FILM).exists()
+    (tmp_path / "last.mp4").write_bytes(b"the last")
+    config = merge_config(TrainerConfig, [], ["tracker=wandb", "project=mine"])
+    log_film(tmp_path / "last.mp4", run, config, 64)
+    first, again = fake.made
+    assert (first.films, again.films) == ([(32, b"the first")], [(65, b"the last")])
+    assert first.about[:3] == again.about[:3]
+    assert again.files == []
 
 
 def test_a_training_outlives_its_tracker(fake, monkeypatch, tmp_path, capsys):

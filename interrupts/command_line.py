@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -70,7 +71,8 @@ def run_command(
 ) -> NoReturn:
     """Run a command's main; `errors` become one line on standard error and exit code 2.
 
-    So does what the operating system refuses, such as to write a file. Ctrl-C is one line and INTERRUPTED.
+    So does what the operating system refuses, such as to write a file. Ctrl-C and SIGTERM are one line and
+    INTERRUPTED.
     """
     raise SystemExit(_run(main, errors))
 
@@ -79,6 +81,7 @@ def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Excepti
     """The exit code. Given back, not raised, so that what an error holds on to, as workers, ends first."""
     try:
         raise_again()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what is under way, too
         return main(sys.argv[1:]) or 0
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-=======
-import argparse
-import os
-import signal
-import sys
->>>>>>> product
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -34,39 +27,8 @@ def run_command(
     main: Callable[[Sequence[str]], int | None],
     errors: tuple[type[Exception], ...] = (UserError,),
 ) -> NoReturn:
-<<<<<<< HEAD
     """Run a command's main; see interrupts.command_line."""
     interrupts.command_line.run_command(main, errors)
-=======
-    """Run a command's main; `errors` become one line on standard error and exit code 2.
-
-    So does what the operating system refuses, such as to write a file. Ctrl-C and SIGTERM are one line and
-    INTERRUPTED.
-    """
-    raise SystemExit(_run(main, errors))
-
-
-def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Exception], ...]) -> int:
-    """The exit code. Given back, not raised, so that what an error holds on to, as workers, ends first."""
-    try:
-        raise_again()
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what is under way, too
-        return main(sys.argv[1:]) or 0
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # whoever read the output, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return INTERRUPTED
-    except errors as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        if error.filename is None:
-            raise
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
->>>>>>> product
 
 
 def check_counts(options: Any, *names: str, least: int = 1) -> None:

@@ -115,8 +115,9 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         )
     names = names_of(skill, getattr(settings, "robot", DEFAULT_ROBOT))
     settings.trainer = with_indices(settings.trainer, names)
-    if getattr(settings, "sensors", DEPTH) == BOTH:
-        settings.trainer.network.critic_only = [TRUE_STATE]
+    told = settings.trainer.network.critic_only
+    if getattr(settings, "sensors", DEPTH) == BOTH and TRUE_STATE not in told:
+        settings.trainer.network.critic_only = [*told, TRUE_STATE]
     check_ranges(settings.trainer, told="trainer.")
     if hasattr(settings, "cloning"):
         check_ranges(settings.cloning, "cloning.")

@@ -197,6 +197,11 @@ def test_the_true_state_is_hidden_from_the_policy_where_it_has_both(sensors, tol
     assert settings.trainer.network.critic_only == told
 
 
+def test_what_else_the_critic_alone_is_told_is_not_forgotten():
+    settings = load_settings("place", ["trainer.network.critic_only=[more]"])
+    assert settings.trainer.network.critic_only == ["more", "true_state"]
+
+
 def test_a_policy_whose_critic_was_told_more_is_judged_by_its_own_sensors():
     trained = SkillEnvironments.from_settings(load_settings("pick", ["sensors=both"]))
     assert trained.sensors == "both"

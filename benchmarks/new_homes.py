@@ -28,7 +28,7 @@ from skills.settings import CHECKPOINTS, SkillEnvironments
 ENVIRONMENTS = 32
 NEW, SAME = "new homes", "the same homes"
 NEVER = 10**9  # episodes
-IN_TRAIN = ("split=train", "starts.paths=[]")
+IN_TRAIN = ("split=train", "starts.paths=[]", "sensors=depth")  # as the shipped policies
 
 
 class AtHome:

@@ -218,8 +218,9 @@ class CloningConfig:
     max_gradient_norm: float = 1.0  # the gradient is cut to this
 
 
-# Overrides that give the learner of the VER paper, on whose policy the environments' scales and
-# units are not taken off: what the defaults were until they had to suit any environment
+# Overrides that give the defaults of before, when they did not have to suit any environment: the
+# VER paper's update (table A1) with a small LSTM and longer rollouts. configs/presets/paper.yaml has
+# the paper's network and rollouts, too
 PAPER = (
     "checkpoint_interval_s=0",
     "collect.rollout_length=512",

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.any_env`: what the defaults of `ver` learn on environments that everybody knows.
+"""`python -m benchmarks.any_env`: returns of the defaults of `ver` on environments that everybody knows.
 
 Every environment is trained as `python -m ver train ENV total_steps=N` does it, once for each seed, and
 judged by new episodes with the most likely actions. MiniGrid's memory task alone gets another setting,

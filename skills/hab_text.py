@@ -16,7 +16,7 @@ scripts/train_skill.sh pick rules=hab               # HAB's rules, our learner
 scripts/train_skill.sh pick rules=hab preset=paper  # the VER paper's learner, too (eight GPUs)
 ```
 
-With `rules=hab` the files in `configs/` give the learner (`trainer:`) only: their sections `task:`,
+With `rules=hab` the files in `configs/` give the learner (`trainer:`, `sensors:`) only: their sections `task:`,
 `starts:` and `randomise:` are ours and do not count. Overrides on the command line come last. A
 policy keeps its rules: its checkpoint says by which it was trained, and `skills.eval` judges it by
 the same. In code: `RearrangeEnv("pick", hab_config("pick"), simulator=simulator_config("hab"))` of

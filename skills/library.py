@@ -50,7 +50,7 @@ class ResetArm:
 
 
 def monolithic_policy(scenario: str, given: str | None = None) -> Path:
-    """The file of the policy that plays a scenario alone: the given one, or the shipped one.
+    """The file of the policy that plays a scenario alone: the given one, or the one in data/checkpoints.
 
     Raises:
         UserError: There is none.

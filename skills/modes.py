@@ -59,7 +59,7 @@ def parse_modes(words: str) -> tuple[str, dict[str, str]]:
 
 
 def _monolithic_file(words: str) -> dict[str, str]:
-    """The file in "monolithic=FILE" by name, nothing where it is the shipped one's."""
+    """The file in "monolithic=FILE" by name, nothing where it lies in data/checkpoints."""
     if words == MONOLITHIC:
         return {}
     name, _, path = words.partition("=")

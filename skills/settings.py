@@ -63,7 +63,7 @@ class TrainingSettings(Staged):
     homes: str = DEFAULT_HOMES  # floor plans: classic, drawn by hand, or generated, without end
     sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
-    # learner (`trainer:`) only (docs/hab.md)
+    # learner (`trainer:`, `sensors:`) only (docs/hab.md)
     rules: str = OURS
     robot: str = DEFAULT_ROBOT  # who acts, by name (docs/extend.md)
     camera_size: int = 64  # height and width of the depth image [pixels]

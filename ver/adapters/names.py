@@ -60,10 +60,7 @@ def make_named(name: str, arguments: Mapping[str, Any] | None = None) -> gymnasi
     except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
         install = f"pip install {family.install}" if family else _install_of(str(error))
         raise UserError(f"{name}: {_one_line(error)}{install and f'; {install}'}") from error
-    except (
-        gymnasium.error.Error,
-        TypeError,
-    ) as error:  # TypeError: an argument that it does not take
+    except (gymnasium.error.Error, TypeError) as error:  # or an argument that it does not take
         raise UserError(f"{name}: {_one_line(error)}") from error
 
 

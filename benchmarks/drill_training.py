@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.faulty_environments import Trails, plan
 from skills.command import run_command
 from ver import Trainer, TrainerConfig, merge_config
-from ver.config import PAPER
+from ver.config import FORMER_DEFAULTS
 
 ENVIRONMENTS = 4
 LENGTH = 32
@@ -48,7 +48,12 @@ def main(arguments: Sequence[str]) -> int:
     config = merge_config(
         TrainerConfig,
         [],
-        [*PAPER, *SETTINGS, *(LOCKSTEP if spec.get("lockstep") else []), *spec.get("settings", [])],
+        [
+            *FORMER_DEFAULTS,
+            *SETTINGS,
+            *(LOCKSTEP if spec.get("lockstep") else []),
+            *spec.get("settings", []),
+        ],
     )
     faults = plan(spec["markers"], *map(tuple, spec.get("faults", [])))
     trainer = Trainer(

@@ -52,10 +52,10 @@ Cases = dict[str, tuple[int, SleepyCues, list[str]]]  # processes, environments,
 def run_rank(arguments: Sequence[str]) -> int:
     """Train one process under torchrun until the task is learned."""
     from ver import Trainer, TrainerConfig, merge_config
-    from ver.config import PAPER
+    from ver.config import FORMER_DEFAULTS
 
     directory, environments, *overrides = arguments
-    config = merge_config(TrainerConfig, [], [*PAPER, *overrides])
+    config = merge_config(TrainerConfig, [], [*FORMER_DEFAULTS, *overrides])
     Trainer(
         config,
         SleepyCues(**json.loads(environments)),

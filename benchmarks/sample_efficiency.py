@@ -29,7 +29,7 @@ from skills.plot import load_pyplot, read_rows
 from skills.provenance import made, write_result
 from ver import Trainer, TrainerConfig, merge_config
 from ver.collect.systems import system_names
-from ver.config import PAPER
+from ver.config import FORMER_DEFAULTS
 
 N, LENGTH = 16, 64
 SETTINGS = {
@@ -72,7 +72,7 @@ def train(
         UserError: The system refuses these settings.
     """
     settings = SETTINGS | {"system": system, "seed": str(seed), "total_steps": str(steps)}
-    words = [*PAPER, *(f"{key}={value}" for key, value in settings.items()), *changes]
+    words = [*FORMER_DEFAULTS, *(f"{key}={value}" for key, value in settings.items()), *changes]
     config = merge_config(TrainerConfig, [], words)
     with tempfile.TemporaryDirectory(prefix="efficiency-") as folder:
         trainer = Trainer(config, Stragglers(times, N, Steering), folder)

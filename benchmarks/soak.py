@@ -32,7 +32,7 @@ from skills.registry import skill_names
 from skills.settings import SkillEnvironments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, merge_config
-from ver.config import PAPER
+from ver.config import FORMER_DEFAULTS
 
 MEMORY_LIMIT = 0.02
 SPEED_LIMIT = 0.05
@@ -163,7 +163,12 @@ def make_trainer(options: Any, folder: str, watch: Watch) -> Trainer:
         config = merge_config(
             TrainerConfig,
             [],
-            [*PAPER, "total_steps=1000000000000", "network.hidden_size=64", *options.overrides],
+            [
+                *FORMER_DEFAULTS,
+                "total_steps=1000000000000",
+                "network.hidden_size=64",
+                *options.overrides,
+            ],
         )
         return Trainer(config, Trails(), folder, after_update=watch)
     settings = load_settings(options.skill, options.overrides)

@@ -53,7 +53,7 @@ from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.systems import system_names
-from ver.config import PAPER
+from ver.config import FORMER_DEFAULTS
 
 ENVIRONMENTS = ("synthetic", "skill")
 N, LENGTH = 16, 128  # environments, and steps of each in a rollout: the paper's
@@ -145,7 +145,7 @@ def synthetic_case(system: str, seed: int, times: StepTimes) -> Case:
     """Settings and environments that sleep."""
     settings = COMMON | TINY | {"system": system, "seed": str(seed)}
     words = [f"{key}={value}" for key, value in settings.items()]
-    config = merge_config(TrainerConfig, [], [*PAPER, *words])
+    config = merge_config(TrainerConfig, [], [*FORMER_DEFAULTS, *words])
     return config, Stragglers(times, N)
 
 

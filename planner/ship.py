@@ -80,6 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = median_of(options.runs)
     written = ship(chosen, options.to)
     print(f"{len(written)} files of {short_path(chosen)} in {short_path(options.to)}")
+    print("figures in documents anew: python -m skills.ledger --write; python -m skills.cards")
     return 0
 
 

@@ -5,7 +5,9 @@ Imports no torch: environment workers unpickle `SkillEnvironments` from here.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -31,7 +33,7 @@ from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
-from rearrange.tasks.true_state import DEPTH, STATE, check_sensors
+from rearrange.tasks.true_state import BOTH, DEPTH, STATE, TRUE_STATE, check_sensors
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
@@ -48,6 +50,9 @@ OWN = (
     "action",
     "base_motion",
 )  # task settings that define what actions mean
+
+
+LARGEST_HOME = 100.0  # no stop is farther from its goal than this [m]
 
 
 @dataclass
@@ -190,7 +195,9 @@ class SkillEnvironments(Environments):
         check_rules(settings.rules)
         layouts_of(chosen, settings.homes)
         check_dataset(settings.dataset, settings.sim, settings.skill)
-        check_sensors(settings.sensors)
+        told = TRUE_STATE in settings.trainer.network.critic_only
+        if check_sensors(settings.sensors) == BOTH and not told:
+            raise UserError("sensors=both needs trainer.network.critic_only=[true_state]")
         starts = settings.starts
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
@@ -216,7 +223,8 @@ class SkillEnvironments(Environments):
         kept["robot"] = metadata.get("robot", DEFAULT_ROBOT)
         kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
-        task = {name: metadata["task"][name] for name in OWN if name in metadata["task"]}
+        trained: Mapping[str, Any] = metadata["task"]
+        task = {name: trained[name] for name in OWN if name in trained} | unmasked(trained)
         if rules == HAB:
             task = asdict(hab_config(metadata["skill"], judged=True)) | task
         return cls(split=split, task=task, **kept)
@@ -274,6 +282,16 @@ class SkillEnvironments(Environments):
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
             RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors,
         )  # fmt: skip
+
+
+def unmasked(task: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task says of masks that ignore early stops, where a policy was trained without one.
+
+    Such a policy is judged without it, too. The others are judged with the task's own.
+    """
+    off = {"stop_zone": task.get("stop_zone", math.inf) <= 0.0,
+           "stop_distance": task.get("stop_distance", 0.0) > LARGEST_HOME}  # fmt: skip
+    return {name: task[name] for name, is_off in off.items() if is_off}
 
 
 def check_teacher(settings: Any) -> None:

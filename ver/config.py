@@ -221,7 +221,7 @@ class CloningConfig:
 # Overrides that give the defaults of before, when they did not have to suit any environment: the
 # VER paper's update (table A1) with a small LSTM and longer rollouts. configs/presets/paper.yaml has
 # the paper's network and rollouts, too
-PAPER = (
+FORMER_DEFAULTS = (
     "checkpoint_interval_s=0",
     "collect.rollout_length=512",
     "ppo.learning_rate=2.5e-4",

@@ -8,7 +8,7 @@ import torch
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, probe_spaces
 from ver.collect.systems import find_system
-from ver.config import PAPER, TrainerConfig, merge_config
+from ver.config import FORMER_DEFAULTS, TrainerConfig, merge_config
 from ver.networks.policy import ActorCritic
 
 SMALL = (
@@ -49,7 +49,7 @@ TIMES = ("time/", "seconds", "steps_per_second", "loss/samples_per_second")
 
 def small_run(*overrides: str) -> TrainerConfig:
     """Settings of a small training of the VER paper's learner; overrides win."""
-    return merge_config(TrainerConfig, [], [*PAPER, *SMALL, *overrides])
+    return merge_config(TrainerConfig, [], [*FORMER_DEFAULTS, *SMALL, *overrides])
 
 
 def start_collector(

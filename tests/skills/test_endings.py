@@ -30,9 +30,29 @@ def test_place_is_over_when_the_empty_hand_is_back(make_checkpoint):
     assert not skill.done(env)
 
 
+MASKS = {
+    "navigate": "task.stop_distance=2",
+    "open_cab": "task.stop_zone=0.2",
+    "close_fridge": "task.stop_zone=0.2",
+    "open_fridge": "task.stop_zone=0.2",
+}  # that the shipped policies were trained with
+
+
 @pytest.mark.parametrize("name", ["navigate", "open_cab", "close_fridge"])
-def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
+def test_without_a_mask_a_stop_counts_wherever_it_is_called(make_checkpoint, name):
     skill = LearnedSkill(name, make_checkpoint(name))
+    env = skill.environments(0, seed=0)
+    env.reset(seed=1)
+    skill.reset(env, argument_of(name, env.episode))
+    skill.pipeline.full[0, -1] = -1.0
+    assert not skill.done(env)
+    skill.pipeline.full[0, -1] = 1.0
+    assert skill.done(env)
+
+
+@pytest.mark.parametrize("name", ["navigate", "open_cab", "close_fridge"])
+def test_with_a_mask_early_stops_are_ignored(make_checkpoint, name):
+    skill = LearnedSkill(name, make_checkpoint(name, MASKS[name]))
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of(name, env.episode))
@@ -55,7 +75,7 @@ def test_skills_that_stop_end_when_stop_is_called(make_checkpoint, name):
 @pytest.fixture
 def opener(make_checkpoint):
     """A skill that opens the fridge, begun, its policy calling stop all the time, and its world."""
-    skill = LearnedSkill("open_fridge", make_checkpoint("open_fridge"))
+    skill = LearnedSkill("open_fridge", make_checkpoint("open_fridge", MASKS["open_fridge"]))
     env = skill.environments(0, seed=0)
     env.reset(seed=1)
     skill.reset(env, argument_of("open_fridge", env.episode))

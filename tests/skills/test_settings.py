@@ -202,6 +202,27 @@ def test_what_else_the_critic_alone_is_told_is_not_forgotten():
     assert settings.trainer.network.critic_only == ["more", "true_state"]
 
 
+def test_the_policy_itself_is_never_shown_the_true_state_beside_the_image():
+    settings = load_settings("place", ["sensors=both"])
+    settings.trainer.network.critic_only = []
+    with pytest.raises(UserError, match=r"sensors=both needs .*critic_only"):
+        SkillEnvironments.from_settings(settings)
+
+
+@pytest.mark.parametrize(
+    ("skill", "trained", "judged"),
+    [
+        ("open_cab", {"stop_zone": 0.0}, {"stop_zone": 0.0}),
+        ("open_cab", {"stop_zone": 0.3}, {}),
+        ("navigate", {"stop_distance": 1000.0}, {"stop_distance": 1000.0}),
+        ("navigate", {"stop_distance": 2.0}, {}),
+    ],
+)
+def test_who_was_trained_without_a_mask_is_judged_without_it(skill, trained, judged):
+    metadata = {"skill": skill, "camera_size": 64, "slide": True, "task": trained}
+    assert SkillEnvironments.from_metadata(metadata, "val").task == judged
+
+
 def test_a_policy_whose_critic_was_told_more_is_judged_by_its_own_sensors():
     trained = SkillEnvironments.from_settings(load_settings("pick", ["sensors=both"]))
     assert trained.sensors == "both"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.plain_ppo import plain_loss
 from ver.config import (
-    PAPER,
+    FORMER_DEFAULTS,
     CPCAConfig,
     EntropyConfig,
     NetworkConfig,
@@ -274,7 +274,7 @@ def test_cpca_without_images_is_an_error_of_one_line():
 
 def test_the_papers_learner_is_one_list_away():
     """VER, table A1."""
-    config = merge_config(TrainerConfig, [], PAPER).ppo
+    config = merge_config(TrainerConfig, [], FORMER_DEFAULTS).ppo
     assert (config.learning_rate, config.schedule, config.optimizer) == (2.5e-4, "cosine", "adam")
     assert (config.epochs, config.mini_batches, config.clip) == (3, 2, 0.2)
     assert (config.gamma, config.gae_lambda, config.value_coefficient) == (0.99, 0.95, 0.5)

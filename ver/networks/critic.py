@@ -55,6 +55,8 @@ class Critic(nn.Linear):
         Args:
             moments: [K, 3] counts, means and variances of K sets of returns.
         """
+        if not float(moments[:, 0].sum()):
+            return
         shares = moments[:, 0] / moments[:, 0].sum()
         mean = (shares * moments[:, 1]).sum()
         variance = (shares * (moments[:, 2] + (moments[:, 1] - mean).square())).sum()

@@ -19,7 +19,7 @@ from tests.helpers.small_runs import curve
 from ver.checkpoint import load_policy
 from ver.collect import environment_processes, environment_worker
 from ver.collect.inference import InferenceEngine
-from ver.config import PAPER, TrainerConfig, merge_config
+from ver.config import FORMER_DEFAULTS, TrainerConfig, merge_config
 from ver.errors import UserError, WriteError
 from ver.ppo import PPO
 from ver.trainer import Trainer
@@ -27,7 +27,7 @@ from ver.trainer import Trainer
 N = 3
 # In lockstep, and with one thread each, nothing depends on time.
 LOCKSTEP = [
-    *PAPER,
+    *FORMER_DEFAULTS,
     f"collect.num_environments={N}",
     f"collect.environments_per_worker={N}",
     f"collect.min_requests={N}",

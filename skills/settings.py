@@ -224,9 +224,11 @@ class SkillEnvironments(Environments):
         kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
         trained: Mapping[str, Any] = metadata["task"]
-        task = {name: trained[name] for name in OWN if name in trained} | unmasked(trained)
-        if rules == HAB:
+        task = {name: trained[name] for name in OWN if name in trained}
+        if rules == HAB:  # it says with which masks
             task = asdict(hab_config(metadata["skill"], judged=True)) | task
+        else:
+            task |= unmasked(trained)
         return cls(split=split, task=task, **kept)
 
     @classmethod

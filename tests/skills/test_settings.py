@@ -80,7 +80,13 @@ def test_randomisation_reaches_the_simulator_but_not_evaluations():
 
 
 def test_policies_of_a_skill_are_judged_alike_but_act_as_they_learned_to():
-    changes = ["goal_distance=9", "max_steps=77", "wrong_stop_ends=false", "near_share=0.5"]
+    changes = [
+        "goal_distance=9",
+        "max_steps=77",
+        "wrong_stop_ends=false",
+        "near_share=0.5",
+        "stop_distance=2",
+    ]
     settings = load_settings("navigate", [f"task.{word}" for word in changes])
     metadata = SkillEnvironments.from_settings(settings).metadata()
     judged = SkillEnvironments.from_metadata(metadata, "val").task_config()

@@ -287,7 +287,7 @@ class SkillEnvironments(Environments):
 
 
 def unmasked(task: Mapping[str, Any]) -> dict[str, Any]:
-    """What a task says of masks that ignore early stops, where a policy was trained without one.
+    """Settings of masks that ignore early stops, where a policy was trained without one.
 
     Such a policy is judged without it, too. The others are judged with the task's own.
     """

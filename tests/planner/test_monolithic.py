@@ -130,6 +130,7 @@ def test_observers_are_told_what_is_missing_first(world, calls):
 
 
 def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(command, "robot_of", lambda *given: "fetch")
     stage = Stage(FakeWorld(), {"monolithic": ScriptedPolicy(order=(0, 1))})
     monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     monkeypatch.setattr(command, "skill_sources", lambda words, scenario: {})
@@ -153,6 +154,7 @@ def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
 
 
 def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "robot_of", lambda *given: "fetch")
     stage = Stage(FakeWorld(), {"monolithic": ScriptedPolicy(stops=False)})
     monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     settings = command.settings_from(command.parse(["tidy_house", "--skills", "monolithic"]))

@@ -10,7 +10,7 @@ from skills.demonstrations import Recorder, record
 from skills.train import load_settings, make_environments
 from ver.checkpoint import load_policy
 
-SMALL = ["camera_size=16", "split=val", "starts.paths=[]"]
+SMALL = ["camera_size=16", "split=val", "starts.paths=[]", "sensors=depth"]
 
 
 @pytest.mark.parametrize("skill", ["close_fridge", "navigate"])

@@ -102,7 +102,7 @@ def test_what_our_rules_hide_is_named(page):
         for name, row in rows_of(task).items()
         if row.known.hides and row.differs
     }
-    masks = {"stop_distance", "stop_zone", "release_distance", "release_pause"}
+    masks = {"stop_distance", "release_distance", "release_pause"}
     assert masks | {"slide", "target_lead", "hard_contacts", "scene_force"} <= hiding
     for name in hiding:
         assert re.search(rf"^\| `{name}` \|.*Ours hides or makes rarer:", page, re.MULTILINE), name

@@ -132,6 +132,9 @@ class PPOConfig:
     shuffle_steps: bool = True
     entropy: EntropyConfig = field(default_factory=EntropyConfig)  # the entropy bonus
     cpca: CPCAConfig = field(default_factory=CPCAConfig)  # the auxiliary loss
+    # Weight of another: from what the policy knows, tell what only the critic is told
+    # (network.critic_only)
+    state_estimation: float = 0.0
 
 
 @dataclass

@@ -26,9 +26,11 @@ from ver.optimisers import AdaptiveRate, make_optimiser, scheduled_rate
 from ver.policy_lag import correct_lag, lag_statistics
 from ver.ppo_loss import ppo_loss
 from ver.rollout import RolloutBuffer
+from ver.state_estimation import StateEstimator
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
+_AUXILIARY_SETTINGS = {"cpca": "ppo.cpca.enabled", "estimator": "ppo.state_estimation"}
 
 
 class PPO:
@@ -45,9 +47,10 @@ class PPO:
 
     Attributes:
         after_update: Called with `updates` after each gradient step.
-        cpca: The auxiliary loss's networks, None without it.
+        cpca: The networks of the auxiliary loss CPC|A, None without it.
+        estimator: The network of state estimation, None without it.
         packer: Copies mini-batches out of rollouts.
-        parameters: All that the optimiser moves: the policy's and then CPC|A's.
+        parameters: All that the optimiser moves: the policy's, CPC|A's, the estimator's.
         updates: Gradient steps taken so far.
         rate: The learning rate's share in the schedule's.
         packing_seconds: Time spent on returns, packing and copying, rather than on computing.
@@ -71,9 +74,16 @@ class PPO:
         device = policy.device
         self.entropy = EntropyCoefficient(config.entropy).to(device)
         self.cpca = _make_cpca(policy, config)
-        self._policy_parameters = list(policy.parameters())
-        self._cpca_parameters = [] if self.cpca is None else list(self.cpca.parameters())
-        self.parameters = self._policy_parameters + self._cpca_parameters
+        self.estimator = StateEstimator(policy).to(device) if config.state_estimation else None
+        found = {"cpca": self.cpca, "estimator": self.estimator}
+        self._auxiliary = {name: module for name, module in found.items() if module is not None}
+        # Each apart, so that no gradient of an auxiliary network shrinks the policy's.
+        limits = {"cpca": config.cpca.max_gradient_norm, "estimator": config.max_gradient_norm}
+        self._clipped = [(list(policy.parameters()), config.max_gradient_norm)]
+        self._clipped += [
+            (list(self._auxiliary[n].parameters()), limits[n]) for n in self._auxiliary
+        ]
+        self.parameters = [each for parameters, _ in self._clipped for each in parameters]
         self.optimizer = make_optimiser(config, self.parameters)
         self._out_of_reach = 0.0  # of the target entropy, as log_std is bounded
         self.rate = AdaptiveRate(config.target_kl)
@@ -108,8 +118,8 @@ class PPO:
         tensors |= optimizer_tensors(self.entropy_optimizer, "entropy_optimizer/")
         tensors["entropy/log_alpha"] = self.entropy.log_alpha
         tensors["rate_share"] = torch.tensor(self.rate.share, dtype=torch.float64)
-        if self.cpca is not None:
-            tensors |= {f"cpca/{name}": value for name, value in self.cpca.state_dict().items()}
+        for name, module in self._auxiliary.items():
+            tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
         return tensors
 
     def load_state(self, tensors: dict[str, Tensor], source: str) -> None:
@@ -120,16 +130,16 @@ class PPO:
             source: The file they come from, for errors.
 
         Raises:
-            UserError: If they were saved with other settings of ppo.optimizer or ppo.cpca.
+            UserError: If they were saved with other settings of ppo.optimizer or of what is learned
+                beside.
         """
-        cpca = strip_prefix(tensors, "cpca/")
-        if bool(cpca) != (self.cpca is not None):
-            raise UserError(
-                f"{source} was trained with ppo.cpca.enabled={str(bool(cpca)).lower()}; resume it "
-                "with the same setting."
-            )
-        if self.cpca is not None:
-            load_weights(self.cpca, cpca, source)
+        for name, setting in _AUXILIARY_SETTINGS.items():
+            saved = strip_prefix(tensors, f"{name}/")
+            if bool(saved) != (name in self._auxiliary):
+                which = "with" if saved else "without"
+                raise UserError(f"{source} was trained {which} {setting}; resume it likewise.")
+            if saved:
+                load_weights(self._auxiliary[name], saved, source)
         for name, prefix in _OPTIMISER_PREFIXES.items():
             if name != self.config.optimizer and strip_prefix(tensors, prefix):
                 raise UserError(
@@ -280,21 +290,23 @@ class PPO:
             extra = self.cpca(result.outputs, images, inputs["actions"], inputs["batch_sizes"])
             loss = loss + self.config.cpca.scale * extra
             numbers["cpca_loss"] = extra.detach()
+        if self.estimator is not None:
+            extra = self.estimator(result.outputs, inputs["observations"])
+            loss = loss + self.config.state_estimation * extra
+            numbers["state_estimation_loss"] = extra.detach()
         return list(torch.autograd.grad(loss, self.parameters)), numbers
 
     def _descend(self, gradients: list[Tensor]) -> float:
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
             parameter.grad = gradient
-        norm = _clip(self._policy_parameters, self.config.max_gradient_norm)
-        # Apart, so that the auxiliary networks' gradients never shrink the policy's.
-        auxiliary = _clip(self._cpca_parameters, self.config.cpca.max_gradient_norm)
-        if not math.isfinite(norm + auxiliary):
+        norms = [_clip(*parameters_and_limit) for parameters_and_limit in self._clipped]
+        if not math.isfinite(sum(norms)):
             raise UserError(
                 "The gradient is not finite; lower ppo.learning_rate, or look for extreme "
                 "observations and rewards."
             )
         self.optimizer.step()
-        return norm
+        return norms[0]
 
     def adapt_entropy(self, entropy: float) -> None:
         """Moves the entropy bonus towards its target, given the mean entropy in nats."""

@@ -75,6 +75,7 @@ NUMBERS: dict[str, Range] = {
     "ppo.cpca.hidden_size": WIDTH,
     "ppo.cpca.action_features": WIDTH,
     "ppo.cpca.max_gradient_norm": NOT_NEGATIVE,
+    "ppo.state_estimation": NOT_NEGATIVE,
     "collect.num_environments": MANY,
     "collect.environments_per_worker": MANY,
     "collect.rollout_length": MANY,

@@ -45,13 +45,21 @@ def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
 
 
 def filled(
-    core: str = "lstm", seed: int = 0, layers: int = 1, images: bool = False, **network
+    core: str = "lstm",
+    seed: int = 0,
+    layers: int = 1,
+    images: bool = False,
+    told: bool = False,
+    **network,
 ) -> tuple[ActorCritic, RolloutBuffer]:
     """A buffer as collection would fill it, by one policy."""
     torch.manual_seed(seed)
     boxes = {"x": spaces.Box(-5, 5, (3,), np.float32)}
     if images:
         boxes["image"] = spaces.Box(0, 1, (36, 36, 1), np.float32)
+    if told:
+        boxes["told"] = spaces.Box(-5, 5, (2,), np.float32)
+        network["critic_only"] = ["told"]
     observation = spaces.Dict(boxes)
     action = spaces.Box(-2, 4, (2,), np.float32)
     config = NetworkConfig(memory=core, hidden_size=8, layers=layers, visual_features=6, **network)
@@ -170,10 +178,11 @@ def test_an_updates_gradient_equals_a_plain_loops(
 def one_update(policy, buffer, config, optimizer=torch.optim.SGD) -> dict[str, torch.Tensor]:
     """How one update over everything moves all parameters, by their names."""
     ppo = PPO(policy, config)
-    modules = {"policy": policy} | ({"cpca": ppo.cpca} if ppo.cpca is not None else {})
+    modules = {"policy": policy, "cpca": ppo.cpca, "estimator": ppo.estimator}
     named = {
         f"{name}/{path}": parameter
         for name, module in modules.items()
+        if module is not None
         for path, parameter in module.named_parameters()
     }
     before = {name: parameter.detach().clone() for name, parameter in named.items()}
@@ -262,7 +271,7 @@ def test_cpca_learns_beside_ppo_and_is_restored():
     again.load_state(ppo.state(), "here")
     for name, value in ppo.state().items():
         assert torch.equal(again.state()[name], value)
-    with pytest.raises(UserError, match=r"ppo.cpca.enabled=true"):
+    with pytest.raises(UserError, match=r"here was trained with ppo.cpca.enabled;"):
         PPO(policy, PPOConfig()).load_state(ppo.state(), "here")
 
 
@@ -270,6 +279,40 @@ def test_cpca_without_images_is_an_error_of_one_line():
     with pytest.raises(UserError, match="no image") as caught:
         PPO(filled()[0], cpca_config())
     assert "\n" not in str(caught.value)
+
+
+def test_state_estimation_adds_its_scaled_gradient_to_all_but_the_critic():
+    plain, half, whole = (
+        one_update(*filled(told=True), PPOConfig(max_gradient_norm=0.0, state_estimation=weight))
+        for weight in (0.0, 0.5, 1.0)
+    )
+    for name, move in plain.items():
+        torch.testing.assert_close(
+            whole[name] - move, 2 * (half[name] - move), atol=2e-5, rtol=1e-3
+        )
+    moved = {name for name, move in plain.items() if not torch.allclose(move, half[name])}
+    assert any(name.startswith("policy/core") for name in moved)
+    assert not any(name.startswith(("policy/critic", "policy/head")) for name in moved)
+    assert norm(half, "estimator") > 0
+
+
+def test_state_estimation_learns_beside_ppo_and_is_restored():
+    policy, buffer = filled(told=True)
+    config = PPOConfig(state_estimation=2.0)
+    ppo = PPO(policy, config, threads=2)
+    losses = [
+        ppo.learn(buffer, np.random.default_rng(0))["state_estimation_loss"] for _ in range(9)
+    ]
+    assert losses[-1] < 0.9 * losses[1]  # the first is of before anything was normalised
+    again = PPO(policy, config)
+    again.load_state(ppo.state(), "here")
+    for name, value in ppo.state().items():
+        assert torch.equal(again.state()[name], value)
+    plain = PPO(policy, PPOConfig())
+    with pytest.raises(UserError, match=r"here was trained with ppo.state_estimation;"):
+        plain.load_state(ppo.state(), "here")
+    with pytest.raises(UserError, match=r"here was trained without ppo.state_estimation;"):
+        ppo.load_state(plain.state(), "here")
 
 
 def test_the_papers_learner_is_one_list_away():

@@ -97,5 +97,9 @@ class InformedCritic(nn.Module):
 
     def rate(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:
         """Returns values [N] for outputs of the core [N, hidden_size] and what was observed."""
-        told = self.normaliser(self.vectors.join(observations))
-        return self.value.rate(self.mlp(torch.cat([outputs, told], -1)), observations)
+        inputs = torch.cat([outputs, self.told(observations)], -1)
+        return self.value.rate(self.mlp(inputs), observations)
+
+    def told(self, observations: dict[str, Tensor]) -> Tensor:
+        """Returns the critic's own observations [N, width], normalised."""
+        return self.normaliser(self.vectors.join(observations))

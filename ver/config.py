@@ -153,6 +153,9 @@ class CollectConfig:
     # A step, a reset or an inference worker's batch that takes longer hangs; 0 waits for ever
     step_timeout_s: float = 60.0
     max_faults_per_hour: int = 60  # environments are restarted; more faults than this end the run
+    # Chance that an episode which ends without success (0 in its metrics) begins again from the same
+    # seed; only the first try counts in the means that are logged
+    repeat_failed: float = 0.0
     overlap: bool = False  # collect the next rollout while learning, with the weights of before
 
 

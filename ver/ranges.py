@@ -87,6 +87,7 @@ NUMBERS: dict[str, Range] = {
     "collect.startup_timeout_s": POSITIVE,
     "collect.step_timeout_s": NOT_NEGATIVE,
     "collect.max_faults_per_hour": COUNT_OR_NONE,
+    "collect.repeat_failed": Range(0, 0.9),  # always: an episode that cannot be done never ends
     "appo.batch_trajectories": COUNT_OR_NONE,
     "appo.max_policy_lag": COUNT_OR_NONE,
     "appo.rho_bar": POSITIVE,

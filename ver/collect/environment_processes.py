@@ -242,6 +242,7 @@ class EnvironmentProcesses:
             make_env=self._make_env,
             environments=worker.environments,
             seed=self._seed,
+            repeat_failed=self.config.repeat_failed,
             mailboxes=self.mailboxes,
             reports=sender,
             worker=worker.number,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -95,6 +96,7 @@ class EnvironmentWorkerSpec:
         worker: Its number, which selects its doorbell.
         flush_s: Finished rows are reported at least this often.
         parent: The trainer's process id.
+        repeat_failed: Chance that an episode which ends without success begins again.
         continuations: Episodes to take up, by environment; the others start with a new one.
     """
 
@@ -107,6 +109,7 @@ class EnvironmentWorkerSpec:
     worker: int
     flush_s: float
     parent: int
+    repeat_failed: float = 0.0
     continuations: dict[int, Continuation] = field(default_factory=dict)
 
 
@@ -219,7 +222,7 @@ class EnvironmentWorker:
         self.rows["outcome"][index] = outcome
         if ended:
             self._report_episode(local, index, metrics)
-            self._reset(local)
+            self._reset(local, again=self._repeats(local, index, metrics))
 
     def _lose(self, local: int, error: Exception) -> None:
         """Makes an environment anew whose last action's result will never be known."""
@@ -247,9 +250,21 @@ class EnvironmentWorker:
         metrics = {"episode_return": self.returns[local], "episode_length": length} | metrics
         self.spec.reports.send(("episode", (index, int(self.rows["episode"][index])), metrics))
 
-    def _reset(self, local: int) -> None:
+    def _repeats(self, local: int, index: int, metrics: dict[str, float]) -> bool:
+        """Decides whether an episode that has ended begins again, by what happened in it alone.
+
+        So a run that repeats all its steps repeats this, too.
+        """
+        chance = self.spec.repeat_failed
+        if not chance or metrics.get("success", 1.0):
+            return False
+        bits = int.from_bytes(struct.pack("<d", self.returns[local]), "little")
+        key = [self.spec.seed, index, int(self.rows["episode"][index]), self.steps[local], bits]
+        return bool(np.random.default_rng(key).random() < chance)
+
+    def _reset(self, local: int, again: bool = False) -> None:
         try:
-            self._begin_episode(local)
+            self._begin_episode(local, again)
         except Exception as error:
             # The step before is sound. Once more with a new environment; if that fails too, the
             # process ends, and the trainer starts another.
@@ -257,9 +272,10 @@ class EnvironmentWorker:
             self._renew(local)
             self._begin_episode(local)
 
-    def _begin_episode(self, local: int) -> None:
+    def _begin_episode(self, local: int, again: bool = False) -> None:
+        """Begins the next episode, or the same one: by its number, which is reported once."""
         index = self.first + local
-        self.rows["episode"][index] += 1
+        self.rows["episode"][index] += not again
         observation = self.start(local, int(self.rows["episode"][index]))
         self._write(self.observations, index, observation)
         self.returns[local] = 0.0

@@ -90,6 +90,7 @@ class BatchedCollector(Collector):
         collect = config.collect
         wanted = {
             "collect.overlap": (collect.overlap, False),
+            "collect.repeat_failed": (collect.repeat_failed, 0.0),
             "collect.num_inference_workers": (collect.num_inference_workers, 1),
             "distributed.preemption": (config.distributed.preemption, "none"),
         }

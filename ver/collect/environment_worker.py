@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
-import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -123,6 +122,9 @@ def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
         raise SystemExit(1) from None
 
 
+TRY = 1 << 40  # in an episode's number, a try after the first
+
+
 def episode_seed(seed: int, environment: int, episode: int) -> int:
     """Returns what an environment is reset with, distinct for every episode of a run."""
     return int(np.random.SeedSequence([seed, environment, episode]).generate_state(1)[0])
@@ -222,7 +224,7 @@ class EnvironmentWorker:
         self.rows["outcome"][index] = outcome
         if ended:
             self._report_episode(local, index, metrics)
-            self._reset(local, again=self._repeats(local, index, metrics))
+            self._reset(local, again=self._repeats(index, metrics))
 
     def _lose(self, local: int, error: Exception) -> None:
         """Makes an environment anew whose last action's result will never be known."""
@@ -248,18 +250,19 @@ class EnvironmentWorker:
     def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
         length = float(self.steps[local])
         metrics = {"episode_return": self.returns[local], "episode_length": length} | metrics
+        if self.rows["episode"][index] >= TRY:
+            return  # means are of first tries: the others are of hard episodes
         self.spec.reports.send(("episode", (index, int(self.rows["episode"][index])), metrics))
 
-    def _repeats(self, local: int, index: int, metrics: dict[str, float]) -> bool:
-        """Decides whether an episode that has ended begins again, by what happened in it alone.
+    def _repeats(self, index: int, metrics: dict[str, float]) -> bool:
+        """Decides whether an episode that has ended begins again, by its number and try alone.
 
         So a run that repeats all its steps repeats this, too.
         """
         chance = self.spec.repeat_failed
         if not chance or metrics.get("success", 1.0):
             return False
-        bits = int.from_bytes(struct.pack("<d", self.returns[local]), "little")
-        key = [self.spec.seed, index, int(self.rows["episode"][index]), self.steps[local], bits]
+        key = [self.spec.seed, index, int(self.rows["episode"][index])]
         return bool(np.random.default_rng(key).random() < chance)
 
     def _reset(self, local: int, again: bool = False) -> None:
@@ -273,9 +276,10 @@ class EnvironmentWorker:
             self._begin_episode(local)
 
     def _begin_episode(self, local: int, again: bool = False) -> None:
-        """Begins the next episode, or the same one: by its number, which is reported once."""
+        """Begins the next episode, or the same one once more."""
         index = self.first + local
-        self.rows["episode"][index] += not again
+        number = int(self.rows["episode"][index])
+        self.rows["episode"][index] = number + TRY if again else number % TRY + 1
         observation = self.start(local, int(self.rows["episode"][index]))
         self._write(self.observations, index, observation)
         self.returns[local] = 0.0
@@ -284,10 +288,13 @@ class EnvironmentWorker:
     def start(self, local: int, episode: int) -> dict[str, Any]:
         """Resets an environment for an episode, which follows from the run's seed and its number.
 
+        Each try counts TRY more: all are episodes of their own, and begin as the first did.
+
         The environment is told the number: it may use what is costly to make, a home, for several.
         """
-        seed = episode_seed(self.spec.seed, self.first + local, episode)
-        options = {"episode_number": episode}
+        number = episode % TRY
+        seed = episode_seed(self.spec.seed, self.first + local, number)
+        options = {"episode_number": number}
         return self.envs[local].reset(seed=seed, options=options)[0]
 
     def _take_up(self, local: int, continuation: Continuation) -> None:

@@ -3,10 +3,20 @@ import sys
 from types import SimpleNamespace
 
 import gymnasium
+import numpy as np
+import pytest
 
+from benchmarks.faulty_environments import Trails, trail_length
 from tests.helpers import ROOT
 from ver.collect import environment_worker
-from ver.collect.environment_worker import episode_seed
+from ver.collect.environment_worker import (
+    TRY,
+    EnvironmentWorker,
+    EnvironmentWorkerSpec,
+    episode_seed,
+    probe_spaces,
+)
+from ver.collect.mailboxes import make_mailboxes
 
 
 def test_environment_is_told_the_number_of_its_episode():
@@ -27,6 +37,45 @@ def test_episode_seeds_differ():
     seeds = {episode_seed(1, i, k) for i in range(20) for k in range(20)}
     assert len(seeds) == 400
     assert episode_seed(1, 2, 3) == episode_seed(1, 2, 3) != episode_seed(2, 2, 3)
+
+
+def play(repeat_failed: float, well: bool, episodes: int = 200) -> tuple[list, list]:
+    """Numbers and lives of the episodes that an environment plays, well or badly; and those told."""
+    sent: list[tuple] = []
+    reports = SimpleNamespace(send=sent.append)
+    mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
+    worker = EnvironmentWorker(
+        EnvironmentWorkerSpec(
+            "worker", Trails(), [0], 3, mailboxes, reports, 0, 1.0, 0, repeat_failed
+        )
+    )
+    rows, told = mailboxes.arrays, []
+    worker._reset(0)
+    for _ in range(episodes):
+        number, life = int(rows["episode"][0]), float(rows["observation/trail"][0, 1])
+        told.append((number, life))
+        for _ in range(trail_length(life)):
+            rows["action"][0] = np.sign(life) * (1.0 if well else -1.0)
+            worker._step(0)
+    return told, [report[1][1] for report in sent]
+
+
+@pytest.mark.parametrize(("chance", "well"), [(0.0, False), (0.6, True)])
+def test_no_episode_begins_again_without_a_chance_or_where_none_fails(chance, well):
+    played, told = play(chance, well)
+    assert [number for number, _ in played] == told == list(range(1, 201))
+
+
+def test_an_episode_that_failed_begins_again_as_it_was_by_chance():
+    played, told = play(0.6, well=False)
+    numbers = np.array([number % TRY for number, _ in played])
+    assert set(np.diff(numbers)) == {0, 1}  # the same one again, or the next
+    assert 0.5 < (np.diff(numbers) == 0).mean() < 0.7
+    assert len({number for number, _ in played}) == 200  # each try is an episode of its own
+    lives = {(number % TRY, life) for number, life in played}
+    assert len(lives) == numbers[-1]  # that begins as the first did
+    assert told == list(range(1, max(told) + 1))  # and is not told of
+    assert play(0.6, well=False) == (played, told)
 
 
 def test_an_environment_worker_loads_no_torch():

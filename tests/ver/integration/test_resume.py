@@ -32,6 +32,7 @@ LOCKSTEP = [
     f"collect.environments_per_worker={N}",
     f"collect.min_requests={N}",
     "collect.rollout_length=17",  # episodes of 5 to 14 steps: rollouts end within them
+    "collect.repeat_failed=0.5",
     "learner_threads=1",
     "network.hidden_size=8",
     "tensorboard=false",

@@ -188,7 +188,17 @@ def write_file(
     clean = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     text = json.dumps(header)
     outer = {"format": kind, "json": text, "checksum": _checksum(clean, kind + text)}
-    write_atomically(Path(path), save(clean, outer))
+    write_atomically(Path(path), _in_order(save(clean, outer)))
+
+
+def _in_order(content: bytes) -> bytes:
+    """Sorts the file's own header, whose order is drawn anew in every process: same runs, same bytes."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)  # tensors are aligned
+    return len(text).to_bytes(8, "little") + text + content[end:]
 
 
 def _checksum(tensors: dict[str, Tensor], text: str) -> str:

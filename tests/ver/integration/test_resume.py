@@ -65,6 +65,17 @@ def test_two_runs_are_the_same(tmp_path, uninterrupted):
     trainer = Trainer(lockstep(), Trails(), tmp_path)
     trainer.train()
     check_same(tmp_path, trainer, uninterrupted)
+    whole = uninterrupted[0]
+    for name in ("policy.safetensors", "policy.json"):
+        assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path):
+    files = []
+    for name in "ab":
+        Trainer(lockstep("learner_threads=3", "ppo.epochs=2"), Trails(), tmp_path / name).train()
+        files.append((tmp_path / name / "policy.safetensors").read_bytes())
+    assert files[0] == files[1]
 
 
 @pytest.mark.parametrize("systems", [["ver"], ["nover"], ["ddppo", "nover", "ver"]])

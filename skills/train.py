@@ -27,7 +27,7 @@ from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.tasks import household_names
-from rearrange.tasks.true_state import BOTH, DEPTH, TRUE_STATE
+from rearrange.tasks.true_state import BOTH, TRUE_STATE
 from skills.command import run_command
 from skills.demonstrations import imitate
 from skills.environments import Environments
@@ -115,9 +115,11 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
         )
     names = names_of(skill, getattr(settings, "robot", DEFAULT_ROBOT))
     settings.trainer = with_indices(settings.trainer, names)
-    told = settings.trainer.network.critic_only
-    if getattr(settings, "sensors", DEPTH) == BOTH and TRUE_STATE not in told:
+    told, sensors = settings.trainer.network.critic_only, getattr(settings, "sensors", None)
+    if sensors == BOTH and TRUE_STATE not in told:
         settings.trainer.network.critic_only = [*told, TRUE_STATE]
+    elif sensors is not None and not told:
+        settings.trainer.ppo.state_estimation = 0.0  # configs/skill.yaml's: there is nothing to tell
     check_ranges(settings.trainer, told="trainer.")
     if hasattr(settings, "cloning"):
         check_ranges(settings.cloning, "cloning.")

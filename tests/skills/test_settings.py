@@ -199,8 +199,10 @@ def test_sensors_that_there_are_not_are_refused_before_anything_starts():
     ("sensors", "told"), [("both", ["true_state"]), ("depth", []), ("state", [])]
 )
 def test_the_true_state_is_hidden_from_the_policy_where_it_has_both(sensors, told):
-    settings = load_settings("place", [f"sensors={sensors}"])
+    settings = load_settings("navigate", [f"sensors={sensors}"])
     assert settings.trainer.network.critic_only == told
+    # And is learned to be told, where there is something that the policy is not told
+    assert settings.trainer.ppo.state_estimation == (3.0 if told else 0.0)
 
 
 def test_what_else_the_critic_alone_is_told_is_not_forgotten():

@@ -27,10 +27,10 @@ class NetworkConfig:
 
     encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
     visual_features: int = 256  # width of the image embedding
-    # lstm, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
+    # lstm, gru, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
     memory: str = "none"
-    hidden_size: int = 256  # width of the LSTM or the MLP
-    layers: int = 1  # of the LSTM, or of the MLP where there is one
+    hidden_size: int = 256  # width of the LSTM, the GRU or the MLP
+    layers: int = 1  # of the LSTM or the GRU, or of the MLP where there is one
     # Of the MLP and the 1-D observations' embedding: tanh or relu
     activation: str = "tanh"
     previous_action_features: int = 0  # width of the previous action's embedding; 0 leaves it out

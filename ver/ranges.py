@@ -110,7 +110,7 @@ NUMBERS: dict[str, Range] = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "network.memory": ("lstm", "none", "residual"),
+    "network.memory": ("gru", "lstm", "none", "residual"),
     "network.activation": ("relu", "tanh"),
     "network.log_std": ("free", "state"),
     "network.mixed_precision": ("none", "bfloat16"),

@@ -100,7 +100,7 @@ def filled(
 
 @hypothesis.settings(max_examples=25)
 @hypothesis.given(
-    core=st.sampled_from(["lstm", "none", "residual"]),
+    core=st.sampled_from(["lstm", "gru", "none", "residual"]),
     layers=st.integers(1, 2),
     seed=st.integers(0, 99),
     longest=st.sampled_from([0, 1, 4, 7]),
@@ -133,7 +133,7 @@ def test_packed_evaluation_equals_acting_step_by_step(core, layers, seed, longes
 
 @hypothesis.settings(max_examples=15)
 @hypothesis.given(
-    core=st.sampled_from(["lstm", "none", "residual"]),
+    core=st.sampled_from(["lstm", "gru", "none", "residual"]),
     seed=st.integers(0, 99),
     longest=st.sampled_from([0, 3, 128]),
     clip_value=st.booleans(),

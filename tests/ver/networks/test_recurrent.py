@@ -2,13 +2,15 @@ import pytest
 import torch
 from torch import nn
 
-from ver.networks.recurrent import LSTMCore, make_core
+from ver.networks.recurrent import make_core
 
 
 @pytest.mark.parametrize("layers", [1, 2])
-def test_packed_lstm_equals_single_steps(layers):
+@pytest.mark.parametrize(("name", "parts"), [("lstm", 2), ("gru", 1)])
+def test_packed_sequences_equal_single_steps(name, parts, layers):
     torch.manual_seed(0)
-    core = LSTMCore(3, 5, layers)
+    core = make_core(name, 3, 5, layers)
+    assert core.state_size == parts * layers * 5
     lengths = [4, 2, 1]
     state = torch.randn(3, core.state_size)
     inputs = [torch.randn(length, 3) for length in lengths]
@@ -23,6 +25,24 @@ def test_packed_lstm_equals_single_steps(layers):
     packed = torch.stack([inputs[row][t] for t, row in order])
     output = core.packed(packed, torch.tensor([3, 2, 1, 1]), state)
     torch.testing.assert_close(output, torch.stack([expected[row][t] for t, row in order]))
+
+
+def test_a_gru_follows_its_equations():
+    """Cho et al. 2014, with the reset gate after the product, as cuDNN has it."""
+    torch.manual_seed(0)
+    core = make_core("gru", 2, 3, 1)
+    nn.init.normal_(core.gru.bias_ih_l0)
+    nn.init.normal_(core.gru.bias_hh_l0)
+    x, h = torch.randn(4, 2), torch.randn(4, 3)
+    gates = x @ core.gru.weight_ih_l0.T + core.gru.bias_ih_l0
+    reset, update, new = gates.chunk(3, -1)
+    reset_h, update_h, new_h = (h @ core.gru.weight_hh_l0.T + core.gru.bias_hh_l0).chunk(3, -1)
+    reset, update = torch.sigmoid(reset + reset_h), torch.sigmoid(update + update_h)
+    candidate = torch.tanh(new + reset * new_h)
+    by_hand = (1 - update) * candidate + update * h
+    output, state = core.step(x, h)
+    torch.testing.assert_close(output, by_hand)
+    torch.testing.assert_close(state, by_hand)
 
 
 @pytest.mark.parametrize(("activation", "kind"), [("relu", nn.ReLU), ("tanh", nn.Tanh)])

@@ -119,9 +119,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     if sensors == BOTH and TRUE_STATE not in told:
         settings.trainer.network.critic_only = [*told, TRUE_STATE]
     elif sensors is not None and not told:
-        settings.trainer.ppo.state_estimation = (
-            0.0  # configs/skill.yaml's: there is nothing to tell
-        )
+        settings.trainer.ppo.state_estimation = 0.0  # a recipe's: there is nothing to tell
     check_ranges(settings.trainer, told="trainer.")
     if hasattr(settings, "cloning"):
         check_ranges(settings.cloning, "cloning.")

@@ -288,9 +288,8 @@ class EnvironmentWorker:
     def start(self, local: int, episode: int) -> dict[str, Any]:
         """Resets an environment for an episode, which follows from the run's seed and its number.
 
-        Each try counts TRY more: all are episodes of their own, and begin as the first did.
-
         The environment is told the number: it may use what is costly to make, a home, for several.
+        Each try counts TRY more, and begins as the first did.
         """
         number = episode % TRY
         seed = episode_seed(self.spec.seed, self.first + local, number)

@@ -261,7 +261,7 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
         "system=dreams",
         "collect.num_environments=0",
         "device=cuda",
-        "network.memory=gru",
+        "network.memory=rnn",
         "network.mixed_precision=int4",
         "ppo.mini_batches=0",
         "ppo.optimizer=sgd",

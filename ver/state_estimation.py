@@ -2,8 +2,8 @@
 
 From the core's output a small network predicts the critic's own observations, in standard deviations. Its
 gradients reach core and encoder, which so learn to find out, and to remember, what a simulator knows and the
-policy does not (Mirowski et al. 2017, section 3.2, predict depth and closed loops so; Ji et al. 2022, section
-IV, a robot's state beside its policy).
+policy does not. Mirowski et al. 2017 predict depth and closed loops so, Ji et al. 2022 train an estimator of a
+robot's state beside its policy; nothing but the idea is theirs.
 """
 
 from __future__ import annotations

@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
+from tests.helpers.ppo_updates import filled, norm, one_update
 from ver.auxiliary import CPCA, draw_negatives
-from ver.config import CPCAConfig, NetworkConfig
+from ver.config import CPCAConfig, NetworkConfig, PPOConfig
 from ver.errors import UserError
 from ver.mini_batches import pack
+from ver.ppo import PPO
 
 BOX = spaces.Box(-2, 2, (2,), np.float32)
 MIXED = spaces.Tuple([BOX, spaces.Discrete(3)])
@@ -200,3 +202,59 @@ def test_learns_a_future_that_the_actions_decide(space, shuffled):
 def test_impossible_settings_are_user_errors(setting):
     with pytest.raises(UserError, match=rf"ppo.cpca.{next(iter(setting))} must be at least"):
         make(**setting)
+
+
+def cpca_config(**changes) -> PPOConfig:
+    cpca = CPCAConfig(enabled=True, steps=3, hidden_size=6, max_gradient_norm=0.0, **changes)
+    return PPOConfig(max_gradient_norm=0.0, cpca=cpca)
+
+
+def test_cpca_adds_its_scaled_gradient_to_the_policys():
+    plain = one_update(*filled(images=True), PPOConfig(max_gradient_norm=0.0))
+    half, whole = (
+        one_update(*filled(images=True), cpca_config(scale=scale)) for scale in (0.5, 1.0)
+    )
+    for name, move in plain.items():
+        torch.testing.assert_close(
+            whole[name] - move, 2 * (half[name] - move), atol=2e-5, rtol=1e-3
+        )
+    assert not torch.allclose(
+        plain["policy/encoder.project.0.weight"], half["policy/encoder.project.0.weight"]
+    )
+    torch.testing.assert_close(plain["policy/critic.weight"], half["policy/critic.weight"])
+    assert norm(half, "cpca") > 0
+
+
+def test_cpcas_own_gradient_is_cut_apart_from_the_policys():
+    free = one_update(*filled(images=True), cpca_config())
+    config = cpca_config()
+    config.cpca.max_gradient_norm = 1e-3
+    cut = one_update(*filled(images=True), config)
+    assert norm(cut, "cpca") == pytest.approx(1e-3, rel=1e-3)
+    assert norm(cut, "policy") == pytest.approx(norm(free, "policy"), rel=1e-4)
+    # Nor does a large gradient of CPC|A leave less of the limit to the policy.
+    config = cpca_config()
+    config.max_gradient_norm = 1e-3
+    other = one_update(*filled(images=True), config)
+    assert norm(other, "policy") == pytest.approx(1e-3, rel=1e-3)
+    assert norm(other, "cpca") == pytest.approx(norm(free, "cpca"), rel=1e-4)
+
+
+def test_cpca_learns_beside_ppo_and_is_restored():
+    policy, buffer = filled(images=True)
+    config = cpca_config()
+    ppo = PPO(policy, config, threads=2)
+    numbers = ppo.learn(buffer, np.random.default_rng(0))
+    assert 0 < numbers["cpca_loss"] < 3
+    again = PPO(policy, config)
+    again.load_state(ppo.state(), "here")
+    for name, value in ppo.state().items():
+        assert torch.equal(again.state()[name], value)
+    with pytest.raises(UserError, match=r"here was trained with ppo.cpca.enabled;"):
+        PPO(policy, PPOConfig()).load_state(ppo.state(), "here")
+
+
+def test_cpca_without_images_is_an_error_of_one_line():
+    with pytest.raises(UserError, match="no image") as caught:
+        PPO(filled()[0], cpca_config())
+    assert "\n" not in str(caught.value)

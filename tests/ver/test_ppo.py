@@ -2,15 +2,13 @@ import hypothesis
 import numpy as np
 import pytest
 import torch
-from gymnasium import spaces
 from hypothesis import strategies as st
 
 from tests.helpers.plain_ppo import plain_loss
+from tests.helpers.ppo_updates import filled, norm, one_update
 from ver.config import (
     FORMER_DEFAULTS,
-    CPCAConfig,
     EntropyConfig,
-    NetworkConfig,
     PPOConfig,
     TrainerConfig,
     merge_config,
@@ -18,9 +16,7 @@ from ver.config import (
 from ver.errors import UserError
 from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
-from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
-from ver.rollout import RolloutBuffer
 
 
 @pytest.mark.parametrize(("target", "learned"), [(50.0, True), (-50.0, True), (50.0, False)])
@@ -42,60 +38,6 @@ def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
     ppo = PPO(policy, PPOConfig(entropy=EntropyConfig(target=target, initial=bound)))
     ppo.learn(buffer, np.random.default_rng(0))
     assert ppo.entropy.value == pytest.approx(bound, rel=1e-6)
-
-
-def filled(
-    core: str = "lstm",
-    seed: int = 0,
-    layers: int = 1,
-    images: bool = False,
-    told: bool = False,
-    **network,
-) -> tuple[ActorCritic, RolloutBuffer]:
-    """A buffer as collection would fill it, by one policy."""
-    torch.manual_seed(seed)
-    boxes = {"x": spaces.Box(-5, 5, (3,), np.float32)}
-    if images:
-        boxes["image"] = spaces.Box(0, 1, (36, 36, 1), np.float32)
-    if told:
-        boxes["told"] = spaces.Box(-5, 5, (2,), np.float32)
-        network["critic_only"] = ["told"]
-    observation = spaces.Dict(boxes)
-    action = spaces.Box(-2, 4, (2,), np.float32)
-    config = NetworkConfig(memory=core, hidden_size=8, layers=layers, visual_features=6, **network)
-    policy = ActorCritic(observation, action, config)
-    buffer = RolloutBuffer(observation, action, 3, 20, policy.state_size)
-    rng = np.random.default_rng(seed)
-    state = policy.initial_state(3)
-    previous = policy.initial_actions(3)
-    buffer.begin()
-    while not buffer.full:
-        slots = buffer.claim(3)  # the first rollout's are handed out from the front
-        rows = slice(int(slots[0]), int(slots[0]) + 3)
-        first = np.ones(3, bool) if rows.start == 0 else rng.random(3) < 0.15
-        if rows.start:
-            last = slice(rows.start - 3, rows.start)
-            buffer.outcomes[last] = first * rng.integers(1, 3, 3)  # TERMINATED or TRUNCATED
-            buffer.final_values[last] = rng.normal(size=3)
-            buffer.rewards[last] = rng.normal(size=3)
-        observations = {key: torch.rand(3, *box.shape) * 2 - 1 for key, box in boxes.items()}
-        masks = torch.as_tensor(~first)
-        with torch.no_grad():
-            out = policy.act(observations, state, previous, masks)
-        for key, column in buffer.observations.items():
-            column[rows] = observations[key]
-        buffer.states[rows] = state * masks[:, None]
-        buffer.previous_actions[rows] = previous
-        buffer.actions[rows] = out.actions
-        buffer.log_probs[rows] = out.log_probs.numpy()
-        buffer.values[rows] = out.values.numpy()
-        buffer.first[rows] = first
-        buffer.environments[rows] = np.arange(3)
-        buffer.steps[rows] = rows.start // 3
-        buffer.newest[:] = np.arange(rows.start, rows.stop)
-        state, previous = out.state, out.actions
-        buffer.written += 3
-    return policy, buffer
 
 
 @hypothesis.settings(max_examples=25)
@@ -175,31 +117,6 @@ def test_an_updates_gradient_equals_a_plain_loops(
         assert float((moved - gradient).abs().max()) < 2e-3 * scale, name
 
 
-def one_update(policy, buffer, config, optimizer=torch.optim.SGD) -> dict[str, torch.Tensor]:
-    """How one update over everything moves all parameters, by their names."""
-    ppo = PPO(policy, config)
-    modules = {"policy": policy, "cpca": ppo.cpca, "estimator": ppo.estimator}
-    named = {
-        f"{name}/{path}": parameter
-        for name, module in modules.items()
-        if module is not None
-        for path, parameter in module.named_parameters()
-    }
-    before = {name: parameter.detach().clone() for name, parameter in named.items()}
-    ppo.optimizer = optimizer(ppo.parameters, lr=1.0)
-    experience = make_experience(buffer, config.gamma, config.gae_lambda, 1.0, 0)
-    rng = np.random.default_rng(0)
-    (batch,) = cut_mini_batches(experience.starts, experience.lengths, 1, rng)
-    torch.manual_seed(5)
-    ppo.update(buffer, experience, ppo.packer.pack(buffer, experience.slots, batch))
-    return {name: before[name] - parameter.detach() for name, parameter in named.items()}
-
-
-def norm(moves: dict[str, torch.Tensor], prefix: str) -> float:
-    parts = [move.norm() for name, move in moves.items() if name.startswith(prefix)]
-    return float(torch.stack(parts).norm())
-
-
 def test_the_gradient_is_cut_to_its_limit_and_keeps_its_direction():
     free = one_update(*filled(), PPOConfig(max_gradient_norm=0.0))
     cut = one_update(*filled(), PPOConfig(max_gradient_norm=0.01))
@@ -223,96 +140,6 @@ def test_a_bfloat16_update_is_close_to_a_float32_update():
     assert not torch.equal(full, mixed)
     assert torch.nn.functional.cosine_similarity(full, mixed, dim=0) > 0.999
     assert float((full - mixed).norm() / full.norm()) < 0.03
-
-
-def cpca_config(**changes) -> PPOConfig:
-    cpca = CPCAConfig(enabled=True, steps=3, hidden_size=6, max_gradient_norm=0.0, **changes)
-    return PPOConfig(max_gradient_norm=0.0, cpca=cpca)
-
-
-def test_cpca_adds_its_scaled_gradient_to_the_policys():
-    plain = one_update(*filled(images=True), PPOConfig(max_gradient_norm=0.0))
-    half, whole = (
-        one_update(*filled(images=True), cpca_config(scale=scale)) for scale in (0.5, 1.0)
-    )
-    for name, move in plain.items():
-        torch.testing.assert_close(
-            whole[name] - move, 2 * (half[name] - move), atol=2e-5, rtol=1e-3
-        )
-    assert not torch.allclose(
-        plain["policy/encoder.project.0.weight"], half["policy/encoder.project.0.weight"]
-    )
-    torch.testing.assert_close(plain["policy/critic.weight"], half["policy/critic.weight"])
-    assert norm(half, "cpca") > 0
-
-
-def test_cpcas_own_gradient_is_cut_apart_from_the_policys():
-    free = one_update(*filled(images=True), cpca_config())
-    config = cpca_config()
-    config.cpca.max_gradient_norm = 1e-3
-    cut = one_update(*filled(images=True), config)
-    assert norm(cut, "cpca") == pytest.approx(1e-3, rel=1e-3)
-    assert norm(cut, "policy") == pytest.approx(norm(free, "policy"), rel=1e-4)
-    # Nor does a large gradient of CPC|A leave less of the limit to the policy.
-    config = cpca_config()
-    config.max_gradient_norm = 1e-3
-    other = one_update(*filled(images=True), config)
-    assert norm(other, "policy") == pytest.approx(1e-3, rel=1e-3)
-    assert norm(other, "cpca") == pytest.approx(norm(free, "cpca"), rel=1e-4)
-
-
-def test_cpca_learns_beside_ppo_and_is_restored():
-    policy, buffer = filled(images=True)
-    config = cpca_config()
-    ppo = PPO(policy, config, threads=2)
-    numbers = ppo.learn(buffer, np.random.default_rng(0))
-    assert 0 < numbers["cpca_loss"] < 3
-    again = PPO(policy, config)
-    again.load_state(ppo.state(), "here")
-    for name, value in ppo.state().items():
-        assert torch.equal(again.state()[name], value)
-    with pytest.raises(UserError, match=r"here was trained with ppo.cpca.enabled;"):
-        PPO(policy, PPOConfig()).load_state(ppo.state(), "here")
-
-
-def test_cpca_without_images_is_an_error_of_one_line():
-    with pytest.raises(UserError, match="no image") as caught:
-        PPO(filled()[0], cpca_config())
-    assert "\n" not in str(caught.value)
-
-
-def test_state_estimation_adds_its_scaled_gradient_to_all_but_the_critic():
-    plain, half, whole = (
-        one_update(*filled(told=True), PPOConfig(max_gradient_norm=0.0, state_estimation=weight))
-        for weight in (0.0, 0.5, 1.0)
-    )
-    for name, move in plain.items():
-        torch.testing.assert_close(
-            whole[name] - move, 2 * (half[name] - move), atol=2e-5, rtol=1e-3
-        )
-    moved = {name for name, move in plain.items() if not torch.allclose(move, half[name])}
-    assert any(name.startswith("policy/core") for name in moved)
-    assert not any(name.startswith(("policy/critic", "policy/head")) for name in moved)
-    assert norm(half, "estimator") > 0
-
-
-def test_state_estimation_learns_beside_ppo_and_is_restored():
-    policy, buffer = filled(told=True)
-    config = PPOConfig(state_estimation=2.0)
-    ppo = PPO(policy, config, threads=2)
-    losses = [
-        ppo.learn(buffer, np.random.default_rng(0))["state_estimation_loss"] for _ in range(9)
-    ]
-    assert losses[-1] < 0.9 * losses[1]  # the first is of before anything was normalised
-    again = PPO(policy, config)
-    again.load_state(ppo.state(), "here")
-    for name, value in ppo.state().items():
-        assert torch.equal(again.state()[name], value)
-    plain = PPO(policy, PPOConfig())
-    with pytest.raises(UserError, match=r"here was trained with ppo.state_estimation;"):
-        plain.load_state(ppo.state(), "here")
-    with pytest.raises(UserError, match=r"here was trained without ppo.state_estimation;"):
-        ppo.load_state(plain.state(), "here")
 
 
 def test_the_papers_learner_is_one_list_away():

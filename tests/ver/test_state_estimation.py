@@ -3,6 +3,7 @@ import pytest
 import torch
 from gymnasium import spaces
 
+from tests.helpers.ppo_updates import filled, norm, one_update
 from ver.config import NetworkConfig, PPOConfig
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
@@ -65,3 +66,37 @@ def test_without_a_critic_that_is_told_it_is_an_error_of_one_line():
     with pytest.raises(UserError, match=r"name that in network.critic_only") as caught:
         PPO(make(), PPOConfig(state_estimation=1.0))
     assert "\n" not in str(caught.value)
+
+
+def test_state_estimation_adds_its_scaled_gradient_to_all_but_the_critic():
+    plain, half, whole = (
+        one_update(*filled(told=True), PPOConfig(max_gradient_norm=0.0, state_estimation=weight))
+        for weight in (0.0, 0.5, 1.0)
+    )
+    for name, move in plain.items():
+        torch.testing.assert_close(
+            whole[name] - move, 2 * (half[name] - move), atol=2e-5, rtol=1e-3
+        )
+    moved = {name for name, move in plain.items() if not torch.allclose(move, half[name])}
+    assert any(name.startswith("policy/core") for name in moved)
+    assert not any(name.startswith(("policy/critic", "policy/head")) for name in moved)
+    assert norm(half, "estimator") > 0
+
+
+def test_state_estimation_learns_beside_ppo_and_is_restored():
+    policy, buffer = filled(told=True)
+    config = PPOConfig(state_estimation=2.0)
+    ppo = PPO(policy, config, threads=2)
+    losses = [
+        ppo.learn(buffer, np.random.default_rng(0))["state_estimation_loss"] for _ in range(9)
+    ]
+    assert losses[-1] < 0.9 * losses[1]  # the first is of before anything was normalised
+    again = PPO(policy, config)
+    again.load_state(ppo.state(), "here")
+    for name, value in ppo.state().items():
+        assert torch.equal(again.state()[name], value)
+    plain = PPO(policy, PPOConfig())
+    with pytest.raises(UserError, match=r"here was trained with ppo.state_estimation;"):
+        plain.load_state(ppo.state(), "here")
+    with pytest.raises(UserError, match=r"here was trained without ppo.state_estimation;"):
+        ppo.load_state(plain.state(), "here")

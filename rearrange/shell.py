@@ -237,6 +237,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         self._generators = [np.random.default_rng(i) for i in range(num_envs)]
         self._seeds: list[int] = list(range(num_envs))
         self._begun = [0] * num_envs  # episodes of each world since it was seeded
+        self._seed_of: Callable[[int, int], int] | None = None  # of an episode, see `begin`
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -256,12 +257,65 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
                 seed = [int(seed) + i for i in range(self.num_envs)]
             self._generators = [seeding.np_random(s)[0] for s in seed]
             self._seeds, self._begun = [int(s) for s in seed], [0] * self.num_envs
+            self._seed_of = None
         for i in range(self.num_envs):
             self._begin(i)
         return self._worlds.observe(), {}
 
+    def begin(
+        self,
+        seed: int,
+        seed_of: Callable[[int, int], int],
+        numbers: Sequence[int],
+        actions: Sequence[Sequence[Any]],
+    ) -> tuple[Observation, np.ndarray]:
+        """Begin an episode in every world and repeat actions in it: a run goes on in the middle of all.
+
+        Each episode, those that follow too, is that of one world alone that was made with `seed + i`, reset
+        with `seed_of(i, number)` and told its number.
+
+        Args:
+            seed: Of the first world.
+            seed_of: World and number of an episode to its seed.
+            numbers: Of the episodes that begin [N]; they count on from there.
+            actions: To be repeated in each world; how many may differ.
+
+        Returns:
+            Observations [N, ...], and the sums of rewards [N].
+
+        Raises:
+            RuntimeError: An episode ended while its actions were repeated.
+        """
+        self._seed_of, self._seeds = seed_of, [seed + i for i in range(self.num_envs)]
+        returns = np.zeros(self.num_envs)
+        longest = max(len(own) for own in actions)
+        waits = np.array([longest - len(own) for own in actions])
+        idle = next((action for own in actions for action in own), None)
+        over = np.ones(self.num_envs, bool)
+        # All are stepped together: those with fewer actions idle first, and begin anew when it is time
+        for t in range(longest + 1):
+            for i in np.flatnonzero(over | (waits == t)).tolist():
+                self._begun[i] = numbers[i]
+                self._begin(i)
+            if t == longest:
+                break
+            rows = [
+                own[t - wait] if t >= wait else idle
+                for own, wait in zip(actions, waits, strict=True)
+            ]
+            self._worlds.take(np.array(rows), self.action_space.shape or ())
+            rewards, terminated, truncated = self._worlds.step()
+            over = terminated | truncated
+            if (over & (waits <= t)).any():
+                raise RuntimeError("an episode ended while its actions were repeated")
+            returns += np.where(waits <= t, rewards, 0.0)
+        return self._worlds.observe(), returns
+
     def _begin(self, i: int) -> None:
-        self._worlds.reset(i, self._generators[i], self._seeds[i], self._begun[i])
+        number = self._begun[i]
+        if self._seed_of is not None:
+            self._generators[i] = seeding.np_random(self._seed_of(i, number))[0]
+        self._worlds.reset(i, self._generators[i], self._seeds[i], number)
         self._begun[i] += 1
 
     def step(

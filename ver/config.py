@@ -189,6 +189,9 @@ class TrainerConfig:
     system: str = "ver"  # how experience is collected; ver/collect/systems has the names
     total_steps: int = 2_000_000  # environment steps in all
     seed: int = 1  # seeds networks, sampling and environments
+    # On a CPU two runs of the same settings, and one that was killed and went on, give the same bytes.
+    # Systems that would not so wait for all environments at each step, or refuse
+    deterministic: bool = False
     device: str = "cpu"  # cpu or cuda
     learner_threads: int = 0  # threads that compute gradients on a CPU; 0 uses every core
     inference_threads: int = 1  # CPU threads for inference in each process

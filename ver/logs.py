@@ -20,6 +20,7 @@ from ver.changed_settings import changed_settings, check_same_start
 from ver.checkpoint import write_atomically
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
+from ver.collect.systems import why_runs_differ
 from ver.config import TrainerConfig, config_to_dict
 from ver.dashboard import Dashboard
 from ver.errors import WriteError
@@ -52,6 +53,9 @@ class Logs:
         self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
         for line in changed:
             self.dashboard.say(f"going on with another setting: {line}")
+        reason = why_runs_differ(config)
+        if reason:
+            self.dashboard.say(f"runs differ in bits, as {reason}: deterministic=true repeats")
 
     def _open(self, config: TrainerConfig, metadata: dict[str, Any], steps: int) -> None:
         """Opens the logs, and writes what describes the run."""

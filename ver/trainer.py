@@ -320,7 +320,6 @@ class Trainer:
         self.ppo.load_state(tensors, str(path))
         self.progress.restore(values, self.group.main)
         self.ppo.updates = values["updates"]
-        self.ppo.set_progress(self.steps / self.config.total_steps)
         self._saved = self.steps
         if not self.group.main:  # what follows is rank 0's alone
             self._seed_generators(self.config.seed + 7919 * self.progress.resumes)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from ver.collect.systems.batched import make_worlds
+from ver.collect.worlds import make_worlds
 
 
 @dataclass
@@ -17,7 +17,8 @@ class OnDevice:
     make_env: Any
 
     def make_vector(self, count: int, seed: int) -> VectorEnv:
-        return TensorWorlds(make_worlds(self.make_env, count, seed))
+        worlds = make_worlds(self.make_env, count, seed)
+        return (TensorWorldsTakenUp if hasattr(worlds, "begin") else TensorWorlds)(worlds)
 
 
 class TensorWorlds(VectorWrapper):
@@ -47,6 +48,14 @@ class TensorWorlds(VectorWrapper):
             for key in whole:
                 whole[key][index] = final[index][key]
         return whole
+
+
+class TensorWorldsTakenUp(TensorWorlds):
+    """Of worlds that go on in mid-episode when a run is resumed."""
+
+    def begin(self, *arguments):
+        observations, returns = self.env.begin(*arguments)
+        return as_tensors(observations), returns
 
 
 def as_tensors(values: dict[Any, Any]) -> dict[Any, torch.Tensor]:

@@ -79,6 +79,20 @@ def test_agents_side_by_side_are_those_that_stand_alone(task):
     assert ends >= 3
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_agents_side_by_side_go_on_in_mid_episode(task):
+    actions = [[], [1, 2, 1], [1, 1, 3, 1, 2]]
+    vector = NavVectorEnv(3, task, short(task, 7), "val", agent=SMALL)
+    seen, _ = vector.begin(5, lambda i, number: 10 * i + number, [4, 1, 9], actions)
+    for i, number in enumerate([4, 1, 9]):
+        alone = NavEnv(task, short(task, 7), "val", agent=SMALL)
+        shown, _ = alone.reset(seed=10 * i + number)
+        for action in actions[i]:
+            shown = alone.step(action)[0]
+        for key, value in shown.items():
+            np.testing.assert_array_equal(seen[key][i], value, key)
+
+
 def test_observations_outlive_the_next_step():
     env = NavVectorEnv(2, "pointnav", split="val", agent=SMALL)
     env.reset(seed=0)

@@ -295,6 +295,29 @@ def test_vectorised_worlds_equal_single_ones():
     vector.close()
 
 
+def test_worlds_side_by_side_go_on_in_mid_episode():
+    """With what is late and sums up over the episode, in generated homes."""
+    config = short(12, action=ActionConfig(delay=2))
+    rng = np.random.default_rng(0)
+    actions = [list(rng.uniform(-1.0, 1.0, (n, 10)).astype(np.float32)) for n in (0, 7, 11)]
+    numbers, seed = [4, 1, 9], 30
+    vector = RearrangeVectorEnv(3, "pick", config, "train", SMALL)
+    observations, _ = vector.begin(seed, lambda i, number: 10 * i + number, numbers, actions)
+    singles = [RearrangeEnv("pick", config, "train", SMALL, seed=seed + i) for i in range(3)]
+    for i, env in enumerate(singles):
+        own = numbers[i]
+        shown, _ = env.reset(seed=10 * i + own, options={"episode_number": own})
+        for action in actions[i]:
+            shown = env.step(action)[0]
+        assert_same_observation({key: value[i] for key, value in observations.items()}, shown)
+    outcome = vector.step(np.zeros((3, 10), np.float32))
+    for i, env in enumerate(singles):
+        shown, reward, *_, info = env.step(np.zeros(10, np.float32))
+        assert reward == outcome[1][i]
+    assert info["metrics"] == outcome[4]["final_info"]["metrics"][2]
+    vector.close()
+
+
 def test_worlds_side_by_side_take_no_given_episode(pick_episodes):
     vector = RearrangeVectorEnv(2, "pick", None, "val", SMALL)
     with pytest.raises(UserError, match=r'options\["episode"\]: .* take RearrangeEnv'):

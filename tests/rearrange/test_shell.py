@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rearrange.errors import UserError
 from rearrange.shell import TaskEnv, TaskVectorEnv
@@ -151,3 +153,50 @@ def test_worlds_side_by_side_are_seeded_like_one_alone():
     assert worlds.episodes[1] == alone.episode
     env.close()
     assert worlds.closed == 1
+
+
+@given(lengths=st.lists(st.integers(0, 5), min_size=1, max_size=4), more=st.integers(1, 8))
+def test_worlds_go_on_in_the_middle_of_their_episodes(lengths, more):
+    """As if each had stood alone all the time, and had been told seed and number of each episode."""
+    count = len(lengths)
+
+    def seed_of(i, number):
+        return 100 * i + number
+
+    alone, numbers = [], [3 + i for i in range(count)]
+    for i in range(count):
+        env = Single(Counters(1), None, None)
+        env.reset(seed=seed_of(i, numbers[i]))
+        alone.append(env)
+        lengths[i] = min(lengths[i], env.episode - 1)  # its end is not repeated
+    actions = [[np.float32([1.0 + i - t]) for t in range(lengths[i])] for i in range(count)]
+    returns = [
+        sum(env.step(action)[1] for action in own) for env, own in zip(alone, actions, strict=True)
+    ]
+    worlds = Counters(count)
+    together = Many(count, worlds)
+    seen, found = together.begin(70, seed_of, numbers, actions)
+    assert found.tolist() == returns
+    assert seen["count"][:, 0].tolist() == lengths
+    for i, env in enumerate(alone):
+        assert worlds.episodes[i] == env.episode
+        assert [each for each in worlds.asked if each[0] == i][-1] == (i, 70 + i, numbers[i])
+    for _ in range(more):
+        seen, _, terminated, _, _ = together.step(np.ones((count, 1), np.float32))
+        for i, env in enumerate(alone):
+            observation, _, ended, _, _ = env.step(ACTION)
+            assert ended == terminated[i]
+            if ended:
+                numbers[i] += 1
+                observation, _ = env.reset(seed=seed_of(i, numbers[i]))
+                assert worlds.asked[-count:].count((i, 70 + i, numbers[i])) == 1
+            assert seen["count"][i] == observation["count"]
+
+
+def test_an_episode_that_does_not_last_as_long_as_before_is_told():
+    together = Many(2, Counters(2))
+    with pytest.raises(RuntimeError, match="ended while its actions were repeated"):
+        together.begin(0, lambda i, number: i, [1, 1], [[ACTION], [ACTION] * 6])
+    seeds = together.reset(seed=40)  # from now on a generator of each world decides, as ever
+    assert seeds[0]["count"].tolist() == [[0.0], [0.0]]
+    assert together._worlds.asked[-2:] == [(0, 40, 0), (1, 41, 0)]

@@ -79,6 +79,14 @@ class Collector(ABC):
         del config  # nothing contradicts
 
     @classmethod
+    def why_runs_differ(cls, config: TrainerConfig) -> str:
+        """Returns what is left to chance, so that no two runs on a CPU are the same to the byte.
+
+        Empty where nothing is, and a run that is resumed gives the same bytes as one that was left alone.
+        """
+        return f"system={config.system} does not say that it repeats"
+
+    @classmethod
     def batch_steps(cls, config: TrainerConfig) -> int:
         """Returns how many steps of one process are learned from together."""
         return config.collect.num_environments * config.collect.rollout_length

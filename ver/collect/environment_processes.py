@@ -70,7 +70,8 @@ class EnvironmentProcesses:
     Attributes:
         mailboxes: As given.
         held_back: As given.
-        episodes: Metrics of ended episodes, appended as they are read.
+        episodes: Those that ended, as they are read: steps that their environment had taken by then, its
+            index, and their metrics.
         episodes_reported: [N] number of each environment's newest reported episode; one that was
             reported before a run was stopped is not counted again after it is resumed.
     """
@@ -86,7 +87,7 @@ class EnvironmentProcesses:
         continuations: dict[int, Continuation],
     ):
         self.config = config
-        self.episodes: list[dict[str, float]] = []
+        self.episodes: list[tuple[int, int, dict[str, float]]] = []
         self.episodes_reported = np.zeros(config.num_environments, dtype=np.int64)
         self._make_env = make_env
         self.mailboxes = mailboxes
@@ -134,10 +135,10 @@ class EnvironmentProcesses:
         if kind == "ready":
             worker.ready = True
         elif kind == "episode":
-            environment, episode = subject
+            environment, episode, taken = subject
             if episode > self.episodes_reported[environment]:
                 self.episodes_reported[environment] = episode
-                self.episodes.append(content)
+                self.episodes.append((taken, environment, content))
         elif kind == "fault":
             environment, fault, what, steps_lost = subject
             what = f"environment {environment} {what}; it was made anew"

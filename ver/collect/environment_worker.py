@@ -148,6 +148,7 @@ class EnvironmentWorker:
         self.half = max(1, len(self.envs) // 2)
         self.returns = [0.0] * len(self.envs)
         self.steps = [0] * len(self.envs)
+        self.taken = [0] * len(self.envs)  # steps in all episodes
         self.finished: list[int] = []
 
     def run(self) -> None:
@@ -220,6 +221,7 @@ class EnvironmentWorker:
         self.returns[local] += reward
         self.rows["reward"][index] = reward
         self.steps[local] += 1
+        self.taken[local] += 1
         self.rows["step"][index] = self.steps[local]
         self.rows["outcome"][index] = outcome
         if ended:
@@ -243,7 +245,7 @@ class EnvironmentWorker:
     def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
         line, detail = describe_error(error)
         kind, what = "raised", f"raised {line}"
-        if isinstance(error, NotFiniteError | _DivergedError):
+        if isinstance(error, NotFiniteError | DivergedError):
             kind, what = error.kind, str(error)
         self.spec.reports.send(("fault", (index, kind, what, steps_lost), detail))
 
@@ -252,7 +254,8 @@ class EnvironmentWorker:
         metrics = {"episode_return": self.returns[local], "episode_length": length} | metrics
         if self.rows["episode"][index] >= TRY:
             return  # means are of first tries: the others are of hard episodes
-        self.spec.reports.send(("episode", (index, int(self.rows["episode"][index])), metrics))
+        number = int(self.rows["episode"][index])
+        self.spec.reports.send(("episode", (index, number, self.taken[local]), metrics))
 
     def _repeats(self, index: int, metrics: dict[str, float]) -> bool:
         """Decides whether an episode that has ended begins again, by its number and try alone.
@@ -324,7 +327,7 @@ class EnvironmentWorker:
             np.array_equal(np.asarray(observation[key], value.dtype), value)
             for key, value in expected.items()
         ):
-            raise _DivergedError("did not repeat its episode from the same seed and actions")
+            raise DivergedError("did not repeat its episode from the same seed and actions")
         self.returns[local] = total
         self.steps[local] = self.rows["step"][index] = len(continuation.actions)
 
@@ -342,7 +345,7 @@ class NotFiniteError(Exception):
     kind = "not_finite"
 
 
-class _DivergedError(Exception):
+class DivergedError(Exception):
     """An environment could not be brought back to where a stopped run left it."""
 
     kind = "diverged"

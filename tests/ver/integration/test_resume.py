@@ -33,6 +33,10 @@ LOCKSTEP = [
     f"collect.min_requests={N}",
     "collect.rollout_length=17",  # episodes of 5 to 14 steps: rollouts end within them
     "collect.repeat_failed=0.5",
+    "ppo.final_log_std=-2.0",
+    "ppo.target_kl=0.01",
+    "ppo.final_log_std=-2.0",
+    "ppo.target_kl=0.01",
     "learner_threads=1",
     "network.hidden_size=8",
     "tensorboard=false",
@@ -68,6 +72,17 @@ def test_two_runs_are_the_same(tmp_path, uninterrupted):
     whole = uninterrupted[0]
     for name in ("policy.safetensors", "policy.json"):
         assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
+
+
+@pytest.mark.parametrize("system", ["ver", "nover"])
+def test_two_deterministic_runs_are_the_same(tmp_path, uninterrupted, system):
+    """Whoever comes first, all are waited for."""
+    overrides = ("deterministic=true", "collect.min_requests=0", f"system={system}")
+    trainer = Trainer(
+        lockstep(*overrides, "collect.environments_per_worker=1"), Trails(delay_s=0.001), tmp_path
+    )
+    trainer.train()
+    check_same(tmp_path, trainer, uninterrupted)
 
 
 def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path):

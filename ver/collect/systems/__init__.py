@@ -20,6 +20,7 @@ from ver.errors import UserError
 from ver.ranges import check_ranges
 from ver.trackers import find_tracker
 
+_MEND = "take system=batched or ddppo, or ver without overlap, with one inference process and device=cpu"
 GROUP = "ver.systems"  # of entry points; each names a Collector
 
 
@@ -58,10 +59,20 @@ def checked_system(config: TrainerConfig) -> type[Collector]:
     check_ranges(config)
     system = find_system(config.system)
     system.check(config)
+    reason = why_runs_differ(config)
+    if config.deterministic and reason:
+        raise UserError(f"deterministic=true cannot be had, as {reason}: {_MEND}.")
     if config.device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={config.device}, but torch finds no GPU; set device=cpu.")
     find_tracker(config.tracker)
     return system
+
+
+def why_runs_differ(config: TrainerConfig) -> str:
+    """Returns why two runs of checked settings differ in bits; empty where they do not."""
+    if config.device != "cpu":
+        return "a GPU sums in an order of its own"
+    return find_system(config.system).why_runs_differ(config)
 
 
 @cache

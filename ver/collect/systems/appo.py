@@ -106,6 +106,12 @@ class APPOCollector(VERCollector):
             )
 
     @classmethod
+    def why_runs_differ(cls, config: TrainerConfig) -> str:
+        """A batch is learned from whenever it is complete, while others act."""
+        del config
+        return "experience is collected beside learning"
+
+    @classmethod
     def batch_steps(cls, config: TrainerConfig) -> int:
         """Returns how many steps of one process are learned from together."""
         batch = config.appo.batch_trajectories or config.collect.num_environments

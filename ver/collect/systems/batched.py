@@ -9,32 +9,37 @@ Worlds on a device may show torch tensors [N, ...], and get their actions as one
 device, what they show is copied straight into the rollout, and never sent to the host. What is one number of a
 world, its reward and its end, is, once a step.
 
-A vectorised environment restarts its worlds itself, so a run that is resumed starts new episodes in
-all of them; weights, optimiser and generators go on exactly. And one world cannot be made anew
-alone: after a fault all are, and N steps are lost.
+A run that is resumed goes on in mid-episode where worlds can be brought back (`ver.collect.worlds`); else all
+start new episodes. One world cannot be made anew alone: after a fault all are, and N steps are lost.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from torch import Tensor
 
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import NotFiniteError, episode_seed
+from ver.collect.environment_worker import DivergedError, NotFiniteError, episode_seed
 from ver.collect.faults import Fault
-from ver.collect.in_flight import InFlight
+from ver.collect.in_flight import (
+    EpisodeActions,
+    InFlight,
+    continuations,
+    fits,
+    newest_steps,
+)
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error
+from ver.collect.worlds import make_worlds
 from ver.config import TrainerConfig
 from ver.errors import UserError, WorkerCrashError
 from ver.preemption import Preemption
@@ -47,8 +52,8 @@ _REPORT_INTERVAL_S = 0.05
 class BatchedCollector(Collector):
     """Collects T x N steps in lockstep, in this process.
 
-    Arguments and attributes as for `Collector`; `make_env` as for `make_worlds`. Episodes in flight cannot
-    be taken up, and `keep_going` is not asked: nothing is waited for.
+    Arguments and attributes as for `Collector`; `make_env` as for `make_worlds`. `keep_going` is not asked at
+    the start: nothing is waited for.
 
     Attributes:
         engine: Inference.
@@ -57,7 +62,7 @@ class BatchedCollector(Collector):
     together = True
 
     def start(self, in_flight: InFlight | None, keep_going: Callable[[], bool]) -> None:
-        """Makes the rollout and all worlds; `in_flight` cannot be taken up."""
+        """Makes the rollout and all worlds; goes on with what is in flight if these worlds can."""
         config, policy = self.config, self._policy
         n = config.collect.num_environments
         spaces = policy.observation_space, policy.action_space
@@ -69,20 +74,27 @@ class BatchedCollector(Collector):
             config.device,
             shared=False,
         )
-        mailboxes = make_mailboxes(*spaces, n, n)
-        self._rows = mailboxes.arrays
+        self._mailboxes = make_mailboxes(*spaces, n, n)
+        self._rows = self._mailboxes.arrays
+        self._held_back = np.zeros(n, np.uint8)
         self._version = np.zeros(1, np.int64)
         self.engine = InferenceEngine(
             policy,
             self.buffer,
-            mailboxes,
+            self._mailboxes,
             BatchLimits(n, n, 0.0),
-            np.zeros(n, np.uint8),
+            self._held_back,
             self._version,
         )
         self._episodes: list[dict[str, float]] = []
         self._returns = np.zeros(n)  # of the running episodes
-        self._start_worlds(NO_ACTION)
+        self._actions = EpisodeActions(n)
+        self._make_worlds()
+        if in_flight is not None and self._can_take_up(in_flight):
+            self.went_on = True
+            self._take_up(in_flight)
+        else:
+            self._begin_worlds(NO_ACTION)
 
     @classmethod
     def check(cls, config: TrainerConfig) -> None:
@@ -100,6 +112,12 @@ class BatchedCollector(Collector):
                     f"system=batched collects in one process and in lockstep, found {name}="
                     f"{str(found).lower()}; set it to {str(only).lower()}, or choose system=ver."
                 )
+
+    @classmethod
+    def why_runs_differ(cls, config: TrainerConfig) -> str:
+        """Nothing is left to chance here; worlds that cannot be brought back start anew when resumed."""
+        del config
+        return ""
 
     @property
     def busy_seconds(self) -> dict[str, float]:
@@ -127,7 +145,20 @@ class BatchedCollector(Collector):
                     return False
                 asked_at = time.perf_counter()
         self.environment_steps += int(self.buffer.written[0])
+        if self._take_up_episodes:
+            self._actions.record(self.buffer)
         return True
+
+    def capture(self) -> InFlight:
+        """Copies what is under way after a full rollout, where these worlds can be brought back to it."""
+        if not self._take_up_episodes:
+            return {}
+        return {
+            **newest_steps(self.buffer),
+            **self._actions.capture(),
+            "held_back": torch.from_numpy(self._held_back.copy()),
+            "episodes_reported": torch.from_numpy(self._rows["episode"] - 1),
+        }
 
     def drain_episodes(self) -> list[dict[str, float]]:
         """Returns the metrics of the episodes that ended since the last call."""
@@ -214,16 +245,22 @@ class BatchedCollector(Collector):
         """Makes all worlds anew, as the results of their actions will never be known."""
         line, detail = describe_error(error)
         kind, what = "raised", f"raised {line}"
-        if isinstance(error, NotFiniteError):
+        if isinstance(error, NotFiniteError | DivergedError):
             kind, what = error.kind, str(error)
         what = f"the vectorised environment {what}"
         self.faults.record(Fault(kind, what, self.buffer.num_environments, detail))
         with suppress(Exception):
             self._worlds.close()
-        self._start_worlds(LOST)
+        self._make_worlds()
+        self._begin_worlds(LOST)
 
-    def _start_worlds(self, outcome: int) -> None:
-        """Makes all worlds, and starts a new episode in each.
+    def _make_worlds(self) -> None:
+        with _one_line_errors():
+            self._worlds = make_worlds(self._make_env, self.buffer.num_environments, self._seed)
+        self._take_up_episodes = hasattr(self._worlds, "begin")
+
+    def _begin_worlds(self, outcome: int) -> None:
+        """Starts a new episode in each world.
 
         Args:
             outcome: What became of the actions before: NO_ACTION or LOST.
@@ -235,57 +272,67 @@ class BatchedCollector(Collector):
         rows["episode"][:] += 1
         rows["step"][:] = 0
         self._returns[:] = 0.0
-        numbers = enumerate(rows["episode"].tolist())
-        seeds = [episode_seed(self._seed, index, number) for index, number in numbers]
-        try:
-            self._worlds = make_worlds(self._make_env, len(seeds), self._seed)
-            # Gymnasium's own environments take a list too, though the base class does not say so.
-            observations, _ = self._worlds.reset(seed=seeds)  # pyright: ignore[reportArgumentType]
-            self._show(observations)
-        except UserError:
-            raise
-        except Exception as error:
-            line, detail = describe_error(error)
-            raise WorkerCrashError(
-                f"The vectorised environment cannot be started: {line}; mend it, the same command "
-                "goes on from the checkpoint.",
-                detail,
-            ) from error
+        with _one_line_errors():
+            self._show(self._observations([()] * len(self._returns)))
         rows["outcome"][:] = outcome
         rows["request_ready"][:] = 1
 
+    def _observations(self, actions: Sequence[Sequence[Any]]) -> dict[str, Any]:
+        """Begins the episodes whose numbers stand in the rows, and repeats actions where worlds can."""
+        numbers, seed_of = self._rows["episode"].tolist(), partial(episode_seed, self._seed)
+        worlds: Any = self._worlds
+        if self._take_up_episodes:
+            observations, self._returns[:] = worlds.begin(self._seed, seed_of, numbers, actions)
+            return observations
+        # Gymnasium's own environments take a list too, though the base class does not say so.
+        return worlds.reset(seed=[seed_of(i, number) for i, number in enumerate(numbers)])[0]
 
-def make_worlds(make_env: Any, count: int, seed: int) -> VectorEnv:
-    """Makes N worlds that are stepped together.
-
-    Args:
-        make_env: What makes single environments. If it also has a method `make_vector(count, seed)`
-            that makes a VectorEnv, that is used; else single environments are stepped one after
-            another, so that every environment runs under every system.
-        count: N.
-        seed: World i is made with `seed + i`.
-
-    Raises:
-        UserError: If worlds do not restart in the step in which they end. Steps in which nothing
-            happens but a restart would be learned from otherwise.
-    """
-    make_vector = getattr(make_env, "make_vector", None)
-    if make_vector is None:
-        return SyncVectorEnv(
-            [partial(make_env, index, seed + index) for index in range(count)],
-            copy=False,
-            autoreset_mode=AutoresetMode.SAME_STEP,
+    def _can_take_up(self, in_flight: InFlight) -> bool:
+        """Tells if all steps in flight are held back, as here, and of such worlds."""
+        return (
+            self._take_up_episodes
+            and fits(self.buffer, in_flight)
+            and bool(in_flight["held_back"].all())
         )
-    worlds = make_vector(count, seed)
-    mode = worlds.metadata.get("autoreset_mode")
-    if mode != AutoresetMode.SAME_STEP or worlds.num_envs != count:
-        worlds.close()
-        raise UserError(
-            f"make_vector({count}, seed) must give {count} worlds with "
-            f'metadata["autoreset_mode"] = AutoresetMode.SAME_STEP, found {worlds.num_envs} worlds '
-            f"with {mode}; mend it, or choose system=ver."
-        )
-    return worlds
+
+    def _take_up(self, in_flight: InFlight) -> None:
+        """Brings all worlds back to where a stopped run left them; begins anew where one is not there."""
+        rows, buffer = self._rows, self.buffer
+        parts = continuations(in_flight, buffer, self._held_back, self._mailboxes, self._actions)
+        rows["episode"][:] = buffer.episodes[buffer.newest]
+        rows["step"][:] = buffer.steps[buffer.newest]
+        space = self._worlds.single_action_space
+        done = [
+            [to_environment_action(space, row) for row in part.actions] for part in parts.values()
+        ]
+        expected = rows.group("observation")
+        try:
+            found = self._observations(done)
+            for key, values in expected.items():
+                if not np.array_equal(_on_host(found[key]), values):
+                    raise DivergedError(f"'{key}' is not what it was")
+            self._show(found)
+        except UserError:
+            raise
+        except Exception as error:
+            line, _ = describe_error(error)
+            self._lose(DivergedError(f"did not repeat its episodes from the same seeds: {line}"))
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """Turns what worlds raise at their start into a WorkerCrashError."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        line, detail = describe_error(error)
+        raise WorkerCrashError(
+            f"The vectorised environment cannot be started: {line}; mend it, the same command "
+            "goes on from the checkpoint.",
+            detail,
+        ) from error
 
 
 def _episode_metrics(infos: dict[str, Any], ended: list[int]) -> list[dict[str, float]]:

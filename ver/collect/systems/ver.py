@@ -146,6 +146,20 @@ class VERCollector(Collector):
                 f"{preemption}; set one of them back."
             )
 
+    @classmethod
+    def why_runs_differ(cls, config: TrainerConfig) -> str:
+        """Names what depends on who comes first, if anything does."""
+        collect = config.collect
+        if collect.overlap or cls.always_overlaps:
+            return "experience is collected beside learning"
+        if collect.num_inference_workers > 1:
+            return "several processes decide, each for whoever asks"
+        if config.distributed.preemption != "none":
+            return "rollouts end early by the clock"
+        if cls.batch_limits(config).minimum < collect.num_environments:
+            return "a batch holds whoever has asked by then"
+        return ""
+
     @staticmethod
     def batch_limits(config: TrainerConfig) -> BatchLimits:
         """Chooses the bounds of dynamic batching."""
@@ -225,7 +239,11 @@ class VERCollector(Collector):
     def drain_episodes(self) -> list[dict[str, float]]:
         """Returns the metrics of the episodes that ended since the last call."""
         episodes, self._environments.episodes = self._environments.episodes, []
-        return episodes
+        # They come as workers are quick. Where all take each step together its order is the same in every
+        # run; elsewhere it would put those of the quickest environments last
+        if not self.why_runs_differ(self.config):
+            episodes.sort(key=lambda episode: episode[:2])
+        return [metrics for _, _, metrics in episodes]
 
     def close(self) -> None:
         """Ends all worker processes."""
@@ -273,9 +291,11 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
     Automatic bounds follow the VER implementation: with n_iw inference processes, between
     N / n_iw / 1.5 and 1.5 N / n_iw requests, except that one process alone takes whatever one
     environment worker sends, so that inference for one worker overlaps with another's simulation;
-    with a single worker, whatever half of its environments send.
+    with a single worker, whatever half of its environments send. Deterministic ones await all.
     """
     collect = config.collect
+    if config.deterministic:
+        return BatchLimits(collect.num_environments, collect.num_environments, 0.0)
     share = collect.num_environments / collect.num_inference_workers
     minimum = collect.min_requests or max(1, int(share / 1.5))
     maximum = collect.max_requests or max(1, int(np.ceil(1.5 * share)))

@@ -1,9 +1,9 @@
 """The batched system: one process, a vectorised environment, and nobody else."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -18,7 +18,7 @@ from tests.helpers import toy_environments
 from tests.helpers.small_runs import curve, small_run
 from tests.helpers.tensor_worlds import OnDevice, TensorWorlds
 from tests.helpers.true_steps import Step, check_rollout
-from ver.collect.systems.batched import BatchedCollector, make_worlds
+from ver.collect.systems.batched import BatchedCollector
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything
@@ -299,14 +299,52 @@ def test_learns_to_remember_a_cue(tmp_path):
     assert sum(shares) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("systems", [["batched"], ["batched", "ver"], ["ver", "batched"]])
+def test_resuming_in_mid_episode_equals_not_stopping_bitwise(tmp_path, systems):
+    """And where VER stopped in lockstep it goes on, and the other way round."""
+    total = 3 * 16 * 6
+    whole = run("batched", tmp_path / "whole", 3, Trails(), total)
+    whole.train()
+    stops = 0
+    while True:
+        again = run(systems[stops % len(systems)], tmp_path / "again", 3, Trails(), total)
+        if again.steps == total:
+            break
+        again.after_update = lambda trainer, _: trainer.steps % (3 * 16 * 2) == 0
+        again.train()
+        assert not any(again.progress.faults.values())
+        stops += 1
+    assert stops == 3
+    assert curve(tmp_path / "again") == curve(tmp_path / "whole")
+    for name, value in again.policy.state_dict().items():
+        assert torch.equal(value, whole.policy.state_dict()[name]), name
+    if "ver" in systems:  # which the files tell
+        return
+    for name in ("policy.safetensors", "policy.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@dataclass
+class Plain:
+    """Makes worlds that gymnasium seeds, and nobody can bring back."""
+
+    shift: int = 0
+
+    def make_vector(self, count: int, seed: int) -> VectorEnv:
+        return SyncVectorEnv(
+            [partial(Trails(), index, seed) for index in range(count)],
+            autoreset_mode=AutoresetMode.SAME_STEP,
+        )
+
+
 @pytest.mark.parametrize("before", ["batched", "ver"])
-def test_a_resumed_run_starts_new_episodes_and_goes_on_with_all_else(tmp_path, before):
-    trainer = run(before, tmp_path, 3, Trails(), 96)
+def test_a_run_of_worlds_that_cannot_be_brought_back_starts_new_episodes(tmp_path, before):
+    trainer = run(before, tmp_path, 3, Trails() if before == "ver" else Plain(), 96)
     trainer.train()
     expected = {name: value.clone() for name, value in trainer.policy.state_dict().items()}
     moments = {name: value.clone() for name, value in trainer.ppo.state().items()}
     draws = torch.rand(3), trainer.rng.random()
-    again = run("batched", tmp_path, 3, Trails(), 192)
+    again = run("batched", tmp_path, 3, Plain(), 192)
     assert again.steps == 96
     assert torch.equal(torch.rand(3), draws[0])
     assert again.rng.random() == draws[1]
@@ -319,6 +357,25 @@ def test_a_resumed_run_starts_new_episodes_and_goes_on_with_all_else(tmp_path, b
     assert again.steps == 192
     assert not any(again.progress.faults.values())
     assert [row["steps"] for row in curve(tmp_path)] == [48, 96, 144, 192]
+
+
+class OtherLives(Trails):
+    """Its episodes are others than those of the run before, or end sooner."""
+
+    def __call__(self, index, seed):
+        env = super().__call__(index, seed)
+        reset = env.reset
+        env.reset = lambda *, seed=None, options=None: reset(seed=seed + 1, options=options)
+        return env
+
+
+def test_worlds_that_do_not_repeat_their_episodes_all_start_new_ones(tmp_path):
+    run("batched", tmp_path, 3, Trails(), 96).train()
+    again = run("batched", tmp_path, 3, OtherLives(), 192)
+    again.train()
+    assert again.steps == 192
+    assert again.progress.faults["diverged"] == 1
+    assert again.progress.faults["raised"] == 0
 
 
 @pytest.mark.parametrize(
@@ -342,28 +399,6 @@ class Given:
 
     def make_vector(self, count: int, seed: int) -> VectorEnv:
         return self.worlds
-
-
-@pytest.mark.parametrize(
-    ("mode", "count"), [(AutoresetMode.NEXT_STEP, 2), (AutoresetMode.SAME_STEP, 3)]
-)
-def test_worlds_that_are_too_many_or_restart_late_are_refused(mode, count):
-    worlds = SyncVectorEnv([toy_environments.RememberCue] * 2, autoreset_mode=mode)
-    with pytest.raises(UserError, match=r"AutoresetMode.SAME_STEP, found 2 worlds"):
-        make_worlds(Given(worlds), count, 0)
-    assert worlds.closed
-
-
-def test_single_environments_are_stepped_one_after_another():
-    made = []
-
-    def make_env(index: int, seed: int) -> gymnasium.Env:
-        made.append((index, seed))
-        return toy_environments.RememberCue()
-
-    worlds = make_worlds(make_env, 3, 40)
-    assert isinstance(worlds, SyncVectorEnv)
-    assert made == [(0, 40), (1, 41), (2, 42)]
 
 
 class Rotten(ChronicledWorlds):

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from tests.helpers.checked_system import check_system
+from tests.helpers.small_runs import small_run
 from ver.collect import systems
 from ver.collect.collector import Collector
 from ver.collect.systems import find_system, system_names
@@ -31,6 +32,37 @@ def test_an_unknown_system_is_refused_with_the_names_of_those_that_there_are():
         UserError, match=f"Unknown system 'vre'; valid: {', '.join(system_names())}"
     ):
         check_system("system=vre")
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (["system=batched"], ""),
+        (["system=ddppo"], ""),
+        (["system=ver"], "a batch holds whoever has asked by then"),
+        (["system=nover"], "a batch holds whoever has asked by then"),
+        (["collect.min_requests=4"], ""),
+        (["collect.min_requests=4", "collect.num_inference_workers=2"], "several processes decide"),
+        (["collect.min_requests=4", "distributed.preemption=fixed"], "rollouts end early by"),
+        (["system=ver", "deterministic=true"], ""),
+        (["system=nover", "deterministic=true"], ""),
+        (["system=htsrl"], "experience is collected beside learning"),
+        (["system=appo"], "experience is collected beside learning"),
+        (["device=cuda"], "a GPU sums in an order of its own"),
+    ],
+)
+def test_why_runs_differ(settings, reason):
+    found = systems.why_runs_differ(small_run(*settings))
+    assert found.startswith(reason)
+    assert bool(found) == bool(reason)
+
+
+@pytest.mark.parametrize("setting", ["system=appo", "system=htsrl", "collect.overlap=true"])
+def test_what_cannot_repeat_is_refused_where_it_has_to(setting):
+    with pytest.raises(
+        UserError, match=r"deterministic=true cannot be had, as experience is .*: take"
+    ):
+        check_system("deterministic=true", setting)
 
 
 def test_another_package_brings_a_system_without_an_edit(monkeypatch):

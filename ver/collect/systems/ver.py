@@ -27,6 +27,7 @@ from ver.config import TrainerConfig
 from ver.errors import UserError
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
+from ver.shared.locks import ProcessLock
 
 _REPORT_INTERVAL_S = 0.05
 _PREEMPTION_INTERVAL_S = 0.005  # longest wait for requests while the rollout may have to end
@@ -58,6 +59,9 @@ class VERCollector(Collector):
         self.overlaps = collect.overlap or self.always_overlaps
         self._acting = copy.deepcopy(policy) if self.overlaps else policy
         self._buffers = self._make_buffers()
+        for buffer in self._buffers:
+            if isinstance(buffer.lock, ProcessLock):
+                buffer.lock.patience_s = collect.step_timeout_s
         self.buffer = self._buffers[0]
         mailboxes = make_mailboxes(
             policy.observation_space, policy.action_space, n, collect.environments_per_worker

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -16,7 +16,8 @@ from rearrange.errors import UserError
 
 RESERVED = ("checkpoints", "tensorboard")  # folders of a run directory
 # Settings that do not change what is learned
-OF_A_RUN = ("run", "since", "until", "live", "validate_every", "validation_episodes")
+OF_A_RUN = ("run", "since", "until", "live", "validate_every", "validation_episodes", "bars")
+QUICK, FULL = BUDGETS = ("quick", "full")
 
 
 @dataclass
@@ -29,13 +30,33 @@ class Stage:
 
     def overrides(self) -> list[str]:
         """The settings as they are typed in a command: `key=value`, the value as JSON."""
-        return [f"{key}={json.dumps(value)}" for key, value in self.settings.items()]
+        return as_typed(self.settings)
+
+
+@dataclass
+class Bar:
+    """What a training has to reach; `python -m benchmarks.bars` looks whether it does."""
+
+    budget: str = FULL  # quick: one that is trained every night; full: the whole recipe
+    settings: dict[str, Any] = field(default_factory=dict)  # what makes a training a quick one
+    # Least and most of figures of its evaluation by mean actions: {success_at_end: [0.9, 1.0]}
+    reaches: dict[str, list[float]] = field(default_factory=dict)
+
+    def overrides(self) -> list[str]:
+        """The settings as they are typed in a command."""
+        return as_typed(self.settings)
+
+
+def as_typed(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as they are typed in a command: `key=value`, the value as JSON."""
+    return [f"{key}={json.dumps(value)}" for key, value in settings.items()]
 
 
 @dataclass
 class Staged:
     """Settings that have stages, as those of every training do."""
 
+    bars: list[Bar] = field(default_factory=list)  # to be reached
     stages: list[Stage] = field(default_factory=list)  # of the training; empty: it is one
     # The first stage to train, with trainer.start_from in the place of those before; empty: all
     since: str = ""
@@ -74,6 +95,19 @@ def check_stages(stages: Sequence[Stage], since: str, until: str) -> None:
             )
     if since and until and names.index(since) > names.index(until):
         raise UserError(f"since={since} comes after until={until}")
+
+
+def check_bars(bars: Sequence[Bar]) -> None:
+    """Raise a UserError for a budget that is none, or twice there, and for ranges without two ends."""
+    budgets = [bar.budget for bar in bars]
+    for bar in bars:
+        if bar.budget not in BUDGETS or budgets.count(bar.budget) > 1:
+            raise UserError(
+                f"bars: budget must be one of {', '.join(BUDGETS)}, each once, found '{bar.budget}'"
+            )
+        for name, ends in bar.reaches.items():
+            if len(ends) != 2 or not ends[0] <= ends[1]:
+                raise UserError(f"bars: {name} must be [least, most], found {ends}")
 
 
 def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
 from skills.peek import Watched, page_of
 from skills.provenance import TEST
-from skills.recipe import check_stages, recipe_of, trained_stages
+from skills.recipe import check_bars, check_stages, recipe_of, trained_stages
 from skills.registry import all_specs
 from skills.settings import (
     CONFIGS,
@@ -68,6 +68,7 @@ def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
     """
     settings = _merged(skill, overrides)
     check_stages(settings.stages, settings.since, settings.until)
+    check_bars(settings.bars)
     if settings.since and not settings.trainer.start_from:
         raise UserError(f"since={settings.since} needs trainer.start_from: what came before")
     return settings

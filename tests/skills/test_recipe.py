@@ -72,6 +72,26 @@ def test_the_hash_tells_what_is_learned_apart_and_not_where():
     assert hash_of() != hash_of("until=first")
 
 
+def test_bars_are_no_part_of_what_is_learned():
+    bar = "bars=[{budget: quick, reaches: {success_at_end: [0.5, 1.0]}}]"
+    hashes = {recipe_of(train.load_stages("pointnav", more))["sha256"] for more in ([], [bar])}
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize(
+    ("bars", "message"),
+    [
+        ("[{budget: nightly}]", "budget must be one of quick, full, each once, found 'nightly'"),
+        ("[{budget: full}, {budget: full}]", "each once, found 'full'"),
+        ("[{reaches: {success: [0.5]}}]", r"success must be \[least, most\], found \[0.5\]"),
+        ("[{reaches: {success: [1.0, 0.5]}}]", r"success must be \[least, most\]"),
+    ],
+)
+def test_bars_that_make_no_sense_are_refused(bars, message):
+    with pytest.raises(UserError, match=message):
+        train.load_settings("pick", [f"bars={bars}"])
+
+
 def test_the_hash_knows_who_recorded_starts_and_not_where():
     def hash_of(path: str) -> str:
         return recipe_of(train.load_stages("pick", [f"starts.paths=[{path}]"]))["sha256"]

@@ -119,7 +119,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     told, sensors = settings.trainer.network.critic_only, getattr(settings, "sensors", None)
     if sensors == BOTH and TRUE_STATE not in told:
         settings.trainer.network.critic_only = [*told, TRUE_STATE]
-    elif sensors is not None and not told:
+    elif sensors is not None and not told and not _asked(overrides, "trainer.ppo.state_estimation"):
         settings.trainer.ppo.state_estimation = 0.0  # a recipe's: there is nothing to tell
     check_ranges(settings.trainer, told="trainer.")
     if hasattr(settings, "cloning"):
@@ -129,6 +129,10 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     settings.skill = skill
     check_validation(settings)
     return settings
+
+
+def _asked(overrides: Sequence[str], key: str) -> bool:
+    return any(word.partition("=")[0] == key for word in overrides)
 
 
 def config_of(name: str) -> Path:

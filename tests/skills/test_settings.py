@@ -205,6 +205,11 @@ def test_the_true_state_is_hidden_from_the_policy_where_it_has_both(sensors, tol
     assert settings.trainer.ppo.state_estimation == (3.0 if told else 0.0)
 
 
+def test_an_estimate_that_is_asked_for_where_there_is_nothing_to_tell_is_not_dropped():
+    asked = ["sensors=depth", "trainer.ppo.state_estimation=2.0"]
+    assert load_settings("navigate", asked).trainer.ppo.state_estimation == 2.0  # ver refuses it
+
+
 def test_what_else_the_critic_alone_is_told_is_not_forgotten():
     settings = load_settings("place", ["trainer.network.critic_only=[more]"])
     assert settings.trainer.network.critic_only == ["more", "true_state"]

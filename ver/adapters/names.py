@@ -1,7 +1,7 @@
 """Environments by their Gymnasium name, with the wrappers that some of them need to be learned from.
 
 - Atari (ale-py): four frames at a step, 84 x 84 grey pixels, the last four of them stacked (Mnih et al. 2015);
-  rewards are not clipped, as returns are normalised.
+  rewards are not clipped, as returns are normalised. Its memory (`-ram`), if that is asked for, as it is.
 - VizDoom: four frames at a step, pixels averaged four by four.
 - MiniGrid and BabyAI: what each cell holds, as ones and zeros; the mission's text is left out.
 """
@@ -60,7 +60,9 @@ def make_named(name: str, arguments: Mapping[str, Any] | None = None) -> gymnasi
     except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
         install = f"pip install {family.install}" if family else _install_of(str(error))
         raise UserError(f"{name}: {_one_line(error)}{install and f'; {install}'}") from error
-    except (gymnasium.error.Error, TypeError) as error:  # or an argument that it does not take
+    except (gymnasium.error.Error, TypeError) as error:
+        if isinstance(error, TypeError) and "unexpected keyword argument" not in str(error):
+            raise  # not an argument of the user's
         raise UserError(f"{name}: {_one_line(error)}") from error
 
 
@@ -97,6 +99,10 @@ class CoarsePixels(gymnasium.ObservationWrapper):
         return squares.mean((1, 3), dtype=np.float32).astype(np.uint8)
 
 
+def _as_it_is(env: gymnasium.Env) -> gymnasium.Env:
+    return env
+
+
 def _wrap_atari(env: gymnasium.Env) -> gymnasium.Env:
     from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
@@ -113,6 +119,13 @@ def _wrap_minigrid(env: gymnasium.Env) -> gymnasium.Env:
 
 
 FAMILIES = (
+    Family(
+        r"ALE/.+-ram-v\d+|.+-ramNoFrameskip-v\d+",
+        "ale_py",
+        "ale-py",
+        {"frameskip": FRAMES},
+        _as_it_is,
+    ),
     Family(
         r"ALE/.+|.+NoFrameskip-v\d+",
         "ale_py",

@@ -43,10 +43,20 @@ def test_arguments_reach_the_environment():
         make_named("CartPole-v1", {"gravity": 1})
 
 
+def test_a_mistake_within_an_environment_is_not_told_as_the_users(monkeypatch):
+    def broken(name):
+        raise TypeError("unsupported operand")
+
+    monkeypatch.setattr(gymnasium, "make", broken)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        make_named("CartPole-v1")
+
+
 @pytest.mark.parametrize(
     ("name", "module", "install"),
     [
         ("ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
+        ("ALE/Pong-ram-v5", "ale_py", "pip install ale-py"),
         ("BreakoutNoFrameskip-v4", "ale_py", "pip install ale-py opencv-python-headless"),
         ("MiniGrid-MemoryS9-v0", "minigrid", "pip install minigrid"),
         ("VizdoomBasic-v1", "vizdoom.gymnasium_wrapper", "pip install vizdoom"),
@@ -91,6 +101,7 @@ def test_a_family_has_its_defaults_and_the_user_the_last_word(monkeypatch):
     ("name", "shapes"),
     [
         ("ALE/Pong-v5", {"observation": (84, 84, 4)}),
+        ("ALE/Pong-ram-v5", {"observation": (128,)}),
         ("MiniGrid-MemoryS9-v0", {"observation": (7 * 7 * 20,)}),
         ("VizdoomBasic-v1", {"gamevariables": (1,), "screen": (60, 80, 3)}),
     ],

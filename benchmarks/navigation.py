@@ -43,7 +43,7 @@ STOP_CHANCE = 0.01
 def simulate(settings: Any, seed: int, stop_chance: float) -> dict[str, float]:
     """Steps of agents per second of one core, by the clock and of processor time."""
     count = settings.trainer.collect.num_environments
-    env = NavEnvironments.from_settings(settings).make_vector(count, seed)
+    env = NavEnvironments.from_settings(settings).make_vector(count, seed, threads=1)
     rng = np.random.default_rng(seed)
     space: Any = env.single_action_space
     first = max(FORWARD, int(space.start))

@@ -156,7 +156,8 @@ def measure(task: str, options: Any) -> dict[str, Any]:
 def measure_vector(task: str, options: Any) -> dict[str, Any]:
     """Time WORLD_COUNT worlds in one RearrangeVectorEnv, restarts of episodes included."""
     simulator = SimulatorConfig(camera_size=options.camera_size)
-    env = RearrangeVectorEnv(WORLD_COUNT, task, default_config(task), options.split, simulator)
+    parts = task, default_config(task), options.split, simulator
+    env = RearrangeVectorEnv(WORLD_COUNT, *parts, threads=1)
     sources = [RandomActions(env.task, options.seed + i) for i in range(WORLD_COUNT)]
     env.reset(seed=options.seed)
     times: list[float] = []

@@ -17,6 +17,7 @@ from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.shell import Observation, Step, TaskEnv, TaskVectorEnv
+from rearrange.threads import cores
 
 
 class Runs:
@@ -40,9 +41,11 @@ class Runs:
         homes: str,
         agent: AgentConfig | None,
         files: EpisodeSource | None,
+        threads: int = 1,
     ) -> None:
         agent = agent or TASKS[check_task(task)].agent_config()
-        self.worlds = AgentWorlds(count, agent) if files is None else files.worlds(count, agent)
+        place = AgentWorlds if files is None else files.worlds
+        self.worlds = place(count, agent, threads)
         self.task = make_task(task, config, self.worlds)
         self.names = building_names(homes, split)
         self.files = files
@@ -203,8 +206,16 @@ class NavVectorEnv(TaskVectorEnv):
         homes: str = DEFAULT_HOMES,
         agent: AgentConfig | None = None,
         files: EpisodeSource | None = None,
+        threads: int = 0,
     ) -> None:
-        """Build the agents; arguments as for NavEnv."""
-        runs = Runs(num_envs, task, config, split, homes, agent, files)
+        """Build the agents; arguments as for NavEnv, and the threads that draw what they see.
+
+        What that is does not depend on how many these are; 0 takes a thread for every core.
+        """
+        parts = num_envs, task, config, split, homes, agent, files
+        runs = Runs(*parts, threads or min(cores(), num_envs))
         super().__init__(num_envs, runs)
         self.task, self.worlds = runs.task, runs.worlds
+        self.takes_up = (
+            files is None
+        )  # agents stay in a scene for some episodes: it takes long to load

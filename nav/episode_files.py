@@ -33,8 +33,8 @@ TRIES = 50  # episodes of a file that are tried before a scan is given up
 class EpisodeSource(Protocol):
     """Source of the episodes of an environment that plays in scenes of files."""
 
-    def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
-        """The agents that play them."""
+    def worlds(self, count: int, agent: AgentConfig, threads: int) -> AgentWorlds:
+        """The agents that play them, and how many threads draw what they see."""
         ...
 
     def draw(self, i: int, rng: np.random.Generator, task: NavTask) -> NavEpisode:
@@ -81,8 +81,9 @@ class SceneEpisodes:
         self.files = episode_files(path)
         self._agents: dict[int, tuple[list[NavEpisode], int]] = {}
 
-    def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
-        """Agents on habitat-sim."""
+    def worlds(self, count: int, agent: AgentConfig, threads: int = 1) -> AgentWorlds:
+        """Agents on habitat-sim, which draws in processes of its own."""
+        del threads
         return MeshWorlds(count, agent)
 
     def draw(self, i: int, rng: np.random.Generator, task: NavTask | None = None) -> NavEpisode:
@@ -123,9 +124,9 @@ class ScanEpisodes:
         self.sampled = not path
         self._places: dict[int, tuple[np.random.Generator, Any, int]] = {}
 
-    def worlds(self, count: int, agent: AgentConfig) -> AgentWorlds:
+    def worlds(self, count: int, agent: AgentConfig, threads: int = 1) -> AgentWorlds:
         """Agents on floors found in the meshes."""
-        return ScanWorlds(count, agent)
+        return ScanWorlds(count, agent, threads)
 
     def draw(self, i: int, rng: np.random.Generator, task: NavTask) -> NavEpisode:
         """An episode for agent i. Those of a file that cannot be begun are left out."""

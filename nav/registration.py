@@ -47,10 +47,10 @@ def make(
 
 
 def make_vector(num_envs: int, task: str, split: str = "train", **settings: Any) -> NavVectorEnv:
-    """Agents at a task in one process; arguments as for `make`."""
+    """Agents at a task in one process, drawn for by `threads`; other arguments as for `make`."""
     from nav.env import NavVectorEnv
 
-    config, agent, own = _sorted(task, settings, ("homes",))
+    config, agent, own = _sorted(task, settings, ("homes", "threads"))
     return NavVectorEnv(num_envs, task, config, split, agent=agent, **own)
 
 

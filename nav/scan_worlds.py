@@ -11,13 +11,12 @@ import numpy as np
 
 from nav.agent import AgentConfig
 from nav.episode import NavEpisode
-from nav.scan import ScanFloor, ScanKey, load_scan
+from nav.scan import Scan, ScanFloor, ScanKey, load_scan
 from nav.scan_kernels import draw_scan, stand
 from nav.scene import Places, Point
 from nav.viewpoints import STRAY
-from nav.worlds import AgentWorlds, SceneBank
+from nav.worlds import AgentWorlds, SceneBank, Scratch
 from rearrange.errors import UserError
-from rearrange.render.caster import scratch_image
 
 
 class FloorBank(SceneBank):
@@ -39,13 +38,13 @@ class ScanWorlds(AgentWorlds):
 
     bank: FloorBank
 
-    def __init__(self, count: int, config: AgentConfig) -> None:
+    def __init__(self, count: int, config: AgentConfig, threads: int = 1) -> None:
         """Allocate the state; scenes are loaded when agents begin an episode there.
 
         Raises:
             UserError: The agent asks for labels, which scans come without.
         """
-        super().__init__(count, config)
+        super().__init__(count, config, threads)
         if config.goal_mask:
             raise UserError(
                 "agent.goal_mask: scans come without our labels: set agent.goal_mask=false "
@@ -54,8 +53,6 @@ class ScanWorlds(AgentWorlds):
         self.bank = FloorBank(config.radius)
         self.heights = np.zeros(count)
         self._floors: list[ScanFloor | None] = [None] * count
-        size = config.camera_size
-        self._faces = scratch_image(size, size, np.int32)
 
     # --- episodes -----------------------------------------------------------------------------------
 
@@ -134,19 +131,29 @@ class ScanWorlds(AgentWorlds):
             floor = self._floors[i]
             if floor is not None:
                 by_scan.setdefault(id(floor.scan), []).append(i)
-        config, rgb = self.config, images.get("rgb")
+        rgb = images.get("rgb")
         for shared in by_scan.values():
             floor = self._floors[shared[0]]
             assert floor is not None
-            meshes = floor.scan.meshes
-            draw_scan(
-                np.array(shared), self.poses, self.tilts, self.heights, config.camera_height,
-                self._lens, config.depth_range, meshes.library.packed, meshes.meshes,
-                meshes.textures, meshes.repeats, self._buffer, None if rgb is None else self._tags,
-                None if rgb is None else self._faces, images["depth"][..., 0], rgb,
-            )  # fmt: skip
+            self._draw_in(floor.scan, np.array(shared), images["depth"][..., 0], rgb)
         if self._sees_far:
             np.minimum(images["depth"], 1.0, out=images["depth"])
+
+    def _draw_in(
+        self, scan: Scan, ids: np.ndarray, depth: np.ndarray, rgb: np.ndarray | None
+    ) -> None:
+        """Draw what agents in the same scan see; depth [N, H, W]."""
+        config, meshes = self.config, scan.meshes
+
+        def draw_some(some: np.ndarray, scratch: Scratch) -> None:
+            draw_scan(
+                some, self.poses, self.tilts, self.heights, config.camera_height, self._lens,
+                config.depth_range, meshes.library.packed, meshes.meshes, meshes.textures,
+                meshes.repeats, scratch.buffer, None if rgb is None else scratch.tags,
+                None if rgb is None else scratch.faces, depth, rgb,
+            )  # fmt: skip
+
+        self._share(draw_some, ids)
 
 
 def _on_this(floor: ScanFloor, goal: Point | Places | None) -> Point | Places | None:

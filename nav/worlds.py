@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from functools import lru_cache
 
@@ -13,10 +14,30 @@ from nav.kernels import advance, draw
 from nav.scene import Geoms, Places, Point, Scene, load_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
+from rearrange.threads import Threads
 
 COLOUR_RANGE = (
     30.0  # [m], colours and goal masks show up to here, also where depth is cut off before
 )
+
+
+TOGETHER = 4  # agents that a thread draws before it looks who is next
+
+
+class Scratch:
+    """Scratch images [H, W padded] of one thread that draws.
+
+    Attributes:
+        buffer: For depth.
+        tags: For geoms' ids.
+        faces: For those of triangles.
+    """
+
+    def __init__(self, size: int) -> None:
+        """Allocate them for images of size x size pixels."""
+        self.buffer = scratch_image(size, size, np.float32)
+        self.tags = scratch_image(size, size, np.int32)
+        self.faces = scratch_image(size, size, np.int32)
 
 
 class SceneBank:
@@ -90,9 +111,13 @@ class AgentWorlds:
         wanted: 1 + index in CATEGORIES of what is marked in each goal mask [N], uint8; 0 for nothing.
     """
 
-    def __init__(self, count: int, config: AgentConfig) -> None:
-        """Allocate the state; agents are nowhere until they are placed."""
+    def __init__(self, count: int, config: AgentConfig, threads: int = 1) -> None:
+        """Allocate the state; agents are nowhere until they are placed.
+
+        What they see does not depend on the number of threads that draw it.
+        """
         config.check()
+        self._threads = Threads(threads)
         self.config = config
         self.bank = scene_bank(config.radius)
         self.poses = np.zeros((count, 3))
@@ -106,8 +131,7 @@ class AgentWorlds:
         size = config.camera_size
         far = max(config.depth_range, COLOUR_RANGE) if self._sees_far else config.depth_range
         self._lens = Camera(size, size, config.field_of_view).lens(far=far)
-        self._buffer = scratch_image(size, size, np.float32)
-        self._tags = scratch_image(size, size, np.int32)
+        self._scratch = [Scratch(size) for _ in range(self._threads.count)]
         turn, tilt, limit = np.radians((config.turn, config.tilt, config.tilt_limit)).tolist()
         self._motion = np.array(
             (config.forward, turn, config.radius, float(config.slide), tilt, limit)
@@ -179,7 +203,8 @@ class AgentWorlds:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Nothing is held that must be freed."""
+        """End the threads."""
+        self._threads.close()
 
     def new_images(self) -> dict[str, np.ndarray]:
         """Arrays for `draw`: depth [N, H, W, 1] float32; rgb [N, H, W, 3] and goal_mask [N, H, W, 1] uint8."""
@@ -214,12 +239,24 @@ class AgentWorlds:
     ) -> None:
         """Draw depth, the geoms' colours [M, 3] into rgb, and the goal mask; shapes as in `new_images`."""
         bank, config, geoms = self.bank, self.config, self.bank.geoms
-        draw(
-            self._everyone if ids is None else ids, self.poses, self.tilts, config.camera_height,
-            self._lens, config.depth_range, self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes,
-            geoms.positions, geoms.rotations, colours, geoms.categories, self.wanted, self._buffer,
-            None if rgb is None and mask is None else self._tags, depth[..., 0], rgb,
-            None if mask is None else mask[..., 0],
-        )  # fmt: skip
+        tagged = rgb is not None or mask is not None
+
+        def draw_some(some: np.ndarray, scratch: Scratch) -> None:
+            draw(
+                some, self.poses, self.tilts, config.camera_height, self._lens, config.depth_range,
+                self._scenes, bank.geom_starts, geoms.kinds, geoms.sizes, geoms.positions,
+                geoms.rotations, colours, geoms.categories, self.wanted, scratch.buffer,
+                scratch.tags if tagged else None, depth[..., 0], rgb,
+                None if mask is None else mask[..., 0],
+            )  # fmt: skip
+
+        self._share(draw_some, self._everyone if ids is None else ids)
         if self._sees_far:
             np.minimum(depth, 1.0, out=depth)
+
+    def _share(self, work: Callable[[np.ndarray, Scratch], None], ids: np.ndarray) -> None:
+        """Share the drawing of agents among the threads, a few at a time."""
+        parts = np.array_split(ids, -(-len(ids) // TOGETHER)) if len(ids) else []
+        self._threads.each(
+            lambda part, thread: work(parts[part], self._scratch[thread]), len(parts)
+        )

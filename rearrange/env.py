@@ -19,6 +19,7 @@ from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks.true_state import DEPTH
+from rearrange.threads import cores
 from rearrange.worlds import EpisodeSource, Worlds
 
 
@@ -150,9 +151,14 @@ class RearrangeVectorEnv(TaskVectorEnv):
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
         sensors: str = DEPTH,
+        threads: int = 0,
     ) -> None:
-        """Build the worlds; arguments as for RearrangeEnv."""
-        worlds = Worlds(task, config, split, simulator, num_envs, starts, source, homes, sensors)
+        """Build the worlds; arguments as for RearrangeEnv, and the threads that step and draw them.
+
+        What worlds do does not depend on how many these are; 0 takes a thread for every core.
+        """
+        parts = task, config, split, simulator, num_envs, starts, source, homes, sensors
+        worlds = Worlds(*parts, threads or min(cores(), num_envs))
         if worlds.repeat > 1:
             raise UserError(
                 "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "

@@ -49,10 +49,10 @@ def make(
 def make_vector(
     num_envs: int, task: str, split: str = "train", **settings: Any
 ) -> RearrangeVectorEnv:
-    """Worlds of a task in one process; arguments as for `make`."""
+    """Worlds of a task in one process, stepped by `threads`; other arguments as for `make`."""
     from rearrange.env import RearrangeVectorEnv
 
-    config, simulator, own = _sorted(task, settings, ("homes", "starts"))
+    config, simulator, own = _sorted(task, settings, ("homes", "starts", "threads"))
     return RearrangeVectorEnv(num_envs, task, config, split, simulator, **own)
 
 

@@ -217,9 +217,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
 
     Attributes:
         SINGLE: The environment of one world.
+        takes_up: Whether seed and number of an episode decide it, as `begin` wants.
     """
 
     SINGLE: ClassVar[type[TaskEnv]]
+    takes_up = True
     metadata: ClassVar[dict[str, Any]] = {
         "autoreset_mode": AutoresetMode.SAME_STEP,
         "render_modes": [],

@@ -100,6 +100,7 @@ class Worlds:
         source: EpisodeSource | None = None,
         homes: str = DEFAULT_HOMES,
         sensors: str = DEPTH,
+        threads: int = 1,
     ) -> None:
         check_sensors(sensors)
         self.split, self.apartments = split, source_of(split, homes)
@@ -118,7 +119,7 @@ class Worlds:
         self.repeat = self.pipeline.repeat
         self.late = LateObservations(self.task.action.delay, self._look)
         if not isinstance(simulator, Simulator):
-            simulator = MujocoSimulator(world_count, simulator, scene)
+            simulator = MujocoSimulator(world_count, simulator, scene, threads)
         if simulator.world_count != world_count:
             raise UserError(f"the simulator has {simulator.world_count} worlds, not {world_count}")
         if simulator.state.scene is not scene:

@@ -163,12 +163,13 @@ class NavEnvironments(Environments):
         config, files = self.task_config(), self.files()
         return NavEnv(self.skill, config, self.split, self.homes, agent, seed, files)
 
-    def make_vector(self, count: int, seed: int) -> NavVectorEnv:
-        """All environments in one process; `reset` seeds them, so `seed` is not needed."""
+    def make_vector(self, count: int, seed: int, threads: int = 0) -> NavVectorEnv:
+        """All environments in one process, a thread for every core; what begins episodes seeds them."""
         del seed
         agent = AgentConfig(**self.agent)
         config, files = self.task_config(), self.files()
-        return NavVectorEnv(count, self.skill, config, self.split, self.homes, agent, files)
+        task = self.skill, config, self.split, self.homes, agent, files
+        return NavVectorEnv(count, *task, threads)
 
 
 def source_of(sim: str, task: str, path: str, scenes: str) -> EpisodeSource | None:

@@ -277,12 +277,12 @@ class SkillEnvironments(Environments):
             return None
         return DatasetEpisodes(self.dataset)
 
-    def make_vector(self, count: int, seed: int) -> RearrangeVectorEnv:
-        """All environments in one process; `reset` seeds them, so `seed` is not needed."""
+    def make_vector(self, count: int, seed: int, threads: int = 0) -> RearrangeVectorEnv:
+        """All environments in one process, a thread for every core; what begins episodes seeds them."""
         del seed
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors,
+            RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors, threads,
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 All apartments share one topology, so a world changes its apartment by switching between compiled models
 while its MjData stays. Models are cached per process and shared by its worlds; what depends on a world, the
 pose of a grasp and what the load may touch, is written before that world steps. Where friction or mass
-are randomised, a world steps a copy of its own.
+are randomised, or several threads step worlds, a world steps a copy of its own.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import numpy as np
 from rearrange.episodes.episode import Episode
 from rearrange.errors import UserError
 from rearrange.render import Camera, look_at
-from rearrange.render.caster import scratch_image
-from rearrange.render.projection import WORK_SHAPE
 from rearrange.robot import find_robot
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.compile import ROBOT_BIT
@@ -41,8 +39,10 @@ from rearrange.sim.kernels import (
     yield_to,
 )
 from rearrange.sim.randomisation import Drawn
+from rearrange.sim.scratch import Scratch
 from rearrange.sim.suction import Suction
 from rearrange.sim.views import WorldViews
+from rearrange.threads import Threads
 
 # MuJoCo counts a resting tree's `tree_asleep` up to -1 and then lets it sleep: start there.
 ABOUT_TO_SLEEP = -1
@@ -56,8 +56,12 @@ class MujocoSimulator:
         world_count: int = 1,
         config: SimulatorConfig | None = None,
         scene: SceneSpec = APARTMENT,
+        threads: int = 1,
     ) -> None:
-        """Allocate the state; worlds hold nothing until they are reset to homes of this kind."""
+        """Allocate the state; worlds hold nothing until they are reset to homes of this kind.
+
+        What worlds do does not depend on the number of threads that step and draw them.
+        """
         self.config = config or SimulatorConfig()
         self.config.randomise.check()
         robot = self._robot = find_robot(self.config.robot)
@@ -67,17 +71,17 @@ class MujocoSimulator:
         self.worlds: list[ApartmentModel | None] = [None] * world_count
         self.data: list[mujoco.MjData | None] = [None] * world_count
         self._views: list[WorldViews | None] = [None] * world_count
-        self._cameras: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        self._work = np.zeros(WORK_SHAPE)  # of the caster
+        self._threads = Threads(threads)
+        self._scratch = [Scratch() for _ in range(self._threads.count)]
+        self._lenses: dict[int, np.ndarray] = {}
         self._arm_targets = np.zeros((world_count, len(robot.joints)))
         self._lead = self.config.target_lead * robot.units
         self._suction = Suction(self.state)
         self._steps = np.zeros(world_count, int)  # actions since the reset
-        self._motion = np.empty(6)  # of the base in the step that is taken now, see begin_step
+        self._motion = np.empty((world_count, 6))  # of the bases in this step, see begin_step
         self._mount = look_at(robot.camera.position, robot.camera.target)  # base from camera
         self._mounts = [(robot.camera.position, self._mount)] * world_count  # of each world
         self._drawn: list[Drawn | None] = [None] * world_count  # what is randomised in each
-        self._eye, self._turn = np.empty(3), np.empty((3, 3))  # the camera that renders now
 
     # --- contract -----------------------------------------------------------------------------------
 
@@ -88,29 +92,18 @@ class MujocoSimulator:
 
     def step(self, action: np.ndarray) -> None:
         """Advance all worlds by one action [N, J + 3]; see the contract."""
-        for i in range(self.world_count):
-            self._step_world(i, action)
+        self._threads.each(lambda i, _: self._step_world(i, action), self.world_count)
 
     def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
-        lens, buffer = self._camera(size)
         depth = np.empty((self.world_count, size, size), np.float32)
-        position, rotation = self._eye, self._turn
-        for i, (world, views) in enumerate(zip(self.worlds, self._views, strict=True)):
-            if world is None or views is None:
-                depth[i] = 0.0
-                continue
-            place_camera(self.state.base_pose[i], *self._mounts[i], position, rotation)
-            table, drawn = world.geoms, self._drawn[i]
-            changed = drawn is not None and drawn.changes_depth
-            table.cast(
-                views.geom_position, views.geom_rotation, position, rotation, lens, self._work,
-                buffer, None, depth[i], size, 1.0 if changed else unit,
-            )  # fmt: skip
-            if drawn is not None and changed:
-                drawn.disturb_depth(depth[i], int(self._steps[i]))
-                depth[i] /= np.float32(unit)
+        lens = self._lens(size)
+
+        def draw(i: int, thread: int) -> None:
+            self._draw(i, lens, self._scratch[thread], depth[i], unit)
+
+        self._threads.each(draw, self.world_count)
         return depth
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
@@ -121,18 +114,38 @@ class MujocoSimulator:
 
     def close(self) -> None:
         """Drop worlds and data."""
+        self._threads.close()
         self.worlds = [None] * self.world_count
         self.data = [None] * self.world_count
         self._views = [None] * self.world_count
 
-    # --- beyond the contract, for video and tests ------------------------------------
+    # --- images --------------------------------------------------------------------------------------
 
-    def _camera(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """The lens of a camera of this size, and a scratch image."""
-        if size not in self._cameras:
-            lens = Camera(size, size, self._robot.camera.field_of_view).lens()
-            self._cameras[size] = (lens, scratch_image(size, size, np.float32))
-        return self._cameras[size]
+    def _lens(self, size: int) -> np.ndarray:
+        """The lens of a camera of this size."""
+        if size not in self._lenses:
+            self._lenses[size] = Camera(size, size, self._robot.camera.field_of_view).lens()
+        return self._lenses[size]
+
+    def _draw(
+        self, i: int, lens: np.ndarray, scratch: Scratch, depth: np.ndarray, unit: float
+    ) -> None:
+        """Draw what the camera of world i sees [H, W]."""
+        world, views = self.worlds[i], self._views[i]
+        if world is None or views is None:
+            depth[:] = 0.0
+            return
+        size = len(depth)
+        place_camera(self.state.base_pose[i], *self._mounts[i], scratch.eye, scratch.turn)
+        drawn = self._drawn[i]
+        changed = drawn is not None and drawn.changes_depth
+        world.geoms.cast(
+            views.geom_position, views.geom_rotation, scratch.eye, scratch.turn, lens, scratch.work,
+            scratch.image(size), None, depth, size, 1.0 if changed else unit,
+        )  # fmt: skip
+        if drawn is not None and changed:
+            drawn.disturb_depth(depth, int(self._steps[i]))
+            depth /= np.float32(unit)
 
     # --- one world -----------------------------------------------------------------------------------
 
@@ -158,10 +171,11 @@ class MujocoSimulator:
         drawn = self._drawn[i] = self.config.randomise.draw(episode.seed, self.scene)
         if drawn is not None:
             self._mounts[i] = drawn.mount(self._robot.camera, self._mount)
-            if drawn.changes_model:
-                model = copy.copy(world.model)
-                drawn.change_model(model, world.first_object_body)
-                world = replace(world, model=model)
+        changes = drawn is not None and drawn.changes_model
+        if changes or self._threads.count > 1:  # where another world may step at the same time
+            world = replace(world, model=copy.copy(world.model))
+        if drawn is not None and changes:
+            drawn.change_model(world.model, world.first_object_body)
         data = self.data[i]
         if data is None:
             data = self.data[i] = mujoco.MjData(world.model)
@@ -204,7 +218,7 @@ class MujocoSimulator:
         change = begin_step(
             state.worlds, i, action, self._arm_targets, views.arm_joints, views.arm_targets,
             self._lead, robot.limits, grid.clearance, world.floor_frame, robot.base.radius,
-            config.slide, self._motion,
+            config.slide, self._motion[i],
         )  # fmt: skip
         if change == LET_GO:
             self._suction.release(i, world, data)
@@ -227,7 +241,7 @@ class MujocoSimulator:
         held: int, handle: int,
     ) -> bool:  # fmt: skip
         """`_advance` with a base that goes no faster than what it runs into lets it."""
-        motion, pose = self._motion, self.state.base_pose[i]
+        motion, pose = self._motion[i], self.state.base_pose[i]
         views.commanded[:] = motion[3:]
         slow = bool((views.pace < 1.0).any())
         if slow:
@@ -249,7 +263,8 @@ class MujocoSimulator:
         """
         # How many move if nothing but the robot, and its load, does; with a handle that is never so.
         movers = 0 if handle != NOTHING else 1 if held == NOTHING else 2
-        robot, motion = views.free_robot if held == NOTHING else views.loaded_robot, self._motion
+        robot = views.free_robot if held == NOTHING else views.loaded_robot
+        motion = self._motion[i]
         around, taken = world.clearance, 0
         while True:
             if data.ntree_awake == movers and (held == NOTHING or views.load_awake):
@@ -277,7 +292,7 @@ class MujocoSimulator:
 
         What runs at 2.5 m/s into a thing that stands still is two centimetres deep in it after one substep.
         """
-        motion, held, contact = self._motion, int(self.state.held_object[i]), data.contact
+        motion, held, contact = self._motion[i], int(self.state.held_object[i]), data.contact
         push = push_on_robot(
             data.ncon, contact.geom, contact.frame, contact.pos, contact.efc_address,
             data.efc_force, world.roles, held, int(self.state.held_handle[i]), views.base_position,

@@ -18,7 +18,7 @@ class OnDevice:
 
     def make_vector(self, count: int, seed: int) -> VectorEnv:
         worlds = make_worlds(self.make_env, count, seed)
-        return (TensorWorldsTakenUp if hasattr(worlds, "begin") else TensorWorlds)(worlds)
+        return (TensorWorldsTakenUp if getattr(worlds, "takes_up", False) else TensorWorlds)(worlds)
 
 
 class TensorWorlds(VectorWrapper):
@@ -52,6 +52,8 @@ class TensorWorlds(VectorWrapper):
 
 class TensorWorldsTakenUp(TensorWorlds):
     """Of worlds that go on in mid-episode when a run is resumed."""
+
+    takes_up = True
 
     def begin(self, *arguments):
         observations, returns = self.env.begin(*arguments)

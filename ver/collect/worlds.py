@@ -1,8 +1,8 @@
 """Worlds that are stepped together: how they are made, and how their episodes are begun and taken up again.
 
 What a vectorised environment holds cannot be saved. But where every episode follows from a seed of its
-own, as a worker's do, it can be had again: by that seed, and the actions taken since. Worlds that have
-`begin`, as `TakesUp` says, are brought back so when a run is resumed.
+own, as a worker's do, it can be had again: by that seed, and the actions taken since. Worlds that say
+so, see `TakesUp`, are brought back when a run is resumed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ SeedOf = Callable[[int, int], int]  # of a world, and the number of an episode i
 
 
 class TakesUp(Protocol):
-    """Worlds each of whose episodes follows from a seed of its own."""
+    """Worlds each of whose episodes follows from a seed of its own.
+
+    Attributes:
+        takes_up: Whether that is so for these.
+    """
+
+    takes_up: bool
 
     def begin(
         self, seed: int, seed_of: SeedOf, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
@@ -69,6 +75,8 @@ class OneByOne(SyncVectorEnv):
         count: N.
         seed: World i is made with `seed + i`.
     """
+
+    takes_up = True
 
     def __init__(self, make_env: Callable[[int, int], gymnasium.Env], count: int, seed: int):
         def make(index: int) -> gymnasium.Env:

@@ -45,7 +45,7 @@ def start(training: str, directory: Path, *more: str) -> subprocess.Popen:
 
 def finish(process: subprocess.Popen) -> None:
     try:
-        told, _ = process.communicate(timeout=240)
+        told, _ = process.communicate(timeout=900)
     finally:
         process.kill()
     assert process.returncode == 0, told.decode()

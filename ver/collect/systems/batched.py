@@ -257,7 +257,7 @@ class BatchedCollector(Collector):
     def _make_worlds(self) -> None:
         with _one_line_errors():
             self._worlds = make_worlds(self._make_env, self.buffer.num_environments, self._seed)
-        self._take_up_episodes = hasattr(self._worlds, "begin")
+        self._take_up_episodes = getattr(self._worlds, "takes_up", False)
 
     def _begin_worlds(self, outcome: int) -> None:
         """Starts a new episode in each world.

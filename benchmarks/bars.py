@@ -45,7 +45,7 @@ class Reached:
 
     @property
     def well(self) -> bool:
-        """Whether it lies within."""
+        """True if it lies within."""
         return self.least <= self.found <= self.most
 
 
@@ -85,7 +85,7 @@ def environments_job(budget: str, run: Path, seed: int) -> Job:
 
 
 def reached(chosen: dict[str, Bar], with_environments: bool, run: Path) -> Iterator[Reached]:
-    """What the evaluations say to every bar."""
+    """Compare every bar with what the evaluations found."""
     if with_environments:
         told = json.loads(_result(run, ENVIRONMENTS).read_text())["environments"]
         for name, each in told.items():

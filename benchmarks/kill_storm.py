@@ -52,7 +52,7 @@ ENVIRONMENT_WORKER, INFERENCE_WORKER, TRAINER = "environment worker", "inference
 
 @dataclass
 class Phase:
-    """What became of one training.
+    """Account of one training.
 
     Attributes:
         steps: That were learned from.

@@ -35,7 +35,7 @@ class Stage:
 
 @dataclass
 class Bar:
-    """What a training has to reach; `python -m benchmarks.bars` looks whether it does."""
+    """Figures that a training has to reach; `python -m benchmarks.bars` looks whether it does."""
 
     budget: str = FULL  # quick: one that is trained every night; full: the whole recipe
     settings: dict[str, Any] = field(default_factory=dict)  # what makes a training a quick one

@@ -325,9 +325,10 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
         known = isinstance(config, DictConfig) and name in config
         asked, given = config._get_node(name) if known else None, addition._get_node(name)
         value = addition[name]
-        if isinstance(value, int) and abs(value) >= 2**63:  # too large for what computes
+        whole = isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer()
+        if (isinstance(value, int) or whole) and abs(value) >= 2**63:  # too large for what computes
             raise UserError(f"{source}: '{dotted}' must be less than 2^63, found {value}")
-        if isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer():
+        if whole:
             addition[name] = int(value)
         elif isinstance(asked, BooleanNode) and type(value) in (int, float):
             if value not in (0, 1):

@@ -30,7 +30,7 @@ SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 APART = {
     "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
     "stages", "since", "until", "teacher", "cloning", "robot", "live", "sensors",
-    "validate_every", "validation_episodes",
+    "validate_every", "validation_episodes", "bars",
 }  # fmt: skip
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}

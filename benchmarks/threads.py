@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -68,11 +69,12 @@ class Worlds:
 def measure(task: str, options: Any) -> dict[str, dict[str, float]]:
     """Medians over the blocks, by the number of threads."""
     counts = options.threads
-    several = {n: Worlds(task, options.worlds, n, options.seed, options.split) for n in counts}
-    for worlds in several.values():
-        worlds.block()  # compiles
-        worlds.rates.clear()
-        worlds.images.clear()
+    make = partial(Worlds, task, options.worlds)
+    guide = make(1, options.seed, options.split)
+    for _ in range(options.blocks):  # compiles, and makes the homes that are not made yet
+        guide.block()
+    guide.env.close()
+    several = {n: make(n, options.seed, options.split) for n in counts}
     for _ in range(options.blocks):
         for worlds in several.values():
             worlds.block()

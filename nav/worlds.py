@@ -21,7 +21,7 @@ COLOUR_RANGE = (
 )
 
 
-TOGETHER = 4  # agents that a thread draws before it looks who is next
+TOGETHER = 8  # agents that a thread draws before it looks who is next
 
 
 class Scratch:

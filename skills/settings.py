@@ -34,6 +34,7 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
 from rearrange.tasks.true_state import BOTH, DEPTH, STATE, TRUE_STATE, check_sensors
+from rearrange.threads import cores
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
@@ -258,10 +259,10 @@ class SkillEnvironments(Environments):
             randomise=Randomisation(**self.randomise),
         )
 
-    def make_simulator(self, world_count: int) -> Simulator:
+    def make_simulator(self, world_count: int, threads: int = 1) -> Simulator:
         """The simulator, with so many worlds."""
         scene = spec_of_homes(self.homes)
-        return make_simulator(self.sim, world_count, self.simulator_config(), scene)
+        return make_simulator(self.sim, world_count, self.simulator_config(), scene, threads)
 
     def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
         """One environment."""
@@ -280,9 +281,10 @@ class SkillEnvironments(Environments):
     def make_vector(self, count: int, seed: int, threads: int = 0) -> RearrangeVectorEnv:
         """All environments in one process, a thread for every core; what begins episodes seeds them."""
         del seed
+        simulator = self.make_simulator(count, threads or min(cores(), count))
         return RearrangeVectorEnv(
-            count, self.skill, self.task_config(), self.split, self.make_simulator(count),
-            RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors, threads,
+            count, self.skill, self.task_config(), self.split, simulator,
+            RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors,
         )  # fmt: skip
 
 

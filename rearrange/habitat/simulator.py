@@ -62,12 +62,14 @@ class HabitatSimulator:
         world_count: int = 1,
         config: SimulatorConfig | None = None,
         scene: SceneSpec = APARTMENT,
+        threads: int = 1,
     ) -> None:
-        """Allocate the state; engines start when their worlds are first reset.
+        """Allocate the state; engines, each a process, start when their worlds are first reset.
 
         Raises:
             UserError: habitat-sim is not installed, or the settings ask for what it cannot do.
         """
+        del threads
         self.config = config or SimulatorConfig()
         self.config.randomise.check()
         if self.config.randomise.draw(0) is not None:

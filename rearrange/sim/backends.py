@@ -28,11 +28,12 @@ def make_simulator(
     world_count: int = 1,
     config: SimulatorConfig | None = None,
     scene: SceneSpec = APARTMENT,
+    threads: int = 1,
 ) -> Simulator:
-    """A new simulator of homes of a kind.
+    """A new simulator of homes of a kind; threads share its worlds where it can do that.
 
     Raises:
         UserError: There is none of that name, what it needs is not installed, or it knows no such homes.
     """
     module, kind = SIMULATORS[check_simulator_name(name)]
-    return getattr(import_module(module), kind)(world_count, config, scene)
+    return getattr(import_module(module), kind)(world_count, config, scene, threads)

@@ -174,6 +174,7 @@ def _slow_to_ask(spec):
     flush = environment_worker.EnvironmentWorker.flush
 
     def late(worker):
+        environment_worker.EnvironmentWorker.flush = flush  # once
         time.sleep(0.2)
         flush(worker)
 

@@ -216,6 +216,5 @@ class NavVectorEnv(TaskVectorEnv):
         runs = Runs(*parts, threads or min(cores(), num_envs))
         super().__init__(num_envs, runs)
         self.task, self.worlds = runs.task, runs.worlds
-        self.takes_up = (
-            files is None
-        )  # agents stay in a scene for some episodes: it takes long to load
+        # In scenes of files agents stay for some episodes, as these take long to load
+        self.takes_up = files is None

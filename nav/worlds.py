@@ -256,6 +256,8 @@ class AgentWorlds:
 
     def _share(self, work: Callable[[np.ndarray, Scratch], None], ids: np.ndarray) -> None:
         """Share the drawing of agents among the threads, a few at a time."""
+        if self._threads.count == 1:
+            return work(ids, self._scratch[0])
         parts = np.array_split(ids, -(-len(ids) // TOGETHER)) if len(ids) else []
         self._threads.each(
             lambda part, thread: work(parts[part], self._scratch[thread]), len(parts)

@@ -16,6 +16,7 @@ import torch
 from benchmarks.faulty_environments import Trails
 from tests.helpers import ROOT
 from tests.helpers.small_runs import curve
+from tests.helpers.unrepeatable import Unrepeatable
 from ver.checkpoint import load_policy
 from ver.collect import environment_processes, environment_worker
 from ver.collect.inference import InferenceEngine
@@ -180,16 +181,6 @@ def _slow_to_ask(spec):
 
     environment_worker.EnvironmentWorker.flush = late
     environment_worker.run_environment_worker(spec)
-
-
-class Unrepeatable(Trails):
-    """Its episodes have other lives than those of the run before."""
-
-    def __call__(self, index, seed):
-        env = super().__call__(index, seed)
-        reset = env.reset
-        env.reset = lambda *, seed=None, options=None: reset(seed=seed + 1, options=options)
-        return env
 
 
 def test_another_number_of_environments_starts_new_episodes(tmp_path):

@@ -18,6 +18,7 @@ from tests.helpers import toy_environments
 from tests.helpers.small_runs import curve, small_run
 from tests.helpers.tensor_worlds import OnDevice, TensorWorlds
 from tests.helpers.true_steps import Step, check_rollout
+from tests.helpers.unrepeatable import Unrepeatable
 from ver.collect.systems.batched import BatchedCollector
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -359,19 +360,9 @@ def test_a_run_of_worlds_that_cannot_be_brought_back_starts_new_episodes(tmp_pat
     assert [row["steps"] for row in curve(tmp_path)] == [48, 96, 144, 192]
 
 
-class OtherLives(Trails):
-    """Its episodes are others than those of the run before, or end sooner."""
-
-    def __call__(self, index, seed):
-        env = super().__call__(index, seed)
-        reset = env.reset
-        env.reset = lambda *, seed=None, options=None: reset(seed=seed + 1, options=options)
-        return env
-
-
 def test_worlds_that_do_not_repeat_their_episodes_all_start_new_ones(tmp_path):
     run("batched", tmp_path, 3, Trails(), 96).train()
-    again = run("batched", tmp_path, 3, OtherLives(), 192)
+    again = run("batched", tmp_path, 3, Unrepeatable(), 192)
     again.train()
     assert again.steps == 192
     assert again.progress.faults["diverged"] == 1

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from ver.errors import UserError
+from ver.networks.lstm_sequence import LSTMSequence
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -56,9 +57,8 @@ class LSTMCore(nn.Module):
         both = state.reshape(len(state), 2, self.layers, self.hidden)
         output, hidden, cell = features, [], []
         for layer in range(self.layers):
-            weights = [getattr(self.lstm, f"{name}_l{layer}") for name in _WEIGHTS]
             output, memory = torch.lstm_cell(
-                output, (both[:, 0, layer], both[:, 1, layer]), *weights
+                output, (both[:, 0, layer], both[:, 1, layer]), *self._weights(layer)
             )
             hidden.append(output)
             cell.append(memory)
@@ -75,12 +75,18 @@ class LSTMCore(nn.Module):
         Returns:
             Outputs [M, hidden] in the order of `features`.
         """
-        output, _ = self.lstm(PackedSequence(features, batch_sizes), self._unflatten(state))
-        return output.data
-
-    def _unflatten(self, state: Tensor) -> tuple[Tensor, Tensor]:
         both = state.reshape(len(state), 2, self.layers, self.hidden).permute(1, 2, 0, 3)
-        return both[0].contiguous(), both[1].contiguous()
+        if features.device.type != "cpu":
+            before = both[0].contiguous(), both[1].contiguous()
+            return self.lstm(PackedSequence(features, batch_sizes), before)[0].data
+        output, sizes = features, batch_sizes.tolist()
+        for layer in range(self.layers):
+            begin = both[0, layer], both[1, layer]
+            output = LSTMSequence.apply(output, sizes, *begin, *self._weights(layer))
+        return output
+
+    def _weights(self, layer: int) -> list[Tensor]:
+        return [getattr(self.lstm, f"{name}_l{layer}") for name in _WEIGHTS]
 
 
 class GRUCore(nn.Module):

@@ -101,7 +101,8 @@ def test_a_policy_with_binary_actions_evaluates_as_it_acted():
     policy, _ = make_partly_binary()
     x = {"x": torch.randn(6, 3)}
     state, previous = policy.initial_state(6), policy.initial_actions(6)
-    acted = policy.act(x, state, previous, torch.zeros(6))
+    with torch.no_grad():
+        acted = policy.act(x, state, previous, torch.zeros(6))
     evaluated = policy.evaluate(
         x, state, previous, torch.zeros(6), acted.actions, torch.tensor([6])
     )

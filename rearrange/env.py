@@ -159,10 +159,5 @@ class RearrangeVectorEnv(TaskVectorEnv):
         """
         parts = task, config, split, simulator, num_envs, starts, source, homes, sensors
         worlds = Worlds(*parts, threads or min(cores(), num_envs))
-        if worlds.repeat > 1:
-            raise UserError(
-                "worlds that are stepped together do not repeat actions: set task.action.repeat=1, "
-                "or train with trainer.system=ver"
-            )
         super().__init__(num_envs, worlds)
         self.task = worlds.task

@@ -212,12 +212,34 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         self._worlds.close()
 
 
+Ending = tuple[Observation, dict[str, float]]  # the last observation of an episode, and its metrics
+
+
+class EpisodeOrder(Protocol):
+    """The order of all worlds' episodes, as whoever trains wants it.
+
+    Attributes:
+        seed: World i is one that was made with `seed + i`.
+    """
+
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+
+    def beginning(self, world: int, number: int, /) -> tuple[int, dict[str, Any]]:
+        """Seed and options with which an episode is reset."""
+        ...
+
+    def after(self, world: int, number: int, metrics: dict[str, float], /) -> int:
+        """The number of the episode that follows one that has ended."""
+        ...
+
+
 class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
     """N worlds stepped together in one process, restarted in the step in which they end.
 
     Attributes:
         SINGLE: The environment of one world.
-        takes_up: Whether seed and number of an episode decide it, as `begin` wants.
+        takes_up: Whether order and number of an episode decide it, as `begin` wants.
     """
 
     SINGLE: ClassVar[type[TaskEnv]]
@@ -239,7 +261,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         self._generators = [np.random.default_rng(i) for i in range(num_envs)]
         self._seeds: list[int] = list(range(num_envs))
         self._begun = [0] * num_envs  # episodes of each world since it was seeded
-        self._seed_of: Callable[[int, int], int] | None = None  # of an episode, see `begin`
+        self._order: EpisodeOrder | None = None  # of the episodes, see `begin`
+        self._seen: Observation | None = None  # in the last step, see `_carry_out`
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -259,27 +282,22 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
                 seed = [int(seed) + i for i in range(self.num_envs)]
             self._generators = [seeding.np_random(s)[0] for s in seed]
             self._seeds, self._begun = [int(s) for s in seed], [0] * self.num_envs
-            self._seed_of = None
+            self._order = None
         for i in range(self.num_envs):
             self._begin(i)
         return self._worlds.observe(), {}
 
     def begin(
-        self,
-        seed: int,
-        seed_of: Callable[[int, int], int],
-        numbers: Sequence[int],
-        actions: Sequence[Sequence[Any]],
+        self, order: EpisodeOrder, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
     ) -> tuple[Observation, np.ndarray]:
         """Begin an episode in every world and repeat actions in it: a run goes on in the middle of all.
 
-        Each episode, those that follow too, is that of one world alone that was made with `seed + i`, reset
-        with `seed_of(i, number)` and told its number.
+        Each episode, those that follow too, is that of one world alone that was made with `order.seed + i` and
+        reset as the order says.
 
         Args:
-            seed: Of the first world.
-            seed_of: World and number of an episode to its seed.
-            numbers: Of the episodes that begin [N]; they count on from there.
+            order: Says how episodes begin, and which follows another.
+            numbers: Of the episodes that begin [N].
             actions: To be repeated in each world; how many may differ.
 
         Returns:
@@ -288,7 +306,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         Raises:
             RuntimeError: An episode ended while its actions were repeated.
         """
-        self._seed_of, self._seeds = seed_of, [seed + i for i in range(self.num_envs)]
+        self._order, self._seeds = order, [order.seed + i for i in range(self.num_envs)]
         returns = np.zeros(self.num_envs)
         longest = max(len(own) for own in actions)
         waits = np.array([longest - len(own) for own in actions])
@@ -306,7 +324,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
                 for own, wait in zip(actions, waits, strict=True)
             ]
             self._worlds.take(np.array(rows), self.action_space.shape or ())
-            rewards, terminated, truncated = self._worlds.step()
+            rewards, terminated, truncated, _ = self._carry_out()
             over = terminated | truncated
             if (over & (waits <= t)).any():
                 raise RuntimeError("an episode ended while its actions were repeated")
@@ -314,11 +332,41 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         return self._worlds.observe(), returns
 
     def _begin(self, i: int) -> None:
+        """Begin the episode of world i whose number is `_begun`; without an order those are counted."""
         number = self._begun[i]
-        if self._seed_of is not None:
-            self._generators[i] = seeding.np_random(self._seed_of(i, number))[0]
+        if self._order is None:
+            self._begun[i] += 1
+        else:
+            seed, told = self._order.beginning(i, number)
+            self._generators[i], number = seeding.np_random(seed)[0], told["episode_number"]
         self._worlds.reset(i, self._generators[i], self._seeds[i], number)
-        self._begun[i] += 1
+
+    def _carry_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Ending]]:
+        """Advance all worlds as long as the action that was taken lasts.
+
+        A world whose episode ends meanwhile waits for the others: what it goes on doing counts for nothing.
+
+        Returns:
+            Rewards [N], who is terminated [N], who is truncated [N], and how episodes ended, by world. Where
+            one ended in the last step `_seen` is what is observed there, else None.
+        """
+        worlds = self._worlds
+        endings: dict[int, Ending] = {}
+        rewards = np.zeros(self.num_envs)
+        terminated, truncated = np.zeros((2, self.num_envs), bool)
+        for _ in range(worlds.repeat):
+            going = ~(terminated | truncated)
+            more, *ends = worlds.step()
+            rewards += np.where(going, more, 0.0)
+            terminated |= going & ends[0]
+            truncated |= going & ends[1]
+            over = going & (terminated | truncated)
+            self._seen = worlds.observe() if over.any() else None
+            for i in np.flatnonzero(over).tolist():
+                assert self._seen is not None
+                last = {key: value[i].copy() for key, value in self._seen.items()}
+                endings[i] = last, worlds.metrics(i)
+        return rewards, terminated, truncated, endings
 
     def step(
         self, actions: np.ndarray
@@ -334,23 +382,21 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         worlds.take(actions, self.action_space.shape)
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated = worlds.step()
-        observation = worlds.observe()
-        over = terminated | truncated
+        rewards, terminated, truncated, endings = self._carry_out()
+        observation = self._seen or worlds.observe()
         infos: dict[str, Any] = {}
-        if over.any():
-            ended = np.flatnonzero(over)
+        if endings:
             final, metrics = (np.full(self.num_envs, None, dtype=object) for _ in range(2))
-            success = np.zeros(self.num_envs, bool)
-            for i in ended.tolist():
-                final[i] = {key: value[i].copy() for key, value in observation.items()}
-                summary = metrics[i] = worlds.metrics(i)
-                success[i] = is_success(summary)
+            over, success = np.zeros((2, self.num_envs), bool)
+            for i, (last, summary) in endings.items():
+                final[i], metrics[i], over[i], success[i] = last, summary, True, is_success(summary)
+                if self._order is not None:
+                    self._begun[i] = self._order.after(i, self._begun[i], summary)
                 self._begin(i)
             told = {"metrics": metrics, "_metrics": over, "is_success": success}
             infos = {"final_obs": final, "_final_obs": over}
             infos["final_info"] = told | {"_is_success": over}
-            observation = worlds.observe_again(observation, ended)
+            observation = worlds.observe_again(observation, np.array(list(endings)))
         return observation, rewards, terminated, truncated, infos
 
     def close_extras(self, **_: Any) -> None:

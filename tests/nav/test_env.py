@@ -10,6 +10,7 @@ from nav.episode import NavEpisode
 from nav.table import TASKS, default_config
 from rearrange import UserError
 from tests.helpers.gymnasium_contract import keeps_contract
+from tests.helpers.numbered import Numbered
 
 SMALL = AgentConfig(camera_size=16)
 
@@ -83,7 +84,7 @@ def test_agents_side_by_side_are_those_that_stand_alone(task):
 def test_agents_side_by_side_go_on_in_mid_episode(task):
     actions = [[], [1, 2, 1], [1, 1, 3, 1, 2]]
     vector = NavVectorEnv(3, task, short(task, 7), "val", agent=SMALL)
-    seen, _ = vector.begin(5, lambda i, number: 10 * i + number, [4, 1, 9], actions)
+    seen, _ = vector.begin(Numbered(5), [4, 1, 9], actions)
     for i, number in enumerate([4, 1, 9]):
         alone = NavEnv(task, short(task, 7), "val", agent=SMALL)
         shown, _ = alone.reset(seed=10 * i + number)

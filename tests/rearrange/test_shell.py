@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rearrange.errors import UserError
 from rearrange.shell import TaskEnv, TaskVectorEnv
+from tests.helpers.numbered import Numbered
 
 
 class Counters:
@@ -139,6 +140,38 @@ def test_worlds_side_by_side_begin_anew_where_they_end():
     assert worlds.asked[3:] == [(0, 5, 1), (2, 7, 1)]
 
 
+def test_a_world_that_ends_in_a_repeated_action_waits_for_the_others():
+    worlds = Counters(2, repeat=3)
+    env = Many(2, worlds)
+    env.reset(seed=5)
+    worlds.episodes[:] = [2, 9]
+    seen, rewards, terminated, _, infos = env.step(np.ones((2, 1), np.float32))
+    assert rewards.tolist() == [2.0, 3.0]
+    assert terminated.tolist() == [True, False]
+    assert seen["count"][:, 0].tolist() == [0.0, 3.0]
+    assert infos["final_obs"][0]["count"].tolist() == [2.0]
+    assert infos["final_info"]["metrics"][0] == {"success": 1.0, "length": 2.0}
+
+
+def test_who_trains_says_which_episode_follows():
+    class Backwards:
+        seed = 40
+
+        def beginning(self, world, number):
+            return number, {"episode_number": number}
+
+        def after(self, world, number, metrics):
+            return number - int(metrics["length"])
+
+    worlds = Counters(1)
+    env = Many(1, worlds)
+    env.begin(Backwards(), [30], [[]])
+    worlds.episodes[0] = 2
+    for _ in range(2):
+        env.step(np.ones((1, 1), np.float32))
+    assert worlds.asked == [(0, 40, 30), (0, 40, 28)]
+
+
 def test_worlds_side_by_side_are_seeded_like_one_alone():
     worlds = Counters(2)
     env = Many(2, worlds)
@@ -159,14 +192,11 @@ def test_worlds_side_by_side_are_seeded_like_one_alone():
 def test_worlds_go_on_in_the_middle_of_their_episodes(lengths, more):
     """As if each had stood alone all the time, and had been told seed and number of each episode."""
     count = len(lengths)
-
-    def seed_of(i, number):
-        return 100 * i + number
-
+    order = Numbered(70, 100)
     alone, numbers = [], [3 + i for i in range(count)]
     for i in range(count):
         env = Single(Counters(1), None, None)
-        env.reset(seed=seed_of(i, numbers[i]))
+        env.reset(seed=order.beginning(i, numbers[i])[0])
         alone.append(env)
         lengths[i] = min(lengths[i], env.episode - 1)  # its end is not repeated
     actions = [[np.float32([1.0 + i - t]) for t in range(lengths[i])] for i in range(count)]
@@ -175,7 +205,7 @@ def test_worlds_go_on_in_the_middle_of_their_episodes(lengths, more):
     ]
     worlds = Counters(count)
     together = Many(count, worlds)
-    seen, found = together.begin(70, seed_of, numbers, actions)
+    seen, found = together.begin(order, numbers, actions)
     assert found.tolist() == returns
     assert seen["count"][:, 0].tolist() == lengths
     for i, env in enumerate(alone):
@@ -188,7 +218,7 @@ def test_worlds_go_on_in_the_middle_of_their_episodes(lengths, more):
             assert ended == terminated[i]
             if ended:
                 numbers[i] += 1
-                observation, _ = env.reset(seed=seed_of(i, numbers[i]))
+                observation, _ = env.reset(seed=order.beginning(i, numbers[i])[0])
                 assert worlds.asked[-count:].count((i, 70 + i, numbers[i])) == 1
             assert seen["count"][i] == observation["count"]
 
@@ -196,7 +226,7 @@ def test_worlds_go_on_in_the_middle_of_their_episodes(lengths, more):
 def test_an_episode_that_does_not_last_as_long_as_before_is_told():
     together = Many(2, Counters(2))
     with pytest.raises(RuntimeError, match="ended while its actions were repeated"):
-        together.begin(0, lambda i, number: i, [1, 1], [[ACTION], [ACTION] * 6])
+        together.begin(Numbered(0), [1, 1], [[ACTION], [ACTION] * 6])
     seeds = together.reset(seed=40)  # from now on a generator of each world decides, as ever
     assert seeds[0]["count"].tolist() == [[0.0], [0.0]]
     assert together._worlds.asked[-2:] == [(0, 40, 0), (1, 41, 0)]

@@ -28,6 +28,7 @@ from ver.collect.environment_worker import (
     MakeEnv,
     run_environment_worker,
 )
+from ver.collect.episode_order import EpisodeOrder
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import start_process, stop_process
@@ -242,8 +243,7 @@ class EnvironmentProcesses:
             name=worker.name,
             make_env=self._make_env,
             environments=worker.environments,
-            seed=self._seed,
-            repeat_failed=self.config.repeat_failed,
+            order=EpisodeOrder(self._seed, self.config.repeat_failed),
             mailboxes=self.mailboxes,
             reports=sender,
             worker=worker.number,

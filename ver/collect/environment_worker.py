@@ -24,6 +24,7 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
 from ver.action_space import to_environment_action
+from ver.collect.episode_order import EpisodeOrder, is_first_try
 from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
@@ -89,26 +90,24 @@ class EnvironmentWorkerSpec:
         name: How errors call the worker.
         make_env: `(environment_index, seed) -> gymnasium.Env`.
         environments: Indices of its environments.
-        seed: Environment i is made with `seed + i`; see `episode_seed` for its episodes.
+        order: Of the episodes; environment i is made with `order.seed + i`.
         mailboxes: The shared rows.
         reports: Where episodes' metrics, errors and "ready" go.
         worker: Its number, which selects its doorbell.
         flush_s: Finished rows are reported at least this often.
         parent: The trainer's process id.
-        repeat_failed: Chance that an episode which ends without success begins again.
         continuations: Episodes to take up, by environment; the others start with a new one.
     """
 
     name: str
     make_env: MakeEnv
     environments: list[int]
-    seed: int
+    order: EpisodeOrder
     mailboxes: Mailboxes
     reports: Connection
     worker: int
     flush_s: float
     parent: int
-    repeat_failed: float = 0.0
     continuations: dict[int, Continuation] = field(default_factory=dict)
 
 
@@ -120,14 +119,6 @@ def run_environment_worker(spec: EnvironmentWorkerSpec) -> None:
     except BaseException as error:
         spec.reports.send(("error", *describe_error(error)))
         raise SystemExit(1) from None
-
-
-TRY = 1 << 40  # in an episode's number, a try after the first
-
-
-def episode_seed(seed: int, environment: int, episode: int) -> int:
-    """Returns what an environment is reset with, distinct for every episode of a run."""
-    return int(np.random.SeedSequence([seed, environment, episode]).generate_state(1)[0])
 
 
 class EnvironmentWorker:
@@ -144,7 +135,7 @@ class EnvironmentWorker:
         self.busy_with = self.rows["busy_with"][spec.worker : spec.worker + 1]
         self.stepped = self.rows["stepped"][spec.worker : spec.worker + 1]
         self.first = spec.environments[0]
-        self.envs = [spec.make_env(i, spec.seed + i) for i in spec.environments]
+        self.envs = [spec.make_env(i, spec.order.seed + i) for i in spec.environments]
         self.half = max(1, len(self.envs) // 2)
         self.returns = [0.0] * len(self.envs)
         self.steps = [0] * len(self.envs)
@@ -226,7 +217,8 @@ class EnvironmentWorker:
         self.rows["outcome"][index] = outcome
         if ended:
             self._report_episode(local, index, metrics)
-            self._reset(local, again=self._repeats(index, metrics))
+            number = int(self.rows["episode"][index])
+            self._reset(local, self.spec.order.after(index, number, metrics))
 
     def _lose(self, local: int, error: Exception) -> None:
         """Makes an environment anew whose last action's result will never be known."""
@@ -240,7 +232,7 @@ class EnvironmentWorker:
         index = self.first + local
         with suppress(Exception):
             self.envs[local].close()
-        self.envs[local] = self.spec.make_env(index, self.spec.seed + index)
+        self.envs[local] = self.spec.make_env(index, self.spec.order.seed + index)
 
     def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
         line, detail = describe_error(error)
@@ -252,51 +244,37 @@ class EnvironmentWorker:
     def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
         length = float(self.steps[local])
         metrics = {"episode_return": self.returns[local], "episode_length": length} | metrics
-        if self.rows["episode"][index] >= TRY:
-            return  # means are of first tries: the others are of hard episodes
         number = int(self.rows["episode"][index])
+        if not is_first_try(number):
+            return
         self.spec.reports.send(("episode", (index, number, self.taken[local]), metrics))
 
-    def _repeats(self, index: int, metrics: dict[str, float]) -> bool:
-        """Decides whether an episode that has ended begins again, by its number and try alone.
-
-        So a run that repeats all its steps repeats this, too.
-        """
-        chance = self.spec.repeat_failed
-        if not chance or metrics.get("success", 1.0):
-            return False
-        key = [self.spec.seed, index, int(self.rows["episode"][index])]
-        return bool(np.random.default_rng(key).random() < chance)
-
-    def _reset(self, local: int, again: bool = False) -> None:
+    def _reset(self, local: int, number: int | None = None) -> None:
+        """Begins the episode of that number, or the next one."""
+        if number is None:
+            number = self._next(local)
         try:
-            self._begin_episode(local, again)
+            self._begin_episode(local, number)
         except Exception as error:
             # The step before is sound. Once more with a new environment; if that fails too, the
             # process ends, and the trainer starts another.
             self._report_fault(self.first + local, error, steps_lost=0)
             self._renew(local)
-            self._begin_episode(local)
+            self._begin_episode(local, self._next(local))
 
-    def _begin_episode(self, local: int, again: bool = False) -> None:
-        """Begins the next episode, or the same one once more."""
+    def _next(self, local: int) -> int:
+        return self.spec.order.next(int(self.rows["episode"][self.first + local]))
+
+    def _begin_episode(self, local: int, number: int) -> None:
         index = self.first + local
-        number = int(self.rows["episode"][index])
-        self.rows["episode"][index] = number + TRY if again else number % TRY + 1
-        observation = self.start(local, int(self.rows["episode"][index]))
-        self._write(self.observations, index, observation)
+        self.rows["episode"][index] = number
+        self._write(self.observations, index, self.start(local, number))
         self.returns[local] = 0.0
         self.steps[local] = self.rows["step"][index] = 0
 
-    def start(self, local: int, episode: int) -> dict[str, Any]:
-        """Resets an environment for an episode, which follows from the run's seed and its number.
-
-        The environment is told the number: it may use what is costly to make, a home, for several.
-        Each try counts TRY more, and begins as the first did.
-        """
-        number = episode % TRY
-        seed = episode_seed(self.spec.seed, self.first + local, number)
-        options = {"episode_number": number}
+    def start(self, local: int, number: int) -> dict[str, Any]:
+        """Resets an environment for an episode, which follows from the run's seed and its number."""
+        seed, options = self.spec.order.beginning(self.first + local, number)
         return self.envs[local].reset(seed=seed, options=options)[0]
 
     def _take_up(self, local: int, continuation: Continuation) -> None:

@@ -17,9 +17,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from ver.collect.environment_worker import DivergedError
+from ver.collect.episode_order import EpisodeOrder
 from ver.errors import UserError
-
-SeedOf = Callable[[int, int], int]  # of a world, and the number of an episode in it
 
 
 class TakesUp(Protocol):
@@ -32,13 +31,13 @@ class TakesUp(Protocol):
     takes_up: bool
 
     def begin(
-        self, seed: int, seed_of: SeedOf, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
+        self, order: EpisodeOrder, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
     ) -> tuple[dict[str, Any], np.ndarray]:
         """Begins an episode in every world and repeats actions in it.
 
         Args:
-            seed: World i was made with `seed + i`.
-            seed_of: Of this episode, and of all that follow, numbered from there.
+            order: Says how each episode begins, and which follows when it has ended; world i was made with
+                `order.seed + i`.
             numbers: Of the episodes [N].
             actions: Of each world, as one environment takes them; as many as were taken there.
 
@@ -52,19 +51,41 @@ class TakesUp(Protocol):
 
 
 class SeededEpisodes(gymnasium.Wrapper):
-    """One environment, which is reset as an environment worker does it: seeded by the episode's number."""
+    """One environment, which is reset as an environment worker does it: seeded by the episode's number.
 
-    seed_of: Callable[[int], int]
-    number = 0
+    Args:
+        env: The environment.
+        index: Its number.
+    """
+
+    order: EpisodeOrder
+
+    def __init__(self, env: gymnasium.Env, index: int):
+        super().__init__(env)
+        self.index = index
+        self.number = 0
+        self._next = 1
+
+    def begin_at(self, order: EpisodeOrder, number: int) -> None:
+        """Tells which episode the next reset begins."""
+        self.order, self._next = order, number
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begins the next episode; whoever asks, its number says which."""
         del seed, options
-        self.number += 1
-        seed, options = self.seed_of(self.number), {"episode_number": self.number}
+        self.number = self._next
+        seed, options = self.order.beginning(self.index, self.number)
         return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Takes a step, and finds out which episode follows the last one."""
+        result = self.env.step(action)
+        if result[2] or result[3]:
+            metrics = result[4].get("metrics", {})
+            self._next = self.order.after(self.index, self.number, metrics)
+        return result
 
 
 class OneByOne(SyncVectorEnv):
@@ -80,20 +101,19 @@ class OneByOne(SyncVectorEnv):
 
     def __init__(self, make_env: Callable[[int, int], gymnasium.Env], count: int, seed: int):
         def make(index: int) -> gymnasium.Env:
-            return SeededEpisodes(make_env(index, seed + index))
+            return SeededEpisodes(make_env(index, seed + index), index)
 
         functions = [partial(make, index) for index in range(count)]
         super().__init__(functions, copy=False, autoreset_mode=AutoresetMode.SAME_STEP)
 
     def begin(
-        self, seed: int, seed_of: SeedOf, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
+        self, order: EpisodeOrder, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
     ) -> tuple[dict[str, Any], np.ndarray]:
         """Begins an episode in every world and repeats actions in it; see `TakesUp`."""
-        del seed  # each has it already
         shown, returns = [], np.zeros(len(numbers))
         for index, env in enumerate(self.envs):
             assert isinstance(env, SeededEpisodes)
-            env.seed_of, env.number = partial(seed_of, index), numbers[index] - 1
+            env.begin_at(order, numbers[index])
             observation, _ = env.reset()
             for action in actions[index]:
                 observation, reward, terminated, truncated, _ = env.step(action)

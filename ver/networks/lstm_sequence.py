@@ -1,8 +1,7 @@
 """One LSTM layer along packed sequences, with its gradient written out, for CPUs.
 
-Autograd through nn.LSTM adds up the weights' gradients step by step: two matrices of the weights' size are
-written for each. Here the gates' gradients of all steps are kept, and one product makes the weights' gradient of
-them. Measured on one core of an AMD EPYC (width 256, 3,000 steps in 128): 2.3 to 2.9 times as fast.
+Autograd through nn.LSTM adds up the weights' gradients step by step, and writes a matrix of the weights' size for
+each. Here the gates' gradients of all steps are kept, and one product makes the weights' gradient of them.
 """
 
 from __future__ import annotations
@@ -62,7 +61,9 @@ class LSTMSequence(torch.autograd.Function):
             hidden_before[rows], cell_before[rows] = hidden[:size], cell[:size]
             gates[rows].addmm_(hidden_before[rows], across)
             enter, keep, candidate, leave = gates[rows].chunk(4, 1)
-            enter.sigmoid_(), keep.sigmoid_(), candidate.tanh_(), leave.sigmoid_()
+            for gate in (enter, keep, leave):
+                gate.sigmoid_()
+            candidate.tanh_()
             cell = torch.mul(keep, cell_before[rows], out=cells[rows])
             cell.addcmul_(enter, candidate)
             torch.tanh(cell, out=squashed[rows])

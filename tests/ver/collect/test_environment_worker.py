@@ -10,12 +10,11 @@ from benchmarks.faulty_environments import Trails, trail_length
 from tests.helpers import ROOT
 from ver.collect import environment_worker
 from ver.collect.environment_worker import (
-    TRY,
     EnvironmentWorker,
     EnvironmentWorkerSpec,
-    episode_seed,
     probe_spaces,
 )
+from ver.collect.episode_order import TRY, EpisodeOrder, episode_seed
 from ver.collect.mailboxes import make_mailboxes
 
 
@@ -28,15 +27,10 @@ def test_environment_is_told_the_number_of_its_episode():
             return {}, {}
 
     worker = object.__new__(environment_worker.EnvironmentWorker)
-    worker.spec, worker.first, worker.envs = SimpleNamespace(seed=3), 4, [Told(), Told()]
+    order = SimpleNamespace(order=EpisodeOrder(3))
+    worker.spec, worker.first, worker.envs = order, 4, [Told(), Told()]
     worker.start(1, 7)
     assert told == [(episode_seed(3, 5, 7), {"episode_number": 7})]
-
-
-def test_episode_seeds_differ():
-    seeds = {episode_seed(1, i, k) for i in range(20) for k in range(20)}
-    assert len(seeds) == 400
-    assert episode_seed(1, 2, 3) == episode_seed(1, 2, 3) != episode_seed(2, 2, 3)
 
 
 def play(repeat_failed: float, well: bool, episodes: int = 200) -> tuple[list, list]:
@@ -46,7 +40,7 @@ def play(repeat_failed: float, well: bool, episodes: int = 200) -> tuple[list, l
     mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
     worker = EnvironmentWorker(
         EnvironmentWorkerSpec(
-            "worker", Trails(), [0], 3, mailboxes, reports, 0, 1.0, 0, repeat_failed
+            "worker", Trails(), [0], EpisodeOrder(3, repeat_failed), mailboxes, reports, 0, 1.0, 0
         )
     )
     rows, told = mailboxes.arrays, []

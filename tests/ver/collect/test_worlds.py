@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
 from ver.collect.environment_worker import DivergedError
+from ver.collect.episode_order import EpisodeOrder
 from ver.collect.worlds import OneByOne, make_worlds
 from ver.errors import UserError
 
@@ -46,16 +47,20 @@ def test_single_environments_are_stepped_one_after_another():
     assert made == [(0, 40), (1, 41), (2, 42)]
 
 
-def seed_of(index: int, number: int) -> int:
-    return 10 * index + number
+ORDER = EpisodeOrder(0)
+
+
+def begin_alone(env: gymnasium.Env, index: int, number: int) -> dict:
+    seed, options = ORDER.beginning(index, number)
+    return env.reset(seed=seed, options=options)[0]
 
 
 def test_single_environments_go_on_in_mid_episode_and_are_seeded_by_episode_ever_after():
     worlds, up = OneByOne(Trails(), 2, 0), np.ones(1, np.float32)
-    shown, returns = worlds.begin(0, seed_of, [3, 7], [[], [up] * 4])
+    shown, returns = worlds.begin(ORDER, [3, 7], [[], [up] * 4])
     alone = [Trails()(index, 0) for index in range(2)]
     numbers = [3, 7]
-    expected = [alone[i].reset(seed=seed_of(i, numbers[i]))[0]["trail"] for i in range(2)]
+    expected = [begin_alone(alone[i], i, numbers[i])["trail"] for i in range(2)]
     total = 0.0
     for _ in range(4):
         observation, reward, *_ = alone[1].step(up)
@@ -68,7 +73,7 @@ def test_single_environments_go_on_in_mid_episode_and_are_seeded_by_episode_ever
             observation, _, terminated, truncated, _ = env.step(up)
             if terminated or truncated:
                 numbers[i] += 1
-                observation, _ = env.reset(seed=seed_of(i, numbers[i]))
+                observation = begin_alone(env, i, numbers[i])
             np.testing.assert_array_equal(shown["trail"][i], observation["trail"])
     assert min(numbers[0] - 3, numbers[1] - 7) >= 2
 
@@ -76,4 +81,4 @@ def test_single_environments_go_on_in_mid_episode_and_are_seeded_by_episode_ever
 def test_an_episode_that_ends_sooner_than_before_is_told():
     worlds = OneByOne(Trails(), 2, 0)
     with pytest.raises(DivergedError, match="world 1 ended its episode earlier"):
-        worlds.begin(0, seed_of, [1, 1], [[], [np.ones(1, np.float32)] * 20])
+        worlds.begin(ORDER, [1, 1], [[], [np.ones(1, np.float32)] * 20])

@@ -94,7 +94,9 @@ def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path)
     assert files[0] == files[1]
 
 
-@pytest.mark.parametrize("systems", [["ver"], ["nover"], ["ddppo", "nover", "ver"]])
+@pytest.mark.parametrize(
+    "systems", [["ver"], ["nover"], ["ddppo", "nover", "ver"], ["batched", "ver"], ["batched"]]
+)
 def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
     """In lockstep these systems are one and the same, and one may go on where another stopped."""
     stops = 0

@@ -18,7 +18,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,8 @@ from torch import Tensor
 
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import DivergedError, NotFiniteError, episode_seed
+from ver.collect.environment_worker import DivergedError, NotFiniteError
+from ver.collect.episode_order import EpisodeOrder, is_first_try, newest_told
 from ver.collect.faults import Fault
 from ver.collect.in_flight import (
     EpisodeActions,
@@ -89,6 +89,7 @@ class BatchedCollector(Collector):
         self._episodes: list[dict[str, float]] = []
         self._returns = np.zeros(n)  # of the running episodes
         self._actions = EpisodeActions(n)
+        self._order = EpisodeOrder(self._seed, config.collect.repeat_failed)
         self._make_worlds()
         if in_flight is not None and self._can_take_up(in_flight):
             self.went_on = True
@@ -102,7 +103,6 @@ class BatchedCollector(Collector):
         collect = config.collect
         wanted = {
             "collect.overlap": (collect.overlap, False),
-            "collect.repeat_failed": (collect.repeat_failed, 0.0),
             "collect.num_inference_workers": (collect.num_inference_workers, 1),
             "distributed.preemption": (config.distributed.preemption, "none"),
         }
@@ -157,7 +157,7 @@ class BatchedCollector(Collector):
             **newest_steps(self.buffer),
             **self._actions.capture(),
             "held_back": torch.from_numpy(self._held_back.copy()),
-            "episodes_reported": torch.from_numpy(self._rows["episode"] - 1),
+            "episodes_reported": torch.from_numpy(newest_told(self._rows["episode"])),
         }
 
     def drain_episodes(self) -> list[dict[str, float]]:
@@ -201,8 +201,10 @@ class BatchedCollector(Collector):
         self._returns += rewards
         for index, own in zip(ended.tolist(), metrics, strict=True):
             length, total = float(rows["step"][index]), float(self._returns[index])
-            self._episodes.append({"episode_return": total, "episode_length": length} | own)
-        rows["episode"][ended] += 1
+            number = int(rows["episode"][index])
+            if is_first_try(number):
+                self._episodes.append({"episode_return": total, "episode_length": length} | own)
+            rows["episode"][index] = self._order.after(index, number, own)
         rows["step"][ended] = 0
         self._returns[ended] = 0.0
 
@@ -258,6 +260,11 @@ class BatchedCollector(Collector):
         with _one_line_errors():
             self._worlds = make_worlds(self._make_env, self.buffer.num_environments, self._seed)
         self._take_up_episodes = getattr(self._worlds, "takes_up", False)
+        if self._order.repeat_failed and not self._take_up_episodes:
+            raise UserError(
+                f"collect.repeat_failed={self._order.repeat_failed} needs episodes that follow from their seeds, "
+                "and these worlds begin theirs by themselves: set it to 0, or choose system=ver"
+            )
 
     def _begin_worlds(self, outcome: int) -> None:
         """Starts a new episode in each world.
@@ -269,7 +276,7 @@ class BatchedCollector(Collector):
             WorkerCrashError: If that fails.
         """
         rows = self._rows
-        rows["episode"][:] += 1
+        rows["episode"][:] = [self._order.next(number) for number in rows["episode"].tolist()]
         rows["step"][:] = 0
         self._returns[:] = 0.0
         with _one_line_errors():
@@ -279,13 +286,13 @@ class BatchedCollector(Collector):
 
     def _observations(self, actions: Sequence[Sequence[Any]]) -> dict[str, Any]:
         """Begins the episodes whose numbers stand in the rows, and repeats actions where worlds can."""
-        numbers, seed_of = self._rows["episode"].tolist(), partial(episode_seed, self._seed)
+        numbers: list[int] = self._rows["episode"].tolist()
         worlds: Any = self._worlds
         if self._take_up_episodes:
-            observations, self._returns[:] = worlds.begin(self._seed, seed_of, numbers, actions)
+            observations, self._returns[:] = worlds.begin(self._order, numbers, actions)
             return observations
         # Gymnasium's own environments take a list too, though the base class does not say so.
-        return worlds.reset(seed=[seed_of(i, number) for i, number in enumerate(numbers)])[0]
+        return worlds.reset(seed=[self._order.beginning(i, k)[0] for i, k in enumerate(numbers)])[0]
 
     def _can_take_up(self, in_flight: InFlight) -> bool:
         """Tells if all steps in flight are held back, as here, and of such worlds."""

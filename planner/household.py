@@ -1,9 +1,11 @@
 """`python -m planner.household`: from nothing to skills that tidy homes, by one command.
 
-Records with oracles where each skill will begin, trains every skill from there, records again with
-the skills as they are by then, trains the stages that are left, and judges skills and chains on
-validation apartments. Stopped or killed, the same command goes on where it was. `key=value` settings
-hold for every training, such as trainer.total_steps=65536.
+Records with oracles where each skill will begin, trains every skill from there, and judges skills and
+chains on validation apartments. With --rounds 2 it records again with the skills as they are by then, and
+trains the stages that are left, before it judges. Jobs run side by side, one for each processor. Trainings
+step all their worlds in lockstep, so that the same command gives the same policies to the byte on the same
+machine. Stopped or killed, it goes on where it was. `key=value` settings hold for every training,
+such as trainer.total_steps=65536.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.errors import UserError
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
-from skills.jobs import Job, run_jobs
+from skills.jobs import Job, processors, run_jobs
 from skills.recipe import trained_stages
 from skills.registry import skill_names
 from skills.train import POLICY, load_stages
 
 ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
 CHAINS = "in_chains"  # the stage from which on a skill begins where the learned ones end
+# On one processor worlds that are stepped together are quickest, and nothing is left to chance
+LOCKSTEP = "trainer.system=batched"
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -40,10 +44,19 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="which, with commas (all)",
     )
     parser.add_argument(
-        "--recordings", type=int, default=120, metavar="N", help="episodes of each scenario (120)"
+        "--recordings", type=int, default=40, metavar="N", help="episodes of each scenario (40)"
     )
     parser.add_argument(
-        "--episodes", type=int, default=500, metavar="N", help="of each evaluation (500)"
+        "--rounds", type=int, default=1, choices=(1, 2), help="recordings and trainings (1)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="how many at once (one for each processor)"
+    )
+    parser.add_argument(
+        "--episodes", type=int, default=500, metavar="N", help="that judge each skill (500)"
+    )
+    parser.add_argument(
+        "--chain-episodes", type=int, default=200, metavar="N", help="and each scenario (200)"
     )
     parser.add_argument(
         "--ship", action="store_true", help="put all into data/checkpoints and results at the end"
@@ -56,23 +69,37 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for name in options.skills:
         if name not in skill_names():
             raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
-    check_counts(options, "recordings", "episodes")
+    at_most = len(options.skills) + len(household_names())
+    options.jobs = options.jobs or min(at_most, max(1, len(processors())))
+    check_counts(options, "recordings", "episodes", "chain_episodes", "jobs")
     check_counts(options, "seed", least=0)
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
     return options
 
 
 def household(options: argparse.Namespace) -> list[Job]:
-    """All jobs in the order in which they are run."""
+    """All jobs, none before one that it comes after."""
     stages = {name: load_stages(name, options.overrides) for name in options.skills}
     before = {name: _last_before_chains(parts) for name, parts in stages.items()}
-    jobs = _recordings(options, ORACLES, "oracle")
-    jobs += [_training(options, name, stages, ORACLES, before[name]) for name in stages]
-    if any(before.values()):
-        jobs += _recordings(options, LEARNED, _policies(options))
-        jobs += [_training(options, name, stages, LEARNED) for name in stages if before[name]]
-    jobs += _evaluations(options)
-    return [*jobs, Job("ship", ("-m", "planner.ship", str(options.run)))] if options.ship else jobs
+    jobs = _recordings(options, ORACLES, "oracle", ())
+    trainings = [_training(options, name, stages, jobs, ORACLES, before[name]) for name in stages]
+    jobs += trainings
+    if options.rounds == 2 and any(before.values()):
+        again = _recordings(options, LEARNED, _policies(options), _names(trainings))
+        jobs += again
+        trainings = [
+            _training(options, name, stages, again, LEARNED) if before[name] else training
+            for name, training in zip(stages, trainings, strict=True)
+        ]
+        jobs += [each for each in trainings if each not in jobs]
+    jobs += _evaluations(options, trainings)
+    if options.ship:
+        jobs.append(Job("ship", ("-m", "planner.ship", str(options.run)), _names(jobs)))
+    return jobs
+
+
+def _names(jobs: Sequence[Job]) -> tuple[str, ...]:
+    return tuple(job.name for job in jobs)
 
 
 def _last_before_chains(parts: list[Any]) -> str:
@@ -81,13 +108,15 @@ def _last_before_chains(parts: list[Any]) -> str:
     return names[names.index(CHAINS) - 1] if CHAINS in names[1:] else ""
 
 
-def _recordings(options: argparse.Namespace, folder: str, skills: str) -> list[Job]:
+def _recordings(
+    options: argparse.Namespace, folder: str, skills: str, after: tuple[str, ...]
+) -> list[Job]:
     common = ("--split", "train", "--dataset", "sampled", "--seed", str(options.seed))
     common += ("--episodes", str(options.recordings), "--skills", skills)
     common += () if skills == "oracle" else ("--replan",)
     common += ("--record-hand-offs", str(options.run / "hand_offs" / folder))
     return [
-        Job(f"record_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common))
+        Job(f"record_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common), after)
         for scenario in household_names()
     ]
 
@@ -96,34 +125,36 @@ def _training(
     options: argparse.Namespace,
     name: str,
     stages: dict[str, list[Any]],
+    recordings: Sequence[Job],
     folder: str,
     until: str = "",
 ) -> Job:
-    settings = [f"run={options.run / name}", f"trainer.seed={options.seed}"]
+    settings = [f"run={options.run / name}", f"trainer.seed={options.seed}", LOCKSTEP]
+    after: tuple[str, ...] = ()
     if any(part.starts.paths for part in stages[name]):
         settings.append(f"starts.paths=[{options.run / 'hand_offs' / folder}]")
+        after = _names(recordings)
     if until:
         settings.append(f"until={until}")
     label = f"train_{name}" + (f"_{until}" if until else "")
-    return Job(label, ("-m", "skills.train", name, *settings, *options.overrides))
+    return Job(label, ("-m", "skills.train", name, *settings, *options.overrides), after)
 
 
-def _evaluations(options: argparse.Namespace) -> list[Job]:
+def _evaluations(options: argparse.Namespace, trainings: Sequence[Job]) -> list[Job]:
     common = ("--dataset", "sampled", "--seed", str(options.seed), "--episodes")
-    common += (str(options.episodes),)
     results = options.run / "results"
     jobs = []
-    for name in options.skills:
+    for name, training in zip(options.skills, trainings, strict=True):
         own = ("--checkpoint", str(options.run / name / POLICY), "--actions", "mean", "--sanity")
         own += ("--json", str(results / f"{name}.json"))
-        jobs.append(Job(f"judge_{name}", ("-m", "skills.eval", name, *common, *own)))
+        command = ("-m", "skills.eval", name, *common, str(options.episodes), *own)
+        jobs.append(Job(f"judge_{name}", command, (training.name,)))
     for scenario in household_names():
         for suffix, more in (("", ()), ("_replan", ("--replan",))):
             own = ("--skills", _policies(options), *more)
             own += ("--ledger", str(results / f"{scenario}{suffix}.json"))
-            jobs.append(
-                Job(f"judge_{scenario}{suffix}", ("-m", "planner.eval", scenario, *common, *own))
-            )
+            command = ("-m", "planner.eval", scenario, *common, str(options.chain_episodes), *own)
+            jobs.append(Job(f"judge_{scenario}{suffix}", command, _names(trainings)))
     return jobs
 
 
@@ -146,7 +177,7 @@ def main(arguments: Sequence[str]) -> int:
         file=sys.stderr,
         flush=True,
     )
-    return run_jobs(jobs, options.run, f"Household, seed {options.seed}")
+    return run_jobs(jobs, options.run, f"Household, seed {options.seed}", options.jobs)
 
 
 if __name__ == "__main__":

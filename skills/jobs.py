@@ -1,4 +1,4 @@
-"""A list of commands, run one after the other, that goes on after a kill where it was.
+"""A list of commands, some at once, that goes on after a kill where it was.
 
 `state.json` in the folder holds what is done, `logs/` what each command printed, and `index.html`
 where it all stands.
@@ -26,7 +26,8 @@ from rearrange.errors import UserError
 from skills.command import write_json
 from ver.collect.processes import die_with_parent
 
-LOOK_S = 2.0  # how often the log of a running job is looked at
+LOOK_S = 0.1  # how often it is looked whether a job has ended
+DRAW_S = 2.0  # how often a terminal's line is drawn anew
 TELL_S = 60.0  # how often a line is told where there is no terminal
 TAIL_BYTES = 4096
 DONE, RUNNING, FAILED, WAITING = "done", "running", "failed", "waiting"
@@ -46,10 +47,12 @@ class Job:
     Attributes:
         name: Of its log, and in the state: letters, digits, _ and -.
         arguments: Of Python: ("-m", "skills.train", "pick").
+        after: Names of jobs that have to be done before; where one of them runs again, so does this.
     """
 
     name: str
     arguments: tuple[str, ...]
+    after: tuple[str, ...] = ()
 
 
 @dataclass
@@ -71,25 +74,166 @@ class Progress:
             raise UserError(f"{path} is broken: delete it to run all jobs again") from None
         return cls(path, entries)
 
-    def is_done(self, job: Job) -> bool:
-        """Return whether a job has ended well, with the same command as today."""
-        entry = self.entries.get(job.name, {})
-        return entry.get("status") == DONE and entry.get("command") == list(job.arguments)
+    def done(self, jobs: Sequence[Job]) -> set[str]:
+        """Return the jobs that have ended well, with the commands of today and after those before them.
+
+        Args:
+            jobs: All, none before one that it comes after.
+        """
+        found: set[str] = set()
+        for job in jobs:
+            entry = self.entries.get(job.name, {})
+            same = entry.get("status") == DONE and entry.get("command") == list(job.arguments)
+            in_turn = all(self._turn(name) < self._turn(job.name) for name in job.after)
+            if same and in_turn and found.issuperset(job.after):
+                found.add(job.name)
+        return found
+
+    def _turn(self, name: str) -> int:
+        """The how manieth of all jobs has ended well with this one."""
+        return self.entries.get(name, {}).get("turn", 0)
 
     def note(self, job: Job, status: str, seconds: float = 0.0) -> None:
         """Write what has become of a job; seconds are added to those of before."""
         entry = self.entries.get(job.name, {})
         before = entry.get("seconds", 0.0) if entry.get("command") == list(job.arguments) else 0.0
-        self.entries[job.name] = {
-            "command": list(job.arguments),
-            "status": status,
-            "seconds": round(before + seconds, 1),
-        }
+        told = {"command": list(job.arguments), "status": status}
+        if status == DONE:
+            told["turn"] = 1 + max(map(self._turn, self.entries))
+        self.entries[job.name] = told | {"seconds": round(before + seconds, 1)}
         write_json(self.path, self.entries)
 
 
-def run_jobs(jobs: Sequence[Job], folder: Path, title: str) -> int:
-    """Run all jobs that are not done.
+class RunningJob:
+    """A job's process.
+
+    Args:
+        job: What it carries out.
+        folder: Of all jobs.
+        label: How lines call it.
+        processors: That it may use; empty: all.
+    """
+
+    def __init__(self, job: Job, folder: Path, label: str, processors: Sequence[int]) -> None:
+        self.job, self.label, self.processors = job, label, processors
+        self.log = _log(folder, job)
+        self.begin, self._told = time.monotonic(), -TELL_S
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as output:
+            # A session of its own: it gets a terminal's Ctrl-C from here, and only once.
+            self.process = subprocess.Popen(
+                [sys.executable, *job.arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=partial(_enter, os.getpid(), processors),
+            )
+
+    @property
+    def line(self) -> str:
+        """Where it stands."""
+        return f"{self.label} {_clock(time.monotonic() - self.begin)} {last_line(self.log)}"
+
+    def tell(self) -> None:
+        """Print where it stands, now and then."""
+        if time.monotonic() - self._told >= TELL_S:
+            self._told = time.monotonic()
+            _tell(self.line)
+
+    def ended(self) -> int | None:
+        """Return its exit status as a number from 0 on, once it has one, and tell of it."""
+        status = self.process.poll()
+        if status is not None:
+            ending = "done" if status == 0 else f"exit status {status}"
+            _tell(f"{self.label} {_clock(time.monotonic() - self.begin)} {ending}")
+        return None if status is None else abs(status)
+
+
+@dataclass
+class Jobs:
+    """Jobs that are carried out in a folder, some at once.
+
+    Attributes:
+        all: In the order in which they begin, as far as those that come before them are done.
+        folder: Of logs and state.
+        title: Of the page.
+        at_once: How many run at once; each then has its share of this process's processors.
+    """
+
+    all: Sequence[Job]
+    folder: Path
+    title: str
+    at_once: int = 1
+
+    def run(self) -> int:
+        """Run all that are not done; see `run_jobs`."""
+        with _alone(self.folder), _signals() as received:
+            self.progress = Progress.read(self.folder)
+            self.running: list[RunningJob] = []
+            self.free = _shares(self.at_once)
+            self._drawn = -DRAW_S
+            failed, passed_on = 0, 0
+            while True:
+                if not failed and not received:
+                    self._begin_jobs()
+                if not self.running:
+                    break
+                time.sleep(LOOK_S)
+                if len(received) > passed_on:
+                    passed_on = len(received)
+                    self._stop(received[-1])
+                self._show()
+                for job in list(self.running):
+                    status = job.ended()
+                    if status is None:
+                        continue
+                    self._settle(job, status)
+                    if status and not failed and not received:
+                        failed = status
+                        _tell(f"{job.job.name} failed ({job.log}): {last_line(job.log)}")
+                        self._stop(signal.SIGTERM)
+            if received:
+                _tell("stopped: the same command goes on from here")
+                return 128 + received[0]
+            return failed
+
+    def _begin_jobs(self) -> None:
+        """Begin what can be, as far as there are processors for it."""
+        done = self.progress.done(self.all)
+        under_way = {each.job.name for each in self.running}
+        for index, job in enumerate(self.all):
+            if not self.free:
+                break
+            if job.name in done | under_way or not done.issuperset(job.after):
+                continue
+            self.progress.note(job, RUNNING)
+            label = f"[{index + 1}/{len(self.all)}] {job.name}"
+            self.running.append(RunningJob(job, self.folder, label, self.free.pop(0)))
+            _write_page(self.all, self.progress, self.folder, self.title)
+
+    def _settle(self, job: RunningJob, status: int) -> None:
+        self.running.remove(job)
+        self.free.append(job.processors)
+        self.progress.note(job.job, FAILED if status else DONE, time.monotonic() - job.begin)
+        _write_page(self.all, self.progress, self.folder, self.title)
+
+    def _stop(self, number: int) -> None:
+        for job in self.running:
+            job.process.send_signal(number)
+
+    def _show(self) -> None:
+        if sys.stderr.isatty():
+            if time.monotonic() - self._drawn >= DRAW_S:
+                self._drawn = time.monotonic()
+                _draw([job.line for job in self.running])
+        else:
+            for job in self.running:
+                job.tell()
+
+
+def run_jobs(jobs: Sequence[Job], folder: Path, title: str, at_once: int = 1) -> int:
+    """Run all jobs that are not done; where one fails those beside it are stopped.
 
     Returns:
         0; the exit status of the first job that failed; 128 and its number after a signal.
@@ -97,25 +241,7 @@ def run_jobs(jobs: Sequence[Job], folder: Path, title: str) -> int:
     Raises:
         UserError: Another process runs the jobs of this folder.
     """
-    with _alone(folder), _signals() as received:
-        progress = Progress.read(folder)
-        for index, job in enumerate(jobs):
-            if progress.is_done(job):
-                continue
-            progress.note(job, RUNNING)
-            _write_page(jobs, progress, folder, title)
-            begin = time.monotonic()
-            status = _run(job, folder, f"[{index + 1}/{len(jobs)}] {job.name}", received)
-            progress.note(job, FAILED if status else DONE, time.monotonic() - begin)
-            _write_page(jobs, progress, folder, title)
-            if received:
-                _tell(f"stopped in {job.name}: the same command goes on from here")
-                return 128 + received[0]
-            if status:
-                log = _log(folder, job)
-                _tell(f"{job.name} failed ({log}): {last_line(log)}")
-                return status
-    return 0
+    return Jobs(jobs, folder, title, at_once).run()
 
 
 def last_line(log: Path) -> str:
@@ -128,39 +254,24 @@ def last_line(log: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def _run(job: Job, folder: Path, label: str, received: list[int]) -> int:
-    """Run a job to its end, telling its last line meanwhile; a signal is passed on once."""
-    log = _log(folder, job)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
-        # A session of its own: it gets a terminal's Ctrl-C from here, and only once.
-        process = subprocess.Popen(
-            [sys.executable, *job.arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=partial(die_with_parent, os.getpid()),
-        )
-        begin, told, passed_on = time.monotonic(), -TELL_S, 0
-        while True:
-            try:
-                status = process.wait(LOOK_S if not received else 0.1)
-                break
-            except subprocess.TimeoutExpired:
-                pass
-            if len(received) > passed_on:
-                passed_on = len(received)
-                process.send_signal(received[-1])
-            seconds = time.monotonic() - begin
-            if sys.stderr.isatty():
-                _draw(f"{label} {_clock(seconds)} {last_line(log)}")
-            elif seconds - told >= TELL_S:
-                told = seconds
-                _tell(f"{label} {_clock(seconds)} {last_line(log)}")
-    ending = "done" if status == 0 else f"exit status {status}"
-    _tell(f"{label} {_clock(time.monotonic() - begin)} {ending}")
-    return abs(status)
+def processors() -> list[int]:
+    """The processors that this process may use; empty where a system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def _shares(count: int) -> list[Sequence[int]]:
+    """This process's processors for each of so many jobs; all of them where they are fewer than jobs."""
+    mine = processors()
+    if count == 1 or len(mine) < count:
+        return [()] * count
+    return [mine[len(mine) * i // count : len(mine) * (i + 1) // count] for i in range(count)]
+
+
+def _enter(parent: int, mine: Sequence[int]) -> None:
+    """Be a job's process, before its program begins."""
+    die_with_parent(parent)
+    if mine:
+        os.sched_setaffinity(0, mine)
 
 
 @contextmanager
@@ -190,12 +301,12 @@ def _signals() -> Iterator[list[int]]:
 
 
 def _write_page(jobs: Sequence[Job], progress: Progress, folder: Path, title: str) -> None:
-    rows = []
+    rows, done = [], progress.done(jobs)
     for job in jobs:
         entry = progress.entries.get(job.name, {})
-        status = DONE if progress.is_done(job) else entry.get("status", WAITING)
-        if status == DONE and not progress.is_done(job):
-            status = WAITING  # its command has changed
+        status = entry.get("status", WAITING)
+        if status == DONE and job.name not in done:
+            status = WAITING  # its command has changed, or one before it has
         log = _log(folder, job)
         minutes = f"{entry['seconds'] / 60:.1f}" if status in (DONE, FAILED) else ""
         told = escape(last_line(log)) if status in (RUNNING, FAILED) else ""
@@ -210,7 +321,7 @@ def _write_page(jobs: Sequence[Job], progress: Progress, folder: Path, title: st
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="30">'
         f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{STYLE}</style></head>'
-        f"<body><h1>{escape(title)}</h1><p>{total:.2f} hours so far</p><table>"
+        f"<body><h1>{escape(title)}</h1><p>{total:.2f} hours of jobs so far</p><table>"
         "<tr><th>job</th><th>status</th><th>minutes</th><th></th></tr>"
         + "\n".join(rows)
         + "</table></body></html>\n",
@@ -225,10 +336,11 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"
 
 
-def _draw(line: str) -> None:
-    """Write over the line before, cut to the terminal's width."""
-    width = os.get_terminal_size(sys.stderr.fileno()).columns
-    print(f"\r\x1b[K{line[: width - 1]}", end="", file=sys.stderr, flush=True)
+def _draw(lines: Sequence[str]) -> None:
+    """Write over the line before, cut to the terminal's width, of which all lines have a part."""
+    part = (os.get_terminal_size(sys.stderr.fileno()).columns - 1) // max(1, len(lines))
+    text = "".join(line[: part - 1].ljust(part) for line in lines).rstrip()
+    print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _tell(line: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from planner import household
 from rearrange.errors import UserError
+from rearrange.tasks import household_names
 
 STAGES = "stages=[{name: shown}, {name: alone}, {name: in_chains}]"
 
@@ -31,7 +32,9 @@ def test_skills_without_stages_are_trained_once():
 
 
 def test_with_stages_what_was_learned_records_before_the_later_ones():
-    commands = commands_of("--skills", "pick,close_fridge", "--seed", "3", "--run", "r", STAGES)
+    commands = commands_of(
+        "--skills", "pick,close_fridge", "--seed", "3", "--run", "r", "--rounds", "2", STAGES
+    )
     names = list(commands)
     assert names[3:10] == [
         "train_pick_alone",
@@ -48,6 +51,7 @@ def test_with_stages_what_was_learned_records_before_the_later_ones():
     assert "until=alone" in alone
     assert not any(part.startswith("until") for part in all_of_it)
     assert "trainer.seed=3" in all_of_it
+    assert "trainer.system=batched" in all_of_it
     assert "run=r/pick" in all_of_it
     recording = commands["record_learned_set_table"]
     skills = recording[recording.index("--skills") + 1]
@@ -57,15 +61,40 @@ def test_with_stages_what_was_learned_records_before_the_later_ones():
     assert "starts.paths" not in " ".join(commands["train_close_fridge"])  # it has none
 
 
+def test_each_job_comes_after_what_it_needs():
+    def afters(*more: str) -> dict[str, tuple[str, ...]]:
+        options = household.parse(["--skills", "pick,close_fridge", "--run", "r", *more])
+        return {job.name: job.after for job in household.household(options)}
+
+    jobs = afters("--rounds", "2")
+    oracles = tuple(f"record_oracles_{scenario}" for scenario in household_names())
+    learned = tuple(f"record_learned_{scenario}" for scenario in household_names())
+    assert jobs["train_pick_careful"] == oracles
+    assert jobs["train_close_fridge"] == ()  # it begins at no hand-offs
+    assert {jobs[name] for name in learned} == {("train_pick_careful", "train_close_fridge")}
+    assert jobs["train_pick"] == learned
+    assert jobs["judge_pick"] == ("train_pick",)
+    assert jobs["judge_set_table"] == ("train_pick", "train_close_fridge")
+    once = afters()
+    assert once["judge_pick"] == ("train_pick_careful",)
+    assert not set(learned) & set(once)
+    seen: set[str] = set()
+    for name, after in jobs.items():
+        assert seen.issuperset(after), name
+        seen.add(name)
+
+
 def test_all_is_shipped_at_the_end_where_that_is_asked_for():
     commands = commands_of("--run", "r", "--ship")
     assert list(commands)[-1] == "ship"
     assert commands["ship"] == ["-m", "planner.ship", "r"]
+    job = household.household(household.parse(["--run", "r", "--ship"]))[-1]
+    assert set(job.after) == set(commands) - {"ship"}
     assert "ship" not in commands_of("--run", "r")
 
 
 def test_settings_go_to_every_training():
-    commands = commands_of("--skills", "pick,place", "trainer.total_steps=64")
+    commands = commands_of("--skills", "pick,place", "--rounds", "2", "trainer.total_steps=64")
     for name in ("train_pick", "train_place"):
         assert commands[name][-1] == "trainer.total_steps=64"
 
@@ -76,6 +105,7 @@ def test_settings_go_to_every_training():
         (["--skills", "pick,fly"], "--skills: fly is none of navigate"),
         (["--episodes", "0"], "--episodes must be at least 1, found 0"),
         (["--recordings", "-1"], "--recordings must be at least 1"),
+        (["--jobs", "-1"], "--jobs must be at least 1, found -1"),
         (["--seed", "-1"], "--seed must not be negative"),
         (["--skills", "pick", "--ship"], "--ship puts all skills there: leave --skills out"),
     ],
@@ -99,6 +129,8 @@ def test_a_household_from_nothing_to_its_table(tmp_path):
     tiny += ["trainer.network.hidden_size=8", "trainer.network.visual_features=8"]
     tiny += ["trainer.tensorboard=false", "starts.share=0.5", STAGES]
     few = ["--skills", "pick", "--recordings", "1", "--episodes", "1", "--run", str(tmp_path)]
+    few += ["--chain-episodes", "1"]
+    few += ["--rounds", "2"]
     assert household.main([*few, *tiny]) == 0
     results = {path.name for path in (tmp_path / "results").iterdir()}
     assert {"pick.json", "tidy_house.json", "set_table_replan.json"} <= results

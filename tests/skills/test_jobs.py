@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rearrange.errors import UserError
-from skills.jobs import Job, last_line, run_jobs
+from skills.jobs import Job, last_line, processors, run_jobs
 from tests.helpers import ROOT
 
 
@@ -59,6 +59,51 @@ def test_a_failure_ends_the_list_and_is_told(tmp_path, capsys):
     assert '<tr class="waiting"><td>a</td>' in page
 
 
+def waiting_for(folder: Path, name: str, other: str, after: tuple[str, ...] = ()) -> Job:
+    """A job that ends well only if another has begun meanwhile; it writes down its processors."""
+    code = f"""
+import os, pathlib, sys, time
+folder = pathlib.Path({str(folder)!r})
+(folder / "{name}.begun").write_text(str(sorted(os.sched_getaffinity(0))))
+end = time.monotonic() + 30
+while not (folder / "{other}.begun").exists():
+    time.sleep(0.01)
+    assert time.monotonic() < end
+"""
+    return Job(name, ("-c", code), after)
+
+
+def test_some_run_at_once_each_with_its_own_processors(tmp_path):
+    listed = [waiting_for(tmp_path, "a", "b"), waiting_for(tmp_path, "b", "a")]
+    assert run_jobs(listed, tmp_path, "Jobs", at_once=2) == 0
+    used = [set(json.loads((tmp_path / f"{name}.begun").read_text())) for name in "ab"]
+    if len(processors()) >= 2:
+        assert not used[0] & used[1]
+        assert used[0] | used[1] == set(processors())
+
+
+def test_a_job_waits_for_those_before_it_and_runs_again_after_them(tmp_path):
+    first, second = appending(tmp_path, "a"), appending(tmp_path, "b")
+    after = Job("c", appending(tmp_path, "c").arguments, ("a", "b"))
+    assert run_jobs([first, second, after], tmp_path, "Jobs", at_once=2) == 0
+    order = (tmp_path / "order").read_text()
+    assert sorted(order) == ["a", "b", "c"]
+    assert order[-1] == "c"
+    changed = Job("a", (*first.arguments, "more"))
+    assert run_jobs([changed, second, after], tmp_path, "Jobs", at_once=2) == 0
+    assert (tmp_path / "order").read_text() == order + "ac"
+
+
+def test_those_beside_one_that_fails_are_stopped(tmp_path):
+    failing = job("bad", "import sys; sys.exit(3)")
+    beside = job("long", "import time; time.sleep(60)")
+    begin = time.monotonic()
+    assert run_jobs([beside, failing, appending(tmp_path, "a")], tmp_path, "Jobs", at_once=2) == 3
+    assert time.monotonic() - begin < 30.0
+    assert states(tmp_path) == {"long": "failed", "bad": "failed"}
+    assert not (tmp_path / "order").exists()
+
+
 def test_a_signal_reaches_the_job_and_the_next_run_goes_on(tmp_path):
     code = f"""
 import sys
@@ -82,7 +127,7 @@ sys.exit(run_jobs([Job("long", ("-c", catch))], Path({str(tmp_path)!r}), "Jobs")
     _, told = process.communicate(timeout=30)
     assert process.returncode == 130
     assert last_line(log) == "saved"
-    assert "stopped in long: the same command goes on from here" in told
+    assert "stopped: the same command goes on from here" in told
     assert run_jobs([appending(tmp_path, "a")], tmp_path, "Jobs") == 0
 
 

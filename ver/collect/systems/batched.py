@@ -260,10 +260,11 @@ class BatchedCollector(Collector):
         with _one_line_errors():
             self._worlds = make_worlds(self._make_env, self.buffer.num_environments, self._seed)
         self._take_up_episodes = getattr(self._worlds, "takes_up", False)
-        if self._order.repeat_failed and not self._take_up_episodes:
+        chance = self._order.repeat_failed
+        if chance and not self._take_up_episodes:
             raise UserError(
-                f"collect.repeat_failed={self._order.repeat_failed} needs episodes that follow from their seeds, "
-                "and these worlds begin theirs by themselves: set it to 0, or choose system=ver"
+                f"collect.repeat_failed={chance} needs episodes that follow from their seeds, and these "
+                "worlds begin theirs by themselves: set it to 0, or choose system=ver"
             )
 
     def _begin_worlds(self, outcome: int) -> None:

@@ -1,6 +1,7 @@
 """One LSTM layer along packed sequences, with its gradient written out, for CPUs.
 
-Autograd through nn.LSTM adds up the weights' gradients step by step, and writes a matrix of their size for each. Here the gates' gradients of all steps are kept, and one product makes the weights' gradient of them.
+Autograd through nn.LSTM adds up the weights' gradients step by step, and writes a matrix of their size for each.
+Here the gates' gradients of all steps are kept, and one product makes the weights' gradient of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One LSTM layer along packed sequences, with its gradient written out, for CPUs.
 
-Autograd through nn.LSTM adds up the weights' gradients step by step, and writes a matrix of their size for each.
+Autograd through nn.LSTM adds up the weights' gradients step by step, and writes a matrix of their size in each.
 Here the gates' gradients of all steps are kept, and one product makes the weights' gradient of them.
 """
 

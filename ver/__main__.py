@@ -1,4 +1,4 @@
-"""`python -m ver train ENV [key=value ...]`, and `python -m ver eval RUN`: docs/any_environment.md."""
+"""`python -m ver train ENV [key=value ...]`, and the other commands: docs/any_environment.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from importlib import import_module
 from interrupts.command_line import run_command
 from ver.errors import UserError
 
-COMMANDS = {"train": "train on an environment of Gymnasium", "eval": "judge a run's policy"}
+COMMANDS = {  # of each its module, and what it does
+    "train": ("ver.train", "train on an environment of Gymnasium"),
+    "eval": ("ver.eval", "judge a run's policy"),
+    "league": ("ver.league.train", "train policies that play one another"),
+    "rate": ("ver.league.rate", "rate the policies of a league"),
+}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -16,11 +21,11 @@ def main(arguments: Sequence[str]) -> int:
     name = arguments[0] if arguments else "--help"
     if name in ("-h", "--help"):
         print("usage: python -m ver COMMAND ...      python -m ver COMMAND --help\n")
-        print("\n".join(f"  {command:6} {about}" for command, about in COMMANDS.items()))
+        print("\n".join(f"  {command:6} {about}" for command, (_, about) in COMMANDS.items()))
         return 0
     if name not in COMMANDS:
         raise UserError(f"unknown command '{name}': choose one of {', '.join(COMMANDS)}")
-    return import_module(f"ver.{name}").main(arguments[1:])
+    return import_module(COMMANDS[name][0]).main(arguments[1:])
 
 
 if __name__ == "__main__":

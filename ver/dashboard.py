@@ -23,12 +23,19 @@ class Dashboard:
         total_steps: Steps of the whole run.
         interval_s: Seconds between plain lines.
         live: Whether to draw a live table; by default when stdout is a terminal.
+        among: How this run is called beside others that are shown at once: each line begins so.
     """
 
     def __init__(
-        self, title: str, total_steps: int, interval_s: float = 5.0, live: bool | None = None
+        self,
+        title: str,
+        total_steps: int,
+        interval_s: float = 5.0,
+        live: bool | None = None,
+        among: str = "",
     ):
         self.title = title
+        self._called = f"{among} " if among else ""
         self.total_steps = total_steps
         self.interval_s = interval_s
         self._printed_at = 0.0
@@ -44,14 +51,14 @@ class Dashboard:
             self._live.update(self.table(row, size.width, size.height))
         elif time.monotonic() - self._printed_at >= self.interval_s:
             self._printed_at = time.monotonic()
-            print(self.line(row), flush=True)
+            print(self._called + self.line(row), flush=True)
 
     def say(self, message: str) -> None:
         """Prints a line above the table."""
         if self._live is not None:
             self._live.console.print(message, markup=False)
         else:
-            print(message, flush=True)
+            print(self._called + message, flush=True)
 
     def close(self) -> None:
         """Leaves the last table on the screen."""

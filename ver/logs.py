@@ -31,10 +31,23 @@ FILM = "film.mp4"  # in the run directory: the tracker takes it with the next ro
 
 
 class Logs:
-    """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run."""
+    """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run.
+
+    Args:
+        directory: Of the run.
+        config: Its settings.
+        metadata: JSON-able values that are kept with it.
+        steps: That were learned from before.
+        among: How this run is called beside others that are shown at once: all in plain lines.
+    """
 
     def __init__(
-        self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
+        self,
+        directory: Path,
+        config: TrainerConfig,
+        metadata: dict[str, Any],
+        steps: int,
+        among: str = "",
     ):
         self._directory, self._lock = directory, RunLock(directory)
         try:
@@ -50,7 +63,10 @@ class Logs:
         except BaseException:
             self._lock.release()
             raise
-        self.dashboard = Dashboard(directory.name, config.total_steps, config.log_interval_s)
+        live = False if among else None
+        self.dashboard = Dashboard(
+            directory.name, config.total_steps, config.log_interval_s, live, among
+        )
         for line in changed:
             self.dashboard.say(f"going on with another setting: {line}")
         reason = why_runs_differ(config)
@@ -140,8 +156,14 @@ class NoLogs(Logs):
     """Logs of the ranks other than 0: nothing but faults is written."""
 
     def __init__(
-        self, directory: Path, config: TrainerConfig, metadata: dict[str, Any], steps: int
+        self,
+        directory: Path,
+        config: TrainerConfig,
+        metadata: dict[str, Any],
+        steps: int,
+        among: str = "",
     ):
+        del metadata, steps, among
         self._directory = directory
         self.dashboard = Dashboard(directory.name, config.total_steps, live=False)
 

@@ -53,16 +53,31 @@ def make_trainer(name: str, words: Sequence[str] = (), run: str | Path = "") -> 
     """
     settings = merge_config(TrainSettings, [], words)
     config = settings.trainer()
-    check_ranges(config)
-    if config.start_from and not Path(config.start_from).is_file():
-        raise UserError(f"start_from={config.start_from}: there is no such file")
+    folder = checked_folder(settings, name, run)
+    metadata = {"environment": name, "arguments": settings.env}
+    return Trainer(config, AnyEnvironment(name, settings.env), folder, metadata)
+
+
+def checked_folder(settings: TrainSettings, name: str, run: str | Path = "") -> str:
+    """The run directory, of settings that can be.
+
+    Args:
+        settings: All.
+        name: Of the environment.
+        run: Run directory, where the settings name none.
+
+    Raises:
+        UserError: A setting cannot be, or the directory cannot be written.
+    """
+    check_ranges(settings.trainer())
+    if settings.start_from and not Path(settings.start_from).is_file():
+        raise UserError(f"start_from={settings.start_from}: there is no such file")
     folder = settings.run or str(run) or str(Path("runs") / re.sub(r"[^\w.-]+", "_", name))
     try:
         output_folder(folder)
     except ArgumentTypeError as error:
         raise UserError(f"run: {error}") from None
-    metadata = {"environment": name, "arguments": settings.env}
-    return Trainer(config, AnyEnvironment(name, settings.env), folder, metadata)
+    return folder
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -68,6 +68,8 @@ class Trainer:
         checkpoints: Those of the run directory.
         rollout_steps: Steps learned from together, over all processes.
         interrupted: Whether a signal ended the last `train()`.
+        row: What was logged last in it.
+        among: How the run is called beside others that are shown at once; empty: it is alone.
         environment_seed: What the first environment was made with.
         boundary: What a checkpoint holds of the moment between two rollouts.
     """
@@ -109,6 +111,8 @@ class Trainer:
         self.progress = Progress(config.episode_window)
         self.checkpoints = RunCheckpoints(self.run_directory, config.keep_checkpoints)
         self.interrupted = False
+        self.row: dict[str, float] = {}
+        self.among = ""
         self._signals = StopSignals()
         self._timer = RolloutTimer()
         self.environment_seed = 0
@@ -132,22 +136,30 @@ class Trainer:
         Raises:
             UserError: Among others if a worker crashed; the run is checkpointed first.
         """
-        self.interrupted = False
-        if self.steps >= self.config.total_steps:
-            return {}
-        kind = Logs if self.group.main else NoLogs
-        logs = kind(self.run_directory, self.config, self.metadata, self.steps)
-        with StopSignals() as self._signals:
-            row = self._train(logs)
+        with StopSignals() as signals:
+            for _ in self.rounds(signals):
+                pass
         self.group.any(False)  # nobody leaves before rank 0 has saved
-        return row
+        return self.row
 
-    def _train(self, logs: Logs) -> dict[str, float]:
+    def rounds(self, signals: StopSignals) -> Generator[None]:
+        """Trains likewise, and gives the turn away before each rollout is collected.
+
+        Who asks for no more rounds closes the iterator, which saves.
+
+        Args:
+            signals: End training.
+        """
+        self._signals, self.interrupted, self.row = signals, False, {}
+        if self.steps >= self.config.total_steps:
+            return
+        kind = Logs if self.group.main else NoLogs
+        logs = kind(self.run_directory, self.config, self.metadata, self.steps, self.among)
         collector: Collector | None = None
         save = True
         try:
             collector = self._make_collector(logs)
-            return self._loop(collector, logs)
+            yield from self._loop(collector, logs)
         except WorkerCrashError as error:
             logs.dashboard.say(error.detail)
             raise
@@ -180,19 +192,23 @@ class Trainer:
             collector.close()
             self.boundary = {}
             return self._make_collector(logs)
+        self._attend(collector)
+        return collector
+
+    def _attend(self, collector: Collector) -> None:
+        """Tells a collector of gradient steps, and lets it count faults on from here."""
         self.ppo.after_update = collector.publish
         counts = collector.faults.counts
         for name in counts:
             counts[name] += self.progress.faults.get(name, 0)
         self.progress.faults = counts
-        return collector
 
     def _locate(self, fault: Fault) -> Fault:
         alone = self.group.size == 1
         return fault if alone else replace(fault, what=f"rank {self.group.rank}: {fault.what}")
 
-    def _loop(self, collector: Collector, logs: Logs) -> dict[str, float]:
-        config, row = self.config, {}
+    def _loop(self, collector: Collector, logs: Logs) -> Generator[None]:
+        config = self.config
         preemption = make_preemption(config.distributed, self.group, collector.buffer)
         samples = self.rollout_steps * config.ppo.epochs
         saved_at = time.monotonic()
@@ -200,11 +216,13 @@ class Trainer:
         while self.steps < config.total_steps and self._all_go_on(ended):
             steps = self.steps
             self._timer.begin(collector.busy_seconds, self.ppo.packing_seconds)
+            collector.begin(self.ppo.updates)
+            yield
             losses = self._collect_and_learn(collector, preemption)
             if losses is None:
                 break
             self.boundary |= generator_tensors()
-            row = self._row(collector, losses)
+            row = self.row = self._row(collector, losses)
             logs.write_slowly(row)
             row |= self._timer.row(
                 collector.busy_seconds, self.ppo.packing_seconds, self.steps - steps, samples
@@ -221,7 +239,6 @@ class Trainer:
             if self.after_update is not None and self.group.main:
                 ended = bool(self.after_update(self, row))
         self.interrupted = self.group.any(self._signals.heard)
-        return row
 
     def _collect_and_learn(
         self, collector: Collector, preemption: Preemption | None

@@ -69,7 +69,7 @@ def any_environment(make_env: Any) -> Any:
 def as_arrays(env: gymnasium.Env) -> gymnasium.Env:
     """Returns the environment with observations as a Dict of arrays; itself where they are."""
     space = env.observation_space
-    parts = list(_parts(space, ""))
+    parts = array_parts(space)
     same = isinstance(space, spaces.Dict) and all(
         space.spaces.get(part.key) == part.space for part in parts
     )
@@ -105,13 +105,23 @@ class ArrayObservations(gymnasium.ObservationWrapper):
 
     def observation(self, observation: Any) -> dict[str, np.ndarray]:
         """Returns the parts as arrays."""
-        shown = {}
-        for part in self._parts:
-            value = observation
-            for name in part.path:
-                value = value[name]
-            shown[part.key] = part.convert(value)
-        return shown
+        return shown_parts(self._parts, observation)
+
+
+def array_parts(space: spaces.Space) -> list[Part]:
+    """Finds the arrays that observations of a space are brought to."""
+    return list(_parts(space, ""))
+
+
+def shown_parts(parts: list[Part], observation: Any) -> dict[str, np.ndarray]:
+    """Returns the parts of an observation as arrays."""
+    shown = {}
+    for part in parts:
+        value = observation
+        for name in part.path:
+            value = value[name]
+        shown[part.key] = part.convert(value)
+    return shown
 
 
 def _takes_two(make: Callable[..., Any]) -> bool:

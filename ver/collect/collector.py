@@ -101,6 +101,9 @@ class Collector(ABC):
     def busy_seconds(self) -> dict[str, float]:
         """Seconds so far in "wait", "inference" and "overhead" of the main process."""
 
+    def begin(self, version: int) -> None:  # noqa: B027
+        """Begins a rollout, where others fill it before `collect` is called; arguments as there."""
+
     @abstractmethod
     def collect(
         self,

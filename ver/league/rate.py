@@ -1,0 +1,77 @@
+"""`python -m ver rate RUN`: all policies that a league has kept play one another, and are rated.
+
+Ratings are Elo's: 400 more are ten to one. The first policy in the list has 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from interrupts.command_line import OneLineParser, output_file
+from ver.checkpoint import load_policy, write_atomically
+from ver.errors import UserError
+from ver.league.games import Table, game_maker
+from ver.league.league import SNAPSHOTS
+from ver.league.ratings import elo, play_all
+from ver.train import POLICY
+
+MOST = 10**5  # games of a pair
+
+
+def kept_policies(run: Path) -> list[Path]:
+    """Files of all policies of a league: of each its snapshots, the oldest first, and what it is now.
+
+    Raises:
+        UserError: There is none.
+    """
+    found: list[Path] = []
+    for folder in sorted(run.glob("policy_*")):
+        found += sorted((folder / SNAPSHOTS).glob("*.safetensors"))
+        found += [folder / POLICY] if (folder / POLICY).is_file() else []
+    if not found:
+        raise UserError(f"{run} is no league's run directory: it has no policy_0/{POLICY}")
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Play and print the ratings."""
+    parser = OneLineParser(prog="ver rate", description=__doc__)
+    parser.add_argument("run", type=Path, help="run directory of a league")
+    parser.add_argument("--games", type=int, default=64, help="of each pair, at least (64)")
+    parser.add_argument("--seed", type=int, default=0, help="of games and actions (0)")
+    parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
+    options = parser.parse_args(arguments)
+    if not 1 <= options.games <= MOST:
+        raise UserError(f"--games must be from 1 to {MOST}, found {options.games}")
+    if not 0 <= options.seed < 2**31:
+        raise UserError(f"--seed must be from 0 to {2**31 - 1}, found {options.seed}")
+    files = kept_policies(options.run)
+    policies = [load_policy(file) for file in files]
+    about = policies[0].metadata
+    table = Table(game_maker(about["game"], about["arguments"]), min(16, options.games))
+    rounds = -(-options.games // table.count)
+    scores = play_all(table, policies, rounds, options.seed)
+    rows = [
+        {
+            "policy": str(file.relative_to(options.run)),
+            "steps": policy.metadata["steps"],
+            "elo": round(float(rating), 1),
+            "points": float(points.sum()),
+        }
+        for file, policy, rating, points in zip(files, policies, elo(scores), scores, strict=True)
+    ]
+    for row in rows:
+        print(f"{row['elo']:8.1f}  {row['points']:8.1f} points  {row['policy']}")
+    if options.json:
+        result = {
+            "game": about["game"],
+            "arguments": about["arguments"],
+            "games_of_a_pair": rounds * table.count,
+            "seed": options.seed,
+            "players": rows,
+            "scores": scores.tolist(),
+        }
+        write_atomically(options.json, (json.dumps(result, indent=1) + "\n").encode())
+    return 0

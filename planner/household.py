@@ -3,9 +3,8 @@
 Records with oracles where each skill will begin, trains every skill from there, and judges skills and
 chains on validation apartments. With --rounds 2 it records again with the skills as they are by then, and
 trains the stages that are left, before it judges. Jobs run side by side, one for each processor. Trainings
-step all their worlds in lockstep, so that the same command gives the same policies to the byte on the same
-machine. Stopped or killed, it goes on where it was. `key=value` settings hold for every training,
-such as trainer.total_steps=65536.
+step all their worlds in lockstep, which leaves nothing to chance. Stopped or killed, the same command goes on
+where it was. `key=value` settings hold for every training, such as trainer.total_steps=65536.
 """
 
 from __future__ import annotations

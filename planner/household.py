@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from planner.ship import add_skills, checked_skills
 from rearrange.command_line import OneLineParser, check_counts, output_folder
-from rearrange.errors import UserError
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
 from skills.jobs import Job, processors, run_jobs
 from skills.recipe import trained_stages
-from skills.registry import skill_names
 from skills.train import POLICY, load_stages
 
 ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
@@ -36,12 +35,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="of every training")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of everything (1)")
     parser.add_argument("--run", type=output_folder, metavar="DIR", help="runs/household/seed_<S>")
-    parser.add_argument(
-        "--skills",
-        default=",".join(skill_names()),
-        metavar="NAMES",
-        help="which, with commas (all)",
-    )
+    add_skills(parser)
     parser.add_argument(
         "--recordings", type=int, default=40, metavar="N", help="episodes of each scenario (40)"
     )
@@ -58,16 +52,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--chain-episodes", type=int, default=200, metavar="N", help="and each scenario (200)"
     )
     parser.add_argument(
-        "--ship", action="store_true", help="put all into data/checkpoints and results at the end"
+        "--ship", action="store_true", help="put it into data/checkpoints and results at the end"
     )
     parser.add_argument("--list", action="store_true", help="print the commands, run none")
     options = parser.parse_intermixed_args(arguments)
-    options.skills = options.skills.split(",")
-    if options.ship and set(options.skills) != set(skill_names()):
-        raise UserError("--ship puts all skills there: leave --skills out")
-    for name in options.skills:
-        if name not in skill_names():
-            raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
+    options.skills = checked_skills(options.skills)
     at_most = len(options.skills) + len(household_names())
     options.jobs = options.jobs or min(at_most, max(1, len(processors())))
     check_counts(options, "recordings", "episodes", "chain_episodes", "jobs")
@@ -93,7 +82,8 @@ def household(options: argparse.Namespace) -> list[Job]:
         jobs += [each for each in trainings if each not in jobs]
     jobs += _evaluations(options, trainings)
     if options.ship:
-        jobs.append(Job("ship", ("-m", "planner.ship", str(options.run)), _names(jobs)))
+        command = ("-m", "planner.ship", str(options.run), "--skills", ",".join(options.skills))
+        jobs.append(Job("ship", command, _names(jobs)))
     return jobs
 
 

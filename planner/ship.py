@@ -31,17 +31,34 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="DIR",
         help="with data/ and results/ (here)",
     )
-    return parser.parse_args(arguments)
+    add_skills(parser)
+    options = parser.parse_args(arguments)
+    options.skills = checked_skills(options.skills)
+    return options
 
 
-def success_of(run: Path) -> float:
-    """Return the mean success of the skills of a household's run.
+def add_skills(parser: argparse.ArgumentParser) -> None:
+    """Add --skills: which skills of a household it is about."""
+    names = ",".join(skill_names())
+    parser.add_argument("--skills", default=names, metavar="NAMES", help="which, with commas (all)")
+
+
+def checked_skills(text: str) -> list[str]:
+    """Return the skills that --skills names; raises UserError for one that is none."""
+    for name in text.split(","):
+        if name not in skill_names():
+            raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
+    return text.split(",")
+
+
+def success_of(run: Path, skills: Sequence[str]) -> float:
+    """Return the mean success of some skills of a household's run.
 
     Raises:
         UserError: A skill was not trained or not judged there.
     """
     rates = []
-    for name in skill_names():
+    for name in skills:
         path = run / "results" / f"{name}.json"
         if not path.is_file() or not (run / name / POLICY).is_file():
             raise UserError(f"{run} is not finished: it has no policy or no result of {name}")
@@ -52,16 +69,16 @@ def success_of(run: Path) -> float:
     return sum(rates) / len(rates)
 
 
-def median_of(runs: Sequence[Path]) -> Path:
+def median_of(runs: Sequence[Path], skills: Sequence[str]) -> Path:
     """Return the run whose skills succeed as often as the middle one's; of two the worse."""
-    ranked = sorted(runs, key=success_of)
+    ranked = sorted(runs, key=lambda run: success_of(run, skills))
     return ranked[(len(ranked) - 1) // 2]
 
 
-def ship(run: Path, to: Path) -> list[Path]:
-    """Copy a run's policies and results; returns what was written."""
+def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
+    """Copy a run's policies of some skills, and all of its results; returns what was written."""
     pairs = []
-    for name in skill_names():
+    for name in skills:
         for suffix in (".safetensors", ".json"):
             source = (run / name / POLICY).with_suffix(suffix)
             pairs.append((source, to / "data" / "checkpoints" / f"{name}{suffix}"))
@@ -76,9 +93,10 @@ def main(arguments: Sequence[str]) -> int:
     """Ship the median run."""
     options = parse(arguments)
     for run in options.runs:
-        print(f"{short_path(run)}: {100 * success_of(run):.1f} % over the skills", file=sys.stderr)
-    chosen = median_of(options.runs)
-    written = ship(chosen, options.to)
+        rate = success_of(run, options.skills)
+        print(f"{short_path(run)}: {100 * rate:.1f} % over the skills", file=sys.stderr)
+    chosen = median_of(options.runs, options.skills)
+    written = ship(chosen, options.to, options.skills)
     print(f"{len(written)} files of {short_path(chosen)} in {short_path(options.to)}")
     print("figures in documents anew: python -m skills.ledger --write; python -m skills.cards")
     return 0

@@ -35,9 +35,19 @@ def test_the_median_seed_is_shipped(tmp_path, capsys):
     assert "seed_1: 70.0 % over the skills" in capsys.readouterr().err
 
 
+def test_some_skills_are_shipped_and_the_others_left_as_they_are(tmp_path):
+    run, home = finished_run(tmp_path / "seed_1", 0.9), tmp_path / "home"
+    (run / "pick" / "policy.safetensors").unlink()
+    assert ship.main([str(run), "--to", str(home), "--skills", "open_cab,place"]) == 0
+    found = sorted(path.name for path in (home / "data" / "checkpoints").glob("*.safetensors"))
+    assert found == ["open_cab.safetensors", "place.safetensors"]
+    with pytest.raises(UserError, match="--skills: fly is none of navigate"):
+        ship.main([str(run), "--to", str(home), "--skills", "open_cab,fly"])
+
+
 def test_of_two_runs_the_worse_is_shipped(tmp_path):
     runs = [finished_run(tmp_path / f"seed_{k}", s) for k, s in enumerate((0.9, 0.7))]
-    assert ship.median_of(runs) == runs[1]
+    assert ship.median_of(runs, skill_names()) == runs[1]
 
 
 def test_a_run_that_is_not_finished_is_refused(tmp_path):
@@ -52,4 +62,4 @@ def test_a_broken_result_is_told(tmp_path):
     run = finished_run(tmp_path / "seed_1", 0.9)
     (run / "results" / "place.json").write_text("{")
     with pytest.raises(UserError, match=r"place\.json is no result of an evaluation"):
-        ship.success_of(run)
+        ship.success_of(run, ["place"])

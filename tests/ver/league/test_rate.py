@@ -1,0 +1,42 @@
+import json
+
+import numpy as np
+import pytest
+
+from tests.helpers.leagues import GAME, QUICK
+from ver.__main__ import main
+from ver.errors import UserError
+
+
+def test_policies_are_kept_and_rated(tmp_path, capsys):
+    run, path = tmp_path / "run", tmp_path / "ratings.json"
+    words = [*QUICK, f"run={run}", "total_steps=1024", "snapshot_every=512", "env.limit=6"]
+    assert main(["league", GAME, *words]) == 0
+    kept = sorted(file.name for file in (run / "policy_1" / "snapshots").glob("*.safetensors"))
+    assert kept == ["000000000512.safetensors", "000000001024.safetensors"]
+    capsys.readouterr()
+    assert main(["rate", str(run), "--games", "16", "--json", str(path)]) == 0
+    result = json.loads(path.read_text())
+    assert [row["steps"] for row in result["players"]] == [512, 1024, 1024] * 2
+    assert result["players"][0]["elo"] == 0.0
+    scores = np.array(result["scores"])
+    np.testing.assert_array_equal(scores + scores.T, 16.0 * (1.0 - np.eye(6)))
+    assert "policy_1/policy.safetensors" in capsys.readouterr().out
+
+
+def test_no_leagues_run_is_told(tmp_path):
+    with pytest.raises(UserError, match="is no league's run directory"):
+        main(["rate", str(tmp_path)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_later_policies_beat_earlier_ones(tmp_path, seed):
+    words = [f"run={tmp_path}", f"seed={seed}", "total_steps=40000", "snapshot_every=10000"]
+    words += ["collect.num_environments=16", "tensorboard=false", "policies=2"]
+    path = tmp_path / "ratings.json"
+    assert main(["league", GAME, *words]) == 0
+    assert main(["rate", str(tmp_path), "--games", "160", "--json", str(path)]) == 0
+    rows = json.loads(path.read_text())["players"]
+    for own in (rows[:5], rows[5:]):
+        assert own[-1]["elo"] > own[0]["elo"]

@@ -2,9 +2,10 @@
 
 Records with oracles where each skill will begin, trains every skill from there, and judges skills and
 chains on validation apartments. With --rounds 2 it records again with the skills as they are by then, and
-trains the stages that are left, before it judges. Jobs run side by side, one for each processor. Trainings
-step all their worlds in lockstep, which leaves nothing to chance. Stopped or killed, the same command goes on
-where it was. `key=value` settings hold for every training, such as trainer.total_steps=65536.
+trains the stages that are left, before it judges. Jobs run side by side, as many as there are processors.
+Trainings step all their worlds in lockstep, which leaves nothing to chance but how many processors each
+has. Stopped or killed, the same command goes on where it was. `key=value` settings hold for every training,
+such as trainer.total_steps=65536.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_intermixed_args(arguments)
     options.skills = checked_skills(options.skills)
     at_most = len(options.skills) + len(household_names())
-    options.jobs = options.jobs or min(at_most, max(1, len(processors())))
     check_counts(options, "recordings", "episodes", "chain_episodes", "jobs")
+    options.jobs = options.jobs or min(at_most, max(1, len(processors())))
     check_counts(options, "seed", least=0)
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
     return options

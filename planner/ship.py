@@ -16,6 +16,7 @@ from atomic_files import write_whole
 from rearrange.command_line import OneLineParser, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
+from skills.provenance import checksum
 from skills.registry import skill_names
 from skills.train import POLICY
 
@@ -76,17 +77,33 @@ def median_of(runs: Sequence[Path], skills: Sequence[str]) -> Path:
 
 
 def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
-    """Copy a run's policies of some skills, and all of its results; returns what was written."""
+    """Copy a run's policies of some skills, and its results of policies that then lie there.
+
+    Returns:
+        What was written.
+    """
     pairs = []
     for name in skills:
         for suffix in (".safetensors", ".json"):
             source = (run / name / POLICY).with_suffix(suffix)
             pairs.append((source, to / "data" / "checkpoints" / f"{name}{suffix}"))
-    pairs += [(path, to / "results" / path.name) for path in sorted(run.glob("results/*.json"))]
-    for source, target in pairs:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, source.read_bytes())
-    return [target for _, target in pairs]
+    written = [_copy(*pair) for pair in pairs]
+    lying = {checksum(path) for path in (to / "data" / "checkpoints").glob("*.safetensors")}
+    for path in sorted(run.glob("results/*.json")):
+        judged = json.loads(path.read_text()).get("made", {}).get("checkpoints", {}).values()
+        if lying.issuperset(judged):
+            written.append(_copy(path, to / "results" / path.name))
+        else:
+            print(
+                f"left out: {short_path(path)}, of policies that are not shipped", file=sys.stderr
+            )
+    return written
+
+
+def _copy(source: Path, target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, source.read_bytes())
+    return target
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -213,6 +213,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
 
 
 Ending = tuple[Observation, dict[str, float]]  # the last observation of an episode, and its metrics
+Outcome = tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Ending], Observation | None]
 
 
 class EpisodeOrder(Protocol):
@@ -262,7 +263,6 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         self._seeds: list[int] = list(range(num_envs))
         self._begun = [0] * num_envs  # episodes of each world since it was seeded
         self._order: EpisodeOrder | None = None  # of the episodes, see `begin`
-        self._seen: Observation | None = None  # in the last step, see `_carry_out`
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -324,7 +324,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
                 for own, wait in zip(actions, waits, strict=True)
             ]
             self._worlds.take(np.array(rows), self.action_space.shape or ())
-            rewards, terminated, truncated, _ = self._carry_out()
+            rewards, terminated, truncated, *_ = self._carry_out()
             over = terminated | truncated
             if (over & (waits <= t)).any():
                 raise RuntimeError("an episode ended while its actions were repeated")
@@ -341,17 +341,18 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
             self._generators[i], number = seeding.np_random(seed)[0], told["episode_number"]
         self._worlds.reset(i, self._generators[i], self._seeds[i], number)
 
-    def _carry_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Ending]]:
+    def _carry_out(self) -> Outcome:
         """Advance all worlds as long as the action that was taken lasts.
 
         A world whose episode ends meanwhile waits for the others: what it goes on doing counts for nothing.
 
         Returns:
-            Rewards [N], who is terminated [N], who is truncated [N], and how episodes ended, by world. Where
-            one ended in the last step `_seen` is what is observed there, else None.
+            Rewards [N], who is terminated [N], who is truncated [N], how episodes ended, by world, and where
+            one did in the last step what is observed there, else None.
         """
         worlds = self._worlds
         endings: dict[int, Ending] = {}
+        seen: Observation | None = None
         rewards = np.zeros(self.num_envs)
         terminated, truncated = np.zeros((2, self.num_envs), bool)
         for _ in range(worlds.repeat):
@@ -361,12 +362,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
             terminated |= going & ends[0]
             truncated |= going & ends[1]
             over = going & (terminated | truncated)
-            self._seen = worlds.observe() if over.any() else None
+            seen = worlds.observe() if over.any() else None
             for i in np.flatnonzero(over).tolist():
-                assert self._seen is not None
-                last = {key: value[i].copy() for key, value in self._seen.items()}
+                assert seen is not None
+                last = {key: value[i].copy() for key, value in seen.items()}
                 endings[i] = last, worlds.metrics(i)
-        return rewards, terminated, truncated, endings
+        return rewards, terminated, truncated, endings, seen
 
     def step(
         self, actions: np.ndarray
@@ -382,8 +383,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         worlds.take(actions, self.action_space.shape)
         if worlds.episodes[0] is None:
             raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated, endings = self._carry_out()
-        observation = self._seen or worlds.observe()
+        rewards, terminated, truncated, endings, seen = self._carry_out()
+        observation = seen or worlds.observe()
         infos: dict[str, Any] = {}
         if endings:
             final, metrics = (np.full(self.num_envs, None, dtype=object) for _ in range(2))

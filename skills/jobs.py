@@ -90,7 +90,7 @@ class Progress:
         return found
 
     def _turn(self, name: str) -> int:
-        """The how manieth of all jobs has ended well with this one."""
+        """When a job last ended well, as a number that grows; 0: never."""
         return self.entries.get(name, {}).get("turn", 0)
 
     def note(self, job: Job, status: str, seconds: float = 0.0) -> None:
@@ -118,6 +118,7 @@ class RunningJob:
         self.job, self.label, self.processors = job, label, processors
         self.log = _log(folder, job)
         self.begin, self._told = time.monotonic(), -TELL_S
+        self.stopped = False  # by a signal from here
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as output:
             # A session of its own: it gets a terminal's Ctrl-C from here, and only once.
@@ -158,7 +159,7 @@ class Jobs:
         all: In the order in which they begin, as far as those that come before them are done.
         folder: Of logs and state.
         title: Of the page.
-        at_once: How many run at once; each then has its share of this process's processors.
+        at_once: How many run at once; each has as many of this process's processors, if there are enough.
     """
 
     all: Sequence[Job]
@@ -168,8 +169,12 @@ class Jobs:
 
     def run(self) -> int:
         """Run all that are not done; see `run_jobs`."""
+        _check_order(self.all)
         with _alone(self.folder), _signals() as received:
             self.progress = Progress.read(self.folder)
+            for job in self.all:
+                if self.progress.entries.get(job.name, {}).get("status") == RUNNING:
+                    self.progress.note(job, WAITING)  # it was killed with all others
             self.running: list[RunningJob] = []
             self.free = _shares(self.at_once)
             self._drawn = -DRAW_S
@@ -215,11 +220,13 @@ class Jobs:
     def _settle(self, job: RunningJob, status: int) -> None:
         self.running.remove(job)
         self.free.append(job.processors)
-        self.progress.note(job.job, FAILED if status else DONE, time.monotonic() - job.begin)
+        how = DONE if not status else WAITING if job.stopped else FAILED
+        self.progress.note(job.job, how, time.monotonic() - job.begin)
         _write_page(self.all, self.progress, self.folder, self.title)
 
     def _stop(self, number: int) -> None:
         for job in self.running:
+            job.stopped = True
             job.process.send_signal(number)
 
     def _show(self) -> None:
@@ -262,9 +269,19 @@ def processors() -> list[int]:
 def _shares(count: int) -> list[Sequence[int]]:
     """This process's processors for each of so many jobs; all of them where they are fewer than jobs."""
     mine = processors()
-    if count == 1 or len(mine) < count:
+    width = len(mine) // count  # the same for all: what a training learns may depend on it
+    if count == 1 or not width:
         return [()] * count
-    return [mine[len(mine) * i // count : len(mine) * (i + 1) // count] for i in range(count)]
+    return [mine[width * i : width * (i + 1)] for i in range(count)]
+
+
+def _check_order(jobs: Sequence[Job]) -> None:
+    """Raise a ValueError where a job comes after one that is not before it in the list."""
+    seen: set[str] = set()
+    for job in jobs:
+        if not seen.issuperset(job.after):
+            raise ValueError(f"{job.name} comes after {set(job.after) - seen}")
+        seen.add(job.name)
 
 
 def _enter(parent: int, mine: Sequence[int]) -> None:

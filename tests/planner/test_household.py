@@ -107,7 +107,7 @@ def test_settings_go_to_every_training():
         (["--skills", "pick,fly"], "--skills: fly is none of navigate"),
         (["--episodes", "0"], "--episodes must be at least 1, found 0"),
         (["--recordings", "-1"], "--recordings must be at least 1"),
-        (["--jobs", "-1"], "--jobs must be at least 1, found -1"),
+        (["--jobs", "0"], "--jobs must be at least 1, found 0"),
         (["--seed", "-1"], "--seed must not be negative"),
     ],
 )

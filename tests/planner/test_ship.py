@@ -1,5 +1,6 @@
 """Policies and figures of the median of some households' runs, put where shipped ones lie."""
 
+import hashlib
 import json
 
 import pytest
@@ -33,6 +34,17 @@ def test_the_median_seed_is_shipped(tmp_path, capsys):
         assert told["of"] == "seed_2"
     assert (tmp_path / "home" / "results" / "tidy_house.json").is_file()
     assert "seed_1: 70.0 % over the skills" in capsys.readouterr().err
+
+
+def test_results_of_other_policies_are_left_out(tmp_path, capsys):
+    run, home = finished_run(tmp_path / "seed_1", 0.9), tmp_path / "home"
+    for name, content in (("set_table", b"seed_1"), ("tidy_house", b"another")):
+        judged = {"made": {"checkpoints": {"file": hashlib.sha256(content).hexdigest()}}}
+        (run / "results" / f"{name}.json").write_text(json.dumps(judged))
+    assert ship.main([str(run), "--to", str(home)]) == 0
+    assert (home / "results" / "set_table.json").is_file()
+    assert not (home / "results" / "tidy_house.json").exists()
+    assert "tidy_house.json, of policies that are not shipped" in capsys.readouterr().err
 
 
 def test_some_skills_are_shipped_and_the_others_left_as_they_are(tmp_path):

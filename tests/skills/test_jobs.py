@@ -94,13 +94,20 @@ def test_a_job_waits_for_those_before_it_and_runs_again_after_them(tmp_path):
     assert (tmp_path / "order").read_text() == order + "ac"
 
 
+def test_a_list_in_the_wrong_order_is_refused(tmp_path):
+    first = appending(tmp_path, "a")
+    for listed in ([Job("c", first.arguments, ("a",)), first], [Job("c", first.arguments, ("d",))]):
+        with pytest.raises(ValueError, match="c comes after"):
+            run_jobs(listed, tmp_path, "Jobs")
+
+
 def test_those_beside_one_that_fails_are_stopped(tmp_path):
     failing = job("bad", "import sys; sys.exit(3)")
     beside = job("long", "import time; time.sleep(60)")
     begin = time.monotonic()
     assert run_jobs([beside, failing, appending(tmp_path, "a")], tmp_path, "Jobs", at_once=2) == 3
     assert time.monotonic() - begin < 30.0
-    assert states(tmp_path) == {"long": "failed", "bad": "failed"}
+    assert states(tmp_path) == {"long": "waiting", "bad": "failed"}
     assert not (tmp_path / "order").exists()
 
 

@@ -235,10 +235,7 @@ class EnvironmentWorker:
         self.envs[local] = self.spec.make_env(index, self.spec.order.seed + index)
 
     def _report_fault(self, index: int, error: Exception, steps_lost: int) -> None:
-        line, detail = describe_error(error)
-        kind, what = "raised", f"raised {line}"
-        if isinstance(error, NotFiniteError | DivergedError):
-            kind, what = error.kind, str(error)
+        kind, what, detail = told_fault(error)
         self.spec.reports.send(("fault", (index, kind, what, steps_lost), detail))
 
     def _report_episode(self, local: int, index: int, metrics: dict[str, float]) -> None:
@@ -327,3 +324,11 @@ class DivergedError(Exception):
     """An environment could not be brought back to where a stopped run left it."""
 
     kind = "diverged"
+
+
+def told_fault(error: Exception) -> tuple[str, str, str]:
+    """Returns a fault's kind, what was done in one line, and the traceback."""
+    line, detail = describe_error(error)
+    if isinstance(error, NotFiniteError | DivergedError):
+        return error.kind, str(error), detail
+    return "raised", f"raised {line}", detail

@@ -9,29 +9,27 @@ carried out where another policy sits: it counts as lost, and is written anew wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
-from typing import Any
 
 import numpy as np
 
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
+from ver.collect.environment_worker import told_fault
 from ver.collect.episode_order import episode_seed
 from ver.collect.faults import Fault
 from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
-from ver.collect.processes import describe_error
 from ver.config import TrainerConfig
 from ver.errors import UserError
 from ver.league.games import SeatStep, Table
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
-
-_ASK_EVERY = 64  # steps of all games between questions whether to go on
 
 
 @dataclass
@@ -163,17 +161,19 @@ class Arena:
         Returns:
             Their numbers; none if it said no.
         """
-        for step in count():
+        while True:
             full = [n for n, player in enumerate(self.players) if player.buffer.full]
             if full:
                 return full
-            if step % _ASK_EVERY == 0 and not keep_going():
+            if not keep_going():
                 return []
             if all(self._has_action(seat) for seat in range(len(self.seats))):
+                begin = time.perf_counter()
                 for game in range(self.table.count):
                     self._step(game)
+                for player in self.players:  # all wait for the games
+                    player.engine.seconds["wait"] += time.perf_counter() - begin
             self._answer()
-        raise AssertionError("it counts for ever")
 
     def close(self) -> None:
         """Frees the games; `open` begins them anew."""
@@ -201,14 +201,12 @@ class Arena:
                 actions[seat] = to_environment_action(self.table.action_space, rows["action"][seat])
         try:
             results = self.table.step(game, actions)
-            for result in results.values():
-                _check_finite(result)
         except Exception as error:
             self._lose(game, error)
             return
         for seat, result in results.items():
             self._tell(seat, result)
-        if self.table.is_over(game):
+        if not any(self.seats[seat].playing for seat in self.table.seats_of(game)):
             self._sit_down(game)
 
     def _tell(self, seat: int, result: SeatStep) -> None:
@@ -243,7 +241,12 @@ class Arena:
     def _begin_game(self, game: int) -> dict[int, dict[str, np.ndarray]]:
         self._games_begun[game] += 1
         seed = episode_seed(self._seed, game, self._games_begun[game])
-        shown = self.table.begin(game, seed)
+        try:
+            shown = self.table.begin(game, seed)
+        except Exception as error:  # once more with a new game; if that fails too, the league ends
+            self._report(game, error, dict.fromkeys(range(len(self.players)), 0))
+            self.table.renew(game)
+            shown = self.table.begin(game, seed)
         for seat in self.table.seats_of(game):
             number = int(self._rng.integers(len(self.players)))
             self.seats[seat] = Seat(number, playing=seat in shown)
@@ -251,16 +254,21 @@ class Arena:
 
     def _lose(self, game: int, error: Exception) -> None:
         """Makes a game anew whose last actions' results will never be known."""
-        line, detail = describe_error(error)
-        here = [seat for seat in self.table.seats_of(game) if self.seats[seat].playing]
-        for seat in here:
-            self.players[self.seats[seat].player].rows["outcome"][seat] = LOST
-        for number in {self.seats[seat].player for seat in here}:
-            lost = sum(self.seats[seat].player == number for seat in here)
-            fault = Fault("raised", f"game {game} raised {line}", lost, detail)
-            self.players[number].faults.record(fault)
+        lost: Counter[int] = Counter()
+        for seat in self.table.seats_of(game):
+            here = self.seats[seat]
+            if here.playing:
+                self.players[here.player].rows["outcome"][seat] = LOST
+                lost[here.player] += 1
+        self._report(game, error, lost)
         self.table.renew(game)
         self._sit_down(game)
+
+    def _report(self, game: int, error: Exception, lost: Mapping[int, int]) -> None:
+        """Tells players of a fault that cost them so many steps."""
+        kind, what, detail = told_fault(error)
+        for number, steps in lost.items():
+            self.players[number].faults.record(Fault(kind, f"game {game} {what}", steps, detail))
 
 
 def player_config(config: TrainerConfig, seats: int, players: int, number: int) -> TrainerConfig:
@@ -274,9 +282,3 @@ def player_config(config: TrainerConfig, seats: int, players: int, number: int) 
     ppo = replace(config.ppo, importance_weights=config.ppo.importance_weights and players == 1)
     own = {"collect": collect, "ppo": ppo, "seed": config.seed + number}
     return replace(config, system="batched", **own)  # all games are stepped together
-
-
-def _check_finite(result: SeatStep) -> None:
-    numbers: list[Any] = [np.asarray(result.reward), *result.observation.values()]
-    if not all(np.isfinite(values).all() for values in numbers if values.dtype.kind == "f"):
-        raise ValueError("a reward or an observation with NaN or infinity")

@@ -7,6 +7,7 @@ needed here, only its methods. All agents of a game must see and do the same kin
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ver.adapters.arrays import Part, array_parts, shown_parts
+from ver.collect.environment_worker import NotFiniteError
 from ver.errors import UserError
 
 
@@ -150,9 +152,12 @@ class Table:
         return range(game * len(self.agents), (game + 1) * len(self.agents))
 
     def begin(self, game: int, seed: int) -> dict[int, dict[str, np.ndarray]]:
-        """Begins an episode; what is seen, by seat."""
+        """Begins an episode; what is seen, by seat. NotFiniteError for NaN or infinity, here and in `step`."""
         shown, _ = self.games[game].reset(seed=seed)
-        return {seat: self._shown(shown[name]) for seat, name in self._named(game) if name in shown}
+        seen = {seat: self._shown(shown[name]) for seat, name in self._named(game) if name in shown}
+        for observation in seen.values():
+            _check_finite(observation)
+        return seen
 
     def step(self, game: int, actions: Mapping[int, Any]) -> dict[int, SeatStep]:
         """Lets all who are in a game act.
@@ -167,20 +172,21 @@ class Table:
         names = dict(self._named(game))
         results = self.games[game].step({names[seat]: action for seat, action in actions.items()})
         shown, rewards, terminated, truncated, infos = results
-        return {
-            seat: SeatStep(
-                float(rewards[names[seat]]),
-                self._shown(shown[names[seat]]),
-                bool(terminated[names[seat]]),
-                bool(truncated[names[seat]]),
-                {k: float(v) for k, v in infos.get(names[seat], {}).get("metrics", {}).items()},
+        still_there = set(self.games[game].agents)
+        steps = {}
+        for seat in actions:
+            name = names[seat]
+            metrics = infos.get(name, {}).get("metrics", {})
+            steps[seat] = SeatStep(
+                float(rewards[name]),
+                self._shown(shown[name]),
+                bool(terminated[name]),
+                # Who has left without a word was cut off
+                bool(truncated[name]) or not (terminated[name] or name in still_there),
+                {key: float(value) for key, value in metrics.items()},
             )
-            for seat in actions
-        }
-
-    def is_over(self, game: int) -> bool:
-        """Whether nobody is in the game any more."""
-        return not self.games[game].agents
+            _check_finite(steps[seat].observation, steps[seat].reward)
+        return steps
 
     def close(self) -> None:
         """Frees all games."""
@@ -193,3 +199,11 @@ class Table:
 
     def _shown(self, observation: Any) -> dict[str, np.ndarray]:
         return shown_parts(self._parts, observation)
+
+
+def _check_finite(observation: Mapping[str, np.ndarray], reward: float = 0.0) -> None:
+    if not math.isfinite(reward):
+        raise NotFiniteError(f"returned the reward {reward}")
+    for key, values in observation.items():
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")

@@ -11,7 +11,7 @@ import gymnasium
 
 from ver.collect.collector import Collector
 from ver.config import TrainerConfig
-from ver.errors import UserError
+from ver.errors import UserError, WorkerCrashError
 from ver.league.arena import Arena, Player, player_config
 from ver.league.games import MakeGame, Table
 from ver.logs import Logs
@@ -167,11 +167,15 @@ class League:
                 if number not in learning or next(turns[number], _OVER) is _OVER:
                     learning.discard(number)
                     players[number].begin(0)  # it goes on playing
+                    players[number].episodes.clear()
             if not learning:
                 return
             if not self.arena.players:
                 self.arena.open(players, self.trainers[0].environment_seed)
-            full = self.arena.advance(keep_going)
+            try:
+                full = self.arena.advance(keep_going)
+            except WorkerCrashError as error:
+                turns[min(learning)].throw(error)  # which tells of it
             if not full:
                 return
 
@@ -192,10 +196,11 @@ def check_league(config: TrainerConfig, policies: int, snapshot_every: int) -> N
         "collect.num_inference_workers": (collect.num_inference_workers, 1),
         "distributed.preemption": (config.distributed.preemption, "none"),
         "deterministic": (config.deterministic, False),
+        "tracker": (config.tracker, "none"),
     }
     for name, (found, only) in wanted.items():
         if found != only:
             raise UserError(
-                f"{name}={str(found).lower()}: a league collects in one process, and begins new episodes when "
-                f"it goes on; set it to {str(only).lower()}"
+                f"{name}={str(found).lower()} cannot be had in a league, which is one process and begins "
+                f"new episodes when it goes on; set it to {str(only).lower()}"
             )

@@ -13,11 +13,13 @@ from interrupts.command_line import OneLineParser, output_file
 from ver.checkpoint import load_policy, write_atomically
 from ver.errors import UserError
 from ver.league.games import Table, game_maker
+from ver.league.league import MOST as LARGEST_LEAGUE
 from ver.league.league import SNAPSHOTS
 from ver.league.ratings import elo, play_all
 from ver.train import POLICY
 
 MOST = 10**5  # games of a pair
+GAMES = 16  # side by side
 
 
 def kept_policies(run: Path) -> list[Path]:
@@ -27,9 +29,9 @@ def kept_policies(run: Path) -> list[Path]:
         UserError: There is none.
     """
     found: list[Path] = []
-    for folder in sorted(run.glob("policy_*")):
-        found += sorted((folder / SNAPSHOTS).glob("*.safetensors"))
-        found += [folder / POLICY] if (folder / POLICY).is_file() else []
+    folders = [run / f"policy_{number}" for number in range(LARGEST_LEAGUE)]
+    for folder in (each for each in folders if (each / POLICY).is_file()):
+        found += [*sorted((folder / SNAPSHOTS).glob("*.safetensors")), folder / POLICY]
     if not found:
         raise UserError(f"{run} is no league's run directory: it has no policy_0/{POLICY}")
     return found
@@ -48,10 +50,22 @@ def main(arguments: Sequence[str]) -> int:
     if not 0 <= options.seed < 2**31:
         raise UserError(f"--seed must be from 0 to {2**31 - 1}, found {options.seed}")
     files = kept_policies(options.run)
-    policies = [load_policy(file) for file in files]
+    players = {file: load_policy(file) for file in files}
+    # The last snapshot may be what the policy is now
+    newest = {file.parent: players[file].metadata["steps"] for file in files if file.name == POLICY}
+    files = [
+        f
+        for f in files
+        if f.name == POLICY or players[f].metadata["steps"] < newest[f.parent.parent]
+    ]
+    policies = [players[file] for file in files]
     about = policies[0].metadata
-    table = Table(game_maker(about["game"], about["arguments"]), min(16, options.games))
-    rounds = -(-options.games // table.count)
+    if "game" not in about:
+        raise UserError(
+            f"{files[0]} names no game: train with python -m ver league, or name it in metadata"
+        )
+    table = Table(game_maker(about["game"], about["arguments"]), min(GAMES, -(-options.games // 2)))
+    rounds = 2 * -(-options.games // (2 * table.count))  # as many on the one side as on the other
     scores = play_all(table, policies, rounds, options.seed)
     rows = [
         {

@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 
 from tests.helpers.coin_race import CoinRace
 from tests.helpers.leagues import quick_league
+from ver.errors import WorkerCrashError
 
 
 def test_all_agents_together_win_what_the_others_lose(tmp_path):
@@ -33,3 +35,48 @@ def test_a_game_that_falls_over_is_made_anew(tmp_path):
     assert sum(row["faults/steps_lost"] for row in rows) >= 6
     faults = (tmp_path / "policy_0" / "faults.jsonl").read_text()
     assert "raised OSError: the table fell over" in faults
+
+
+class Moody(CoinRace):
+    """Has something wrong in one reset or step of fifty."""
+
+    def __init__(self, wrong, rng):
+        super().__init__()
+        self.wrong, self.rng = wrong, rng
+
+    def reset(self, seed=None, options=None):
+        shown, infos = super().reset(seed)
+        if self.wrong == "reset" and self.rng.random() < 0.02:
+            shown["red"] = shown["red"] * np.nan
+        return shown, infos
+
+    def step(self, actions):
+        shown, worth, over, late, infos = super().step(actions)
+        if self.wrong == "step" and self.rng.random() < 0.02:
+            worth["blue"] = float("inf")
+        if self.wrong == "ends" and not self.agents:
+            over, late = dict.fromkeys(over, False), dict.fromkeys(late, False)
+        if self.wrong == "agents" and not self.agents:
+            self.agents = list(self.possible_agents)
+        return shown, worth, over, late, infos
+
+
+@pytest.mark.parametrize(
+    ("wrong", "faults"), [("reset", True), ("step", True), ("ends", False), ("agents", False)]
+)
+def test_games_with_something_wrong_do_no_harm(tmp_path, wrong, faults):
+    """NaN when they begin, infinite rewards, agents that leave without a word, or end and stay."""
+    rng = np.random.default_rng(0)
+    rows = quick_league(tmp_path, make=lambda: Moody(wrong, rng)).train()
+    assert [row["steps"] for row in rows] == [512, 512]
+    assert (sum(row["faults/not_finite"] for row in rows) > 0) == faults
+    assert 1.0 <= rows[0]["episode/episode_length"] <= 8.0
+
+
+def test_too_many_faults_end_the_league_and_are_told(tmp_path, capsys):
+    league = quick_league(
+        tmp_path, "collect.max_faults_per_hour=0", make=lambda: CoinRace(falls=lambda: True)
+    )
+    with pytest.raises(WorkerCrashError):
+        league.train()
+    assert "the table fell over" in capsys.readouterr().out

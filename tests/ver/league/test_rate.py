@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.helpers.leagues import GAME, QUICK
+from tests.helpers.leagues import GAME, QUICK, quick_league
 from ver.__main__ import main
 from ver.errors import UserError
 
@@ -17,11 +17,17 @@ def test_policies_are_kept_and_rated(tmp_path, capsys):
     capsys.readouterr()
     assert main(["rate", str(run), "--games", "16", "--json", str(path)]) == 0
     result = json.loads(path.read_text())
-    assert [row["steps"] for row in result["players"]] == [512, 1024, 1024] * 2
+    assert [row["steps"] for row in result["players"]] == [512, 1024] * 2
     assert result["players"][0]["elo"] == 0.0
     scores = np.array(result["scores"])
-    np.testing.assert_array_equal(scores + scores.T, 16.0 * (1.0 - np.eye(6)))
+    np.testing.assert_array_equal(scores + scores.T, 16.0 * (1.0 - np.eye(4)))
     assert "policy_1/policy.safetensors" in capsys.readouterr().out
+
+
+def test_a_league_that_names_no_game_is_told(tmp_path):
+    quick_league(tmp_path, "total_steps=64").train()
+    with pytest.raises(UserError, match="names no game: train with python -m ver league"):
+        main(["rate", str(tmp_path)])
 
 
 def test_no_leagues_run_is_told(tmp_path):
@@ -38,5 +44,5 @@ def test_later_policies_beat_earlier_ones(tmp_path, seed):
     assert main(["league", GAME, *words]) == 0
     assert main(["rate", str(tmp_path), "--games", "160", "--json", str(path)]) == 0
     rows = json.loads(path.read_text())["players"]
-    for own in (rows[:5], rows[5:]):
+    for own in (rows[:4], rows[4:]):
         assert own[-1]["elo"] > own[0]["elo"]

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import DivergedError, NotFiniteError
+from ver.collect.environment_worker import DivergedError, NotFiniteError, told_fault
 from ver.collect.episode_order import EpisodeOrder, is_first_try, newest_told
 from ver.collect.faults import Fault
 from ver.collect.in_flight import (
@@ -245,10 +245,7 @@ class BatchedCollector(Collector):
 
     def _lose(self, error: Exception) -> None:
         """Makes all worlds anew, as the results of their actions will never be known."""
-        line, detail = describe_error(error)
-        kind, what = "raised", f"raised {line}"
-        if isinstance(error, NotFiniteError | DivergedError):
-            kind, what = error.kind, str(error)
+        kind, what, detail = told_fault(error)
         what = f"the vectorised environment {what}"
         self.faults.record(Fault(kind, what, self.buffer.num_environments, detail))
         with suppress(Exception):

@@ -120,6 +120,7 @@ class PPOConfig:
     normalise_advantages: bool = True  # zero mean, unit deviation within a mini-batch
     max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
     adam_epsilon: float = 1e-5  # denominator guard of Adam and Lamb
+    adam_beta1: float = 0.9  # how much of the mean gradient of before Adam and Lamb keep
     # A free log standard deviation of the actions is kept under a bound that falls linearly to this
     # at the end, from network.initial_log_std: the policy ends near the mean actions that it is
     # used with. None: no bound

@@ -89,12 +89,12 @@ def make_optimiser(
     Raises:
         UserError: If there is no such optimiser.
     """
-    rate, eps = config.learning_rate, config.adam_epsilon
+    rate, eps, betas = config.learning_rate, config.adam_epsilon, (config.adam_beta1, 0.999)
     if config.optimizer == "adam":
-        return torch.optim.Adam(parameters, lr=rate, eps=eps)
+        return torch.optim.Adam(parameters, rate, betas, eps)
     if config.optimizer == "lamb":
         decay, rho = config.lamb_weight_decay, config.lamb_rho
-        return Lamb(parameters, lr=rate, eps=eps, weight_decay=decay, rho=rho)
+        return Lamb(parameters, rate, betas, eps, decay, rho)
     raise UserError(f"Unknown ppo.optimizer '{config.optimizer}'; valid: adam, lamb.")
 
 

@@ -59,6 +59,7 @@ NUMBERS: dict[str, Range] = {
     "ppo.gae_lambda": SHARE,
     "ppo.max_gradient_norm": NOT_NEGATIVE,
     "ppo.adam_epsilon": POSITIVE,
+    "ppo.adam_beta1": Range(0, 0.9999),
     "ppo.final_log_std": SPREAD,
     "ppo.max_importance_weight": POSITIVE,
     "ppo.max_sequence_length": COUNT_OR_NONE,

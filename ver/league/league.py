@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,16 +10,19 @@ from typing import Any
 
 import gymnasium
 
+from ver.checkpoint import load_training, save_training
 from ver.collect.collector import Collector
-from ver.config import TrainerConfig
+from ver.config import TrainerConfig, config_to_dict
 from ver.errors import UserError, WorkerCrashError
 from ver.league.arena import Arena, Player, player_config
+from ver.league.evolution import Evolution, EvolutionConfig, Genome
 from ver.league.games import MakeGame, Table
 from ver.logs import Logs
 from ver.stop_signals import StopSignals
 from ver.trainer import Trainer
 
 MOST = 64  # policies
+ADOPTED = "adopt.safetensors"  # in a policy's run: what it takes over next
 SNAPSHOTS = "snapshots"  # folder of a policy's run: what it was like at times
 
 
@@ -34,6 +38,7 @@ class PlayerTrainer(Trainer):
 
     Attributes:
         player: What collects for it.
+        genome: Those of its settings that mutate, where the league evolves.
     """
 
     def __init__(
@@ -44,17 +49,39 @@ class PlayerTrainer(Trainer):
         run_directory: Path,
         metadata: dict[str, Any] | None,
     ):
-        super().__init__(config, _SpacesOf(table), run_directory, metadata, _keep_snapshot)
+        super().__init__(config, _SpacesOf(table), run_directory, metadata, _after_rollout)
         if self.group.size > 1:
             raise UserError("a league trains in one process: start it without torchrun")
         self.snapshot_every = snapshot_every
         self.among = run_directory.name
+        self.apply(Genome.of(config.ppo))
 
     def sit(self) -> Player:
         """Makes the player anew."""
         seed = self._choose_environment_seed()
         self.player = Player(self.config, self.make_env, self.policy, seed)
         return self.player
+
+    def apply(self, genome: Genome) -> None:
+        """Goes on with other settings; an entropy coefficient that is learned stays as it is."""
+        self.genome, self.config = genome, genome.put_into(self.config)
+        self.ppo.config, self.ppo.entropy.config = self.config.ppo, self.config.ppo.entropy
+        for group in self.ppo.optimizer.param_groups:
+            group["betas"] = (genome.adam_beta1, group["betas"][1])
+
+    def hand_over(self, to: Path) -> None:
+        """Writes what another policy takes over: weights, and what the optimiser knows."""
+        config = config_to_dict(self.config)
+        save_training(to, self.policy, self.ppo.state(), {}, config, self.metadata)
+
+    def take_over(self) -> None:
+        """Takes over what another policy has handed over, if one has."""
+        path = self.run_directory / ADOPTED
+        if path.is_file():
+            tensors, _ = load_training(path, self.policy, self.metadata)
+            self.ppo.load_state(tensors, str(path))
+            self.apply(self.genome)  # the optimiser's may have come along
+            path.unlink()
 
     def _make_collector(self, logs: Logs) -> Collector:
         self.boundary = {}  # episodes begin anew
@@ -63,10 +90,11 @@ class PlayerTrainer(Trainer):
         return self.player
 
 
-def _keep_snapshot(trainer: Trainer, row: dict[str, float]) -> None:
-    """Keeps the policy as it is, where it is time."""
+def _after_rollout(trainer: Trainer, row: dict[str, float]) -> None:
+    """Keeps the policy as it is, where it is time, and takes over another's weights, where it shall."""
     del row
     assert isinstance(trainer, PlayerTrainer)
+    trainer.take_over()
     every = trainer.snapshot_every
     if every and trainer.steps // every > (trainer.steps - trainer.rollout_steps) // every:
         folder = trainer.run_directory / SNAPSHOTS
@@ -102,9 +130,11 @@ class League:
         policies: How many.
         snapshot_every: Steps after which each policy is kept as it is by then; 0: never.
         metadata: JSON-able values kept in every policy.
+        evolve: When and by what the worst policies take over from the best; never, by default.
 
     Attributes:
         trainers: Of the policies.
+        evolution: What has become of them.
         interrupted: Whether a signal ended the last `train()`.
 
     Raises:
@@ -119,10 +149,12 @@ class League:
         policies: int = 2,
         snapshot_every: int = 0,
         metadata: dict[str, Any] | None = None,
+        evolve: EvolutionConfig | None = None,
     ):
-        check_league(config, policies, snapshot_every)
+        self._evolve = evolve or EvolutionConfig()
+        check_league(config, policies, snapshot_every, self._evolve)
         self.arena = Arena(Table(make_game, config.collect.num_environments))
-        self.interrupted = False
+        self.interrupted, self._seed = False, config.seed
         self.trainers = [
             PlayerTrainer(
                 self.arena.table,
@@ -133,6 +165,9 @@ class League:
             )
             for number in range(policies)
         ]
+        self.evolution = Evolution.begin(Path(run_directory), config.ppo, policies)
+        for trainer, genome in zip(self.trainers, self.evolution.genomes, strict=True):
+            trainer.apply(genome)
 
     @property
     def steps(self) -> int:
@@ -146,6 +181,8 @@ class League:
             The last logged row of each policy.
         """
         if self.steps < self.trainers[0].config.total_steps:
+            for trainer in self.trainers:
+                trainer.take_over()  # before it was stopped it did not come to that
             players = [trainer.sit() for trainer in self.trainers]
             with StopSignals() as signals, ExitStack() as stack:
                 stack.callback(self.arena.close)
@@ -170,6 +207,7 @@ class League:
                     players[number].episodes.clear()
             if not learning:
                 return
+            self._change()
             if not self.arena.players:
                 self.arena.open(players, self.trainers[0].environment_seed)
             try:
@@ -179,16 +217,36 @@ class League:
             if not full:
                 return
 
+    def _change(self) -> None:
+        """Lets the policies evolve, where it is time."""
+        evolution, every = self.evolution, self._evolve.every
+        if not every or self.steps < (evolution.rounds + 1) * every:
+            return
+        scores = [each.progress.episode_mean(self._evolve.metric) for each in self.trainers]
+        parents = evolution.change(self._evolve, scores, self._seed)
+        for number, parent in enumerate(parents):
+            child = self.trainers[number]
+            child.apply(evolution.genomes[number])
+            if parent != number:
+                self.trainers[parent].hand_over(child.run_directory / ADOPTED)
+
 
 _OVER = object()
 
 
-def check_league(config: TrainerConfig, policies: int, snapshot_every: int) -> None:
+def check_league(
+    config: TrainerConfig, policies: int, snapshot_every: int, evolve: EvolutionConfig
+) -> None:
     """Raises a UserError that names the first setting that makes no sense in a league."""
     if not 1 <= policies <= MOST:
         raise UserError(f"policies must be from 1 to {MOST}, found {policies}")
-    if snapshot_every < 0:
-        raise UserError(f"snapshot_every must not be negative, found {snapshot_every}")
+    for name, value in (("snapshot_every", snapshot_every), ("evolve.every", evolve.every)):
+        if value < 0:
+            raise UserError(f"{name} must not be negative, found {value}")
+    if not 0.0 <= evolve.least_gap < math.inf:
+        raise UserError(f"evolve.least_gap must be at least 0, found {evolve.least_gap}")
+    if evolve.every and policies == 1:
+        raise UserError(f"evolve.every={evolve.every} needs two policies or more, found policies=1")
     collect = config.collect
     wanted = {
         "collect.overlap": (collect.overlap, False),

@@ -1,20 +1,22 @@
 """`python -m ver league GAME [key=value ...]`: several policies learn a game of several agents.
 
 GAME is a module with a function parallel_env, as PettingZoo's are, or MODULE:FUNCTION. Settings are
-those of `python -m ver train`; besides, `policies=2` (one plays itself) and `snapshot_every=STEPS`,
-after which each policy is kept as it is by then. The same command goes on with a league that was
-interrupted. `python -m ver rate RUN` lets all that was kept play one another.
+those of `python -m ver train`; besides, `policies=2` (one plays itself), `snapshot_every=STEPS`, after
+which each policy is kept as it is by then, and `evolve.every=STEPS`, after which the worst take over from
+the best. The same command goes on with a league that was interrupted. `python -m ver rate RUN` lets all
+that was kept play one another.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from interrupts import INTERRUPTED
 from interrupts.command_line import OneLineParser
 from ver.config import merge_config
+from ver.league.evolution import EvolutionConfig
 from ver.league.games import game_maker
 from ver.league.league import League
 from ver.train import TrainSettings, checked_folder
@@ -26,6 +28,7 @@ class LeagueSettings(TrainSettings):
 
     policies: int = 2  # that learn at once
     snapshot_every: int = 0  # steps after which each policy is kept as it is by then; 0: never
+    evolve: EvolutionConfig = field(default_factory=EvolutionConfig)  # who takes over from whom
 
 
 def make_league(name: str, words: Sequence[str] = ()) -> League:
@@ -48,6 +51,7 @@ def make_league(name: str, words: Sequence[str] = ()) -> League:
         settings.policies,
         settings.snapshot_every,
         metadata,
+        settings.evolve,
     )
 
 

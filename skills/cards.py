@@ -17,7 +17,7 @@ from skills.command import run_command
 from skills.figures import load_ledger
 from skills.names import names_of
 from skills.provenance import ROOT, checksum
-from skills.recipe import recipe_of
+from skills.recipe import differences, trained_stages
 from skills.registry import built_in, shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.train import config_of, load_stages
@@ -180,14 +180,20 @@ def _settings_table(head: str, settings: Sequence[Setting]) -> list[str]:
 
 
 def _of_this_recipe(name: str) -> str:
-    """Tell whether the shipped policy was trained by today's recipe."""
+    """Tell whether the shipped policy was trained by today's recipe, or by its first stages."""
     path = shipped_policy(name, CHECKPOINTS)
     if not path.is_file():
         return "No policy is shipped."
-    made = load_policy(path).metadata.get("recipe") or {}
-    if made.get("sha256") == recipe_of(load_stages(name))["sha256"]:
-        return "The shipped policy was trained by it."
-    return "The shipped policy is older than this recipe."
+    policy = load_policy(path)
+    trained = (policy.metadata.get("recipe") or {}).get("stages", [])
+    parts = load_stages(name)
+    stages = dict(zip(trained_stages(parts[0]), parts, strict=True))
+    if not trained or trained != list(stages)[: len(trained)]:
+        return "The shipped policy is older than this recipe."
+    others = differences(policy.config, policy.metadata, stages[trained[-1]])
+    if others:
+        return f"The shipped policy was trained by another one: {', '.join(others)} were not so."
+    return f"The shipped policy was trained by it, up to stage `{trained[-1]}`."
 
 
 def card(name: str, ledger: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -17,6 +17,13 @@ from rearrange.errors import UserError
 RESERVED = ("checkpoints", "tensorboard")  # folders of a run directory
 # Settings that do not change what is learned
 OF_A_RUN = ("run", "since", "until", "live", "validate_every", "validation_episodes", "bars")
+OF_A_MACHINE = (  # likewise, within chance
+    *("starts.paths", "split", "trainer.system", "trainer.seed", "trainer.deterministic"),
+    *("trainer.device", "trainer.learner_threads", "trainer.inference_threads", "trainer.resume"),
+    *("trainer.checkpoint_interval_s", "trainer.keep_checkpoints", "trainer.log_interval_s"),
+    *("trainer.episode_window", "trainer.start_from", "trainer.tensorboard", "trainer.tracker"),
+    *("trainer.project", "trainer.collect.environments_per_worker"),
+)
 QUICK, FULL = BUDGETS = ("quick", "full")
 
 
@@ -121,6 +128,37 @@ def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
     text = json.dumps([_what_is_learned(asdict(part)) for part in parts], sort_keys=True)
     names = trained_stages(parts[0]) if parts else []
     return {"stages": names, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def differences(config: Mapping[str, Any], metadata: Mapping[str, Any], stage: Any) -> list[str]:
+    """Name the settings in which a policy was trained otherwise than a stage says.
+
+    Who collects, on how many threads, from which files of starts and what is written meanwhile does not count. What a
+    policy's file is too old to tell does not either.
+
+    Args:
+        config: Of the trainer, as the policy's file has it.
+        metadata: Of the environments, likewise.
+        stage: The settings of the stage, resolved.
+
+    Returns:
+        Dotted keys.
+    """
+    wanted = asdict(stage)
+    found = {"trainer": config, **metadata}
+    return sorted(_differing(found, wanted, ""))
+
+
+def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for key in found.keys() & wanted.keys():
+        dotted = f"{prefix}{key}"
+        if dotted in OF_A_RUN or dotted in OF_A_MACHINE:
+            continue
+        one, other = found[key], wanted[key]
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from _differing(one, other, f"{dotted}.")
+        elif json.dumps(one) != json.dumps(other):
+            yield dotted
 
 
 def _what_is_learned(settings: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 """The pages of the skills are what code, configs and results say."""
 
+from dataclasses import asdict
+from types import SimpleNamespace
+
 from skills import cards
 from skills.cards import Setting, about, settings_of
 from skills.provenance import ROOT
 from skills.registry import built_in
+from skills.train import load_stages
 
 CONFIG = """\
 # Skill: what differs from configs/skill.yaml. Two stages
@@ -92,3 +96,20 @@ def test_the_curve_of_a_training_is_shown_where_there_is_one(tmp_path, monkeypat
     (tmp_path / cards.FOLDER).mkdir(parents=True)
     (tmp_path / cards.FOLDER / "pick.png").touch()
     assert cards._curve("pick").endswith("(pick.png)")
+
+
+def test_a_card_tells_how_far_the_shipped_policy_is_of_its_recipe(monkeypatch):
+    parts = load_stages("open_cab")
+
+    def told(stages, **changes):
+        settings = asdict(parts[-1]) | {"recipe": {"stages": stages}} | changes
+        policy = SimpleNamespace(config=settings.pop("trainer"), metadata=settings)
+        monkeypatch.setattr(cards, "load_policy", lambda path: policy)
+        return cards._of_this_recipe("open_cab")
+
+    names = ["shown", "alone", "stops_end"]
+    assert told(names) == "The shipped policy was trained by it, up to stage `stops_end`."
+    assert told(["alone"]) == "The shipped policy is older than this recipe."
+    assert told([]) == "The shipped policy is older than this recipe."
+    other = told(names, camera_size=128)
+    assert other == "The shipped policy was trained by another one: camera_size were not so."

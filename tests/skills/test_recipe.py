@@ -1,6 +1,7 @@
 """Trainings in stages."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from safetensors.torch import load_file
@@ -8,7 +9,7 @@ from safetensors.torch import load_file
 from nav import env as nav_env
 from rearrange.errors import UserError
 from skills import plot, train
-from skills.recipe import Stage, recipe_of
+from skills.recipe import Stage, differences, recipe_of
 from tests.helpers.small_runs import TINY_NAVIGATION
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
@@ -140,3 +141,18 @@ def test_stages_are_trained_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "policy.json").read_text())["metadata"]["steps"] == 64
     assert "from the weights" not in capsys.readouterr().err
     assert before <= (tmp_path / "policy.safetensors").stat().st_mtime_ns
+
+
+def test_a_policys_file_tells_how_it_was_trained_otherwise():
+    stage = train.load_stages("open_cab")[-1]
+    settings = asdict(stage)
+    config, metadata = settings.pop("trainer"), settings
+    assert differences(config, metadata, stage) == []
+    # What does not count, and what a file is too old to tell
+    config["seed"], config["system"], config["learner_threads"] = 9, "batched", 7
+    metadata["starts"] = metadata["starts"] | {"paths": ["elsewhere"]}
+    del config["ppo"]["adam_beta1"]
+    assert differences(config, metadata, stage) == []
+    config["ppo"]["entropy"]["initial"] = 0.5
+    metadata["task"] = metadata["task"] | {"slack": 7.0}
+    assert differences(config, metadata, stage) == ["task.slack", "trainer.ppo.entropy.initial"]

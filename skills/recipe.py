@@ -133,8 +133,8 @@ def recipe_of(parts: Sequence[Any]) -> dict[str, Any]:
 def differences(config: Mapping[str, Any], metadata: Mapping[str, Any], stage: Any) -> list[str]:
     """Name the settings in which a policy was trained otherwise than a stage says.
 
-    Who collects, on how many threads, from which files of starts and what is written meanwhile does not count. What a
-    policy's file is too old to tell does not either.
+    Who collects, on how many threads, from which files of starts and what is written meanwhile does not
+    count. What a policy's file is too old to tell does not either.
 
     Args:
         config: Of the trainer, as the policy's file has it.

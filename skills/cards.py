@@ -192,7 +192,9 @@ def _of_this_recipe(name: str) -> str:
         return "The shipped policy is older than this recipe."
     others = differences(policy.config, policy.metadata, stages[trained[-1]])
     if others:
-        return f"The shipped policy was trained by another one, which differs in {', '.join(others)}."
+        return (
+            f"The shipped policy was trained by another one, which differs in {', '.join(others)}."
+        )
     return f"The shipped policy was trained by it, up to stage `{trained[-1]}`."
 
 

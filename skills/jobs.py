@@ -90,7 +90,7 @@ class Progress:
         return found
 
     def _turn(self, name: str) -> int:
-        """When a job last ended well, as a number that grows; 0: never."""
+        """Number, growing with time, of the last good end of a job; 0: there was none."""
         return self.entries.get(name, {}).get("turn", 0)
 
     def note(self, job: Job, status: str, seconds: float = 0.0) -> None:
@@ -133,7 +133,7 @@ class RunningJob:
 
     @property
     def line(self) -> str:
-        """Where it stands."""
+        """Line that tells how far it is."""
         return f"{self.label} {_clock(time.monotonic() - self.begin)} {last_line(self.log)}"
 
     def tell(self) -> None:

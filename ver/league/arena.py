@@ -34,7 +34,7 @@ from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATE
 
 @dataclass
 class Seat:
-    """What is under way at a seat.
+    """State of a seat.
 
     Attributes:
         player: Number of the policy that plays there.

@@ -26,7 +26,7 @@ LARGEST_BETA = 0.9999
 
 @dataclass
 class EvolutionConfig:
-    """When and by what a league's policies evolve."""
+    """Settings of the evolution of a league's policies."""
 
     every: int = 0  # steps of each policy between two changes; 0: they never change
     metric: str = "episode_return"  # whose mean over the last episodes is a policy's score
@@ -69,7 +69,7 @@ class Genome:
 
 @dataclass
 class Evolution:
-    """What has become of the policies of a league.
+    """History of the policies of a league.
 
     Attributes:
         path: Where it is kept.

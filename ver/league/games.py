@@ -42,11 +42,11 @@ class Game(Protocol):
         ...
 
     def observation_space(self, agent: Any) -> spaces.Space:
-        """What an agent sees."""
+        """Space of what an agent sees."""
         ...
 
     def action_space(self, agent: Any) -> spaces.Space:
-        """What it can do."""
+        """Space of what it can do."""
         ...
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ MakeGame = Callable[[], Game]
 
 
 def game_maker(name: str, arguments: Mapping[str, Any]) -> MakeGame:
-    """What makes a game that is named `package.module`, which has `parallel_env`, or `package.module:function`.
+    """Finds what makes a game: `package.module`, which has `parallel_env`, or `package.module:function`.
 
     Raises:
         UserError: There is no such thing.
@@ -79,7 +79,7 @@ def game_maker(name: str, arguments: Mapping[str, Any]) -> MakeGame:
 
 @dataclass
 class SeatStep:
-    """What a step has brought to one seat.
+    """Results of a step for one seat.
 
     Attributes:
         reward: Of the step.
@@ -97,7 +97,7 @@ class SeatStep:
 
     @property
     def ended(self) -> bool:
-        """Whether this was the agent's last step."""
+        """Tells if this was the agent's last step."""
         return self.terminated or self.truncated
 
 

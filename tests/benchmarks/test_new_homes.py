@@ -24,7 +24,7 @@ def test_pairs_are_run_in_turn_and_their_ratio_is_told(monkeypatch, tmp_path, ca
 @pytest.mark.parametrize("kind", [new_homes.NEW, new_homes.SAME])
 def test_a_training_has_a_rate(monkeypatch, kind):
     monkeypatch.setattr(new_homes, "ENVIRONMENTS", 2)
-    assert new_homes.rate("open_fridge", kind, 1, 0.1) > 1.0
+    assert new_homes.rate("pick", kind, 1, 0.1) > 1.0
 
 
 def test_bad_arguments_are_one_line(capsys):

@@ -5,6 +5,7 @@ from gymnasium import spaces
 
 CELLS = 12
 AGENTS = ["red", "blue"]
+SEEN, DONE = spaces.Box(-1.0, 1.0, (4,), np.float32), spaces.Discrete(3)
 
 
 class CoinRace:
@@ -19,10 +20,10 @@ class CoinRace:
         self.limit, self.falls, self.agents = limit, falls, []
 
     def observation_space(self, agent):
-        return spaces.Box(-1.0, 1.0, (4,), np.float32)
+        return SEEN
 
     def action_space(self, agent):
-        return spaces.Discrete(3)
+        return DONE
 
     def reset(self, seed=None, options=None):
         rng = np.random.default_rng(seed)

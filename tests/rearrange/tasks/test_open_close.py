@@ -334,3 +334,33 @@ def test_sampled_starts_are_before_the_handle(name):
             x, y = in_frame(apartment.frames["fridge"], episode.base_pose)
             assert 0.833 <= x <= 1.25
             assert abs(y) <= 0.6
+
+
+@pytest.mark.usefixtures("one_variation")
+@pytest.mark.parametrize("name", IDS)
+def test_arrived_starts_are_where_navigate_may_have_ended(name):
+    kind = TASKS[name][0]
+    rng, task = np.random.default_rng(1), kind(kind.config_type(arrived_share=1.0))
+    away, off = [], []
+    for _ in range(60):
+        episode = task.sample_episode("val", rng)
+        (target,) = episode.targets
+        dx, dy = np.subtract(target.start[:2], episode.base_pose[:2])
+        away.append(math.hypot(dx, dy))
+        off.append(math.remainder(math.atan2(dy, dx) - episode.base_pose[2], 2 * math.pi))
+        _, grid = load_layout(episode.layout, 0)
+        assert grid.on_island(*episode.base_pose[:2])
+        low, high = task.config.start_joint_low, task.config.start_joint_high
+        assert low <= episode.articulated[task.parts[0].name] <= high
+    assert max(away) <= 1.5
+    assert max(away) - min(away) > 0.3
+    assert 0.08 < np.std(off) < 0.2
+
+
+@pytest.mark.usefixtures("one_variation")
+def test_no_arrived_starts_leave_sampled_ones_as_they_were():
+    """A share of 0 draws no random number: the same seeds give the episodes of before."""
+    asked, plain = OpenCab(OpenCab.config_type(arrived_share=0.0)), OpenCab()
+    one = asked.sample_episode("val", np.random.default_rng(4))
+    two = plain.sample_episode("val", np.random.default_rng(4))
+    assert one == two

@@ -41,7 +41,7 @@ from planner.report import (
     without_records,
 )
 from planner.search import OWN_ENGINE, PlanningError, engine_names
-from rearrange.caching import is_first_start
+from rearrange.caching import first_start
 from rearrange.command_line import (
     INTERRUPTED,
     OneLineParser,
@@ -298,10 +298,9 @@ def _run(
 ) -> list[EpisodeRecord]:
     records = [] if journal is None else list(journal.records.values())
     there = f"; {len(records)} are there already" if records else ""
-    compiles = "; this first run compiles for about a minute" if is_first_start() else ""
     print(
         f"{settings.task}: {counted(settings.episodes, f'{settings.split} episode')} in "
-        f"{workers} process{'es' * (workers != 1)}{there}{compiles}",
+        f"{workers} process{'es' * (workers != 1)}{there}{first_start()}",
         flush=True,
     )
     done = {record.index for record in records}

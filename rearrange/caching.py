@@ -19,7 +19,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 LOCK_FILE = "numba.lock"  # beside the compiled kernels
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, enum.Enum, np.generic, np.dtype)
 _FINGERPRINTS: dict[FunctionType, str] = {}
-_FOLDERS: set[str] = set()  # of compiled kernels
+_INDICES: list[Path] = []  # files that kernels have once something has called them
+FEW = 0.1  # share of kernels: looking at a home, say, calls some of them
 _DTYPES: dict[np.dtype, np.dtype] = {}
 
 
@@ -49,8 +50,9 @@ def cached_njit(signature: Any = None, **options: Any) -> Any:
         _share(dispatcher._cache._cache_file)
         # The name tells all; numba's own key of a kernel in a closure differs from process to process
         dispatcher._cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple())
-        _FOLDERS.add(dispatcher._cache.cache_path)
-        if signature is not None:
+        if signature is None:
+            _INDICES.append(Path(dispatcher._cache._cache_file._index_path))
+        else:
             dispatcher.compile(signature)
             dispatcher.disable_compile()
         return cast(Function, dispatcher)
@@ -68,9 +70,10 @@ def one_dtype(fields: Any, align: bool = True) -> np.dtype:
     return _DTYPES.setdefault(kind, kind)
 
 
-def is_first_start() -> bool:
-    """Whether no kernel has been compiled here yet: this process will be busy with that for a while."""
-    return not any(next(Path(folder).glob("*.nbi"), None) for folder in _FOLDERS)
+def first_start() -> str:
+    """The end of a line that says what takes so long where hardly any kernel has been compiled yet, or ""."""
+    compiled = sum(path.is_file() for path in _INDICES)
+    return "; this first start compiles for some minutes" if compiled < FEW * len(_INDICES) else ""
 
 
 def _share(cache_file: Any) -> None:

@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from rearrange.caching import first_start
 from rearrange.episodes import EpisodeSet, shown
 from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
@@ -337,7 +338,7 @@ def main(arguments: Sequence[str]) -> int:
         checkpoints=[path] * (learned and not untrained),
     )  # fmt: skip
     options.file, line = find_file(options)
-    print(line, flush=True)
+    print(f"{line}{first_start()}", flush=True)
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         tempfile.TemporaryDirectory() as folder,

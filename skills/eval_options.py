@@ -149,11 +149,11 @@ def _parser() -> OneLineParser:
     parser.add_argument(
         "--checkpoint", default="", help=f"policy file; '{UNTRAINED}': random weights"
     )
-    parser.add_argument("--episodes", type=int, default=200)
+    parser.add_argument("--episodes", type=int, default=200, metavar="N", help="how many (200)")
     add_homes(parser)
     parser.set_defaults(homes=None)
     parser.add_argument("--robot", default="", metavar="NAME", help="who acts without a policy")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of episodes and actions (0)")
     parser.add_argument(
         "--dataset",
         help="episode file, ours or habitat-lab's, or 'sampled'; default: data/episodes/ where it holds "
@@ -169,7 +169,12 @@ def _parser() -> OneLineParser:
     parser.add_argument(
         "--scenes", default=SCENES, help="folder of the scenes (.glb), or one of them"
     )
-    parser.add_argument("--actions", choices=("sampled", "mean"), default="sampled")
+    parser.add_argument(
+        "--actions",
+        choices=("sampled", "mean"),
+        default="sampled",
+        help="sampled, as in training (default), or the mean, as in films and published figures",
+    )
     parser.add_argument(
         "--images",
         choices=(OWN, SWAPPED, BLIND),

@@ -17,8 +17,8 @@ from rearrange.errors import UserError
 
 MARKER = re.compile(r"<!--=(?P<source>[^<>]+?)-->(?P<text>.*?)<!--/-->")
 _SOURCE = re.compile(
-    r"(?P<path>[^|/]+)(?:\s/\s(?P<divisor>[^|/]+))?"
-    r"(?:\|(?:(?P<operator>[*/])(?P<factor>\d+(?:\.\d+)?))? ?(?P<format>,?(?:\.\d+)?[df%]?))?"
+    r"(?P<path>[^;/]+)(?:\s/\s(?P<divisor>[^;/]+))?"
+    r"(?:;(?:(?P<operator>[*/])(?P<factor>\d+(?:\.\d+)?))? ?(?P<format>,?(?:\.\d+)?[df%]?))?"
 )
 _FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
@@ -83,14 +83,14 @@ def look_up(ledger: Mapping[str, Any], path: str) -> Any:
 
 
 def render(ledger: Mapping[str, Any], source: str) -> str:
-    """The text of a marker's source, `PATH`, `PATH / PATH` or either with `|[*N or /N ]FORMAT` after it.
+    """The text of a marker's source, `PATH`, `PATH / PATH` or either with `;[*N or /N ]FORMAT` after it.
 
     Raises:
         UserError: The source is malformed, or not in the ledger, or no figure.
     """
     match = _SOURCE.fullmatch(source)
     if match is None:
-        raise UserError(f"'{source}' is no source: write FILE.PATH, perhaps with |FORMAT")
+        raise UserError(f"'{source}' is no source: write FILE.PATH, perhaps with ;FORMAT")
     value = look_up(ledger, match["path"])
     factor = 1.0
     if match["divisor"]:

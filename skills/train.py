@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rearrange.caching import is_first_start
+from rearrange.caching import first_start
 from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
@@ -229,14 +229,15 @@ def _train(
     beginning = f"from the weights of {source}" if source else "from scratch"
     if trainer.steps:
         beginning = f"resuming at step {trainer.steps:,}"
+        if trainer.steps >= settings.trainer.total_steps:
+            beginning += ", which is all that was asked for (another run=DIRECTORY begins anew)"
     group = trainer.group
     if group.size > 1:
         beginning += f", in {group.size} processes"
         count *= group.size
     if group.main:
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
-        compiles = "; this first start compiles for about a minute" if is_first_start() else ""
-        _say(f"(figures come with every {trainer.rollout_steps:,} steps{compiles})")
+        _say(f"(figures come with every {trainer.rollout_steps:,} steps{first_start()})")
     with closing(Validation(settings, run, _say)) as validation:
         if settings.validate_every:
             trainer.after_update = validation

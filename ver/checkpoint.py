@@ -219,6 +219,8 @@ def read_file(path: str | Path, kinds: tuple[str, ...]) -> tuple[dict[str, Tenso
         CorruptFileError: If it is not whole.
     """
     expected = " or ".join(kinds)
+    if Path(path).is_dir():
+        raise UserError(f"{path} is a folder: name a file in it, such as policy.safetensors.")
     if not Path(path).is_file():
         raise UserError(f"No checkpoint at {path}; expected a {expected} file there.")
     try:

@@ -346,6 +346,9 @@ def _known(name: str, config: DictConfig, prefix: str) -> str:
     """The key that was probably meant, if one is like it, and all that there are."""
     keys = sorted(map(str, config))
     meant = difflib.get_close_matches(name, keys, 1, 0.5)
+    if not meant:  # one level down, where all of the learner's are
+        groups = [str(key) for key in config if isinstance(config._get_node(key), DictConfig)]
+        meant = [f"{key}.{name}" for key in sorted(groups) if name in config[key]]
     question = f": did you mean '{prefix}{meant[0]}'?" if meant else "."
     return f"{question} Valid keys here: {', '.join(prefix + key for key in keys)}."
 

@@ -175,3 +175,21 @@ def test_a_folder_that_nothing_can_be_written_to_is_no_error(tmp_path):
     caching._share(file)
     file.save()
     assert file.crowds == [(1, 0)]
+
+
+def test_the_first_start_says_what_takes_so_long(tmp_path, monkeypatch):
+    """As long as fewer than a tenth of the kernels have been compiled: looking at a home calls some."""
+    paths = [tmp_path / f"{k}.nbi" for k in range(20)]
+    monkeypatch.setattr(caching, "_INDICES", paths)
+    assert "compiles" in caching.first_start()
+    paths[3].touch()
+    assert "compiles" in caching.first_start()
+    paths[4].touch()
+    assert caching.first_start() == ""
+
+
+def test_kernels_that_are_compiled_when_called_are_known():
+    """Their files are where numba puts them: all that has run here counts."""
+    kernels = [path.parent.name for path in caching._INDICES]
+    assert len(kernels) > 20
+    assert set(kernels) == {"__pycache__"} or "NUMBA_CACHE_DIR" in os.environ

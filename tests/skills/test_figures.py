@@ -35,19 +35,19 @@ def findings(text: str) -> list[str]:
     ("source", "text"),
     [
         ("pick.success_at_end", "95.4 [93.2, 96.9]"),
-        ("pick.success_at_end|.0%", "95 [93, 97]"),
-        ("pick.success_at_end.mean|.1%", "95.4 %"),
-        ("pick.spl|.2f", "0.85 [0.83, 0.87]"),
+        ("pick.success_at_end;.0%", "95 [93, 97]"),
+        ("pick.success_at_end.mean;.1%", "95.4 %"),
+        ("pick.spl;.2f", "0.85 [0.83, 0.87]"),
         ("pick.episodes", "2,600"),
         ("pick.steps_per_second", "1,360"),
-        ("pick.steps_per_second|,d", "1,360"),
+        ("pick.steps_per_second;,d", "1,360"),
         ("pick.step_ms", "0.471"),
-        ("pick.step_ms|*1000 .0f", "471"),
-        ("pick.seconds|/60 .0f", "31"),
+        ("pick.step_ms;*1000 .0f", "471"),
+        ("pick.seconds;/60 .0f", "31"),
         ("pick.cpu", "a Xeon"),
-        ("pick.interactions.1.share|.0%", "25 %"),
+        ("pick.interactions.1.share;.0%", "25 %"),
         ("pick.interactions.pick_0.share", "0.5"),
-        ("pick.steps_per_second / other.steps_per_second|.2f", "2.72"),
+        ("pick.steps_per_second / other.steps_per_second;.2f", "2.72"),
     ],
 )
 def test_a_source_is_rendered_by_its_value(source, text):
@@ -64,8 +64,8 @@ def test_a_source_is_rendered_by_its_value(source, text):
         ("pick.episodes.n", "no 'n' in pick.episodes"),
         ("pick.open", "is no number"),
         ("pick.interactions", "is no number"),
-        ("pick.cpu|.1f", "is no number"),
-        ("pick.episodes|x", "is no source"),
+        ("pick.cpu;.1f", "is no number"),
+        ("pick.episodes;x", "is no source"),
         ("pick.episodes / pick.cpu", "pick.cpu is no number"),
     ],
 )
@@ -148,7 +148,7 @@ def test_a_missing_entry_stops_rendering():
         render_page("<!--=dance.n--><!--/-->", LEDGER)
 
 
-@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.sampled_from(["", "|.0%"]))
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.sampled_from(["", ";.0%"]))
 def test_what_is_rendered_is_what_is_checked(mean, low, high, form):
     ledger = {"a": {"b": {"mean": mean, "low": low, "high": high}}}
     page = render_page(f"It has <!--=a.b{form}-->old<!--/--> % of it.", ledger)
@@ -162,7 +162,7 @@ def test_what_is_rendered_is_what_is_checked(mean, low, high, form):
     assert render_page(page, ledger) == page
 
 
-@given(st.text("ab<!-=>/.|% 19\n`", max_size=60))
+@given(st.text("ab<!-=>/.;|% 19\n`", max_size=60))
 def test_any_text_can_be_checked_and_rendering_changes_markers_only(text):
     list(check_page(PAGE, text, LEDGER))
     if "<!--=" not in text:

@@ -65,10 +65,10 @@ class Staged:
 
     bars: list[Bar] = field(
         default_factory=list
-    )  # results that a training has to reach, looked at by benchmarks.bars
+    )  # results to be reached (benchmarks.bars)
     stages: list[Stage] = field(
         default_factory=list
-    )  # parts of the training, one after the other; empty: it has one
+    )  # parts of the training; empty: it has one
     # The first stage to train, with trainer.start_from in the place of those before; empty: all
     since: str = ""
     until: str = ""  # the last stage to train; empty: all

@@ -63,12 +63,8 @@ def as_typed(settings: Mapping[str, Any]) -> list[str]:
 class Staged:
     """Settings that have stages, as those of every training do."""
 
-    bars: list[Bar] = field(
-        default_factory=list
-    )  # results to be reached (benchmarks.bars)
-    stages: list[Stage] = field(
-        default_factory=list
-    )  # parts of the training; empty: it has one
+    bars: list[Bar] = field(default_factory=list)  # results to be reached (benchmarks.bars)
+    stages: list[Stage] = field(default_factory=list)  # parts of the training; empty: it has one
     # The first stage to train, with trainer.start_from in the place of those before; empty: all
     since: str = ""
     until: str = ""  # the last stage to train; empty: all

@@ -355,12 +355,3 @@ def test_arrived_starts_are_where_navigate_may_have_ended(name):
     assert max(away) <= 1.5
     assert max(away) - min(away) > 0.3
     assert 0.08 < np.std(off) < 0.2
-
-
-@pytest.mark.usefixtures("one_variation")
-def test_no_arrived_starts_leave_sampled_ones_as_they_were():
-    """A share of 0 draws no random number: the same seeds give the episodes of before."""
-    asked, plain = OpenCab(OpenCab.config_type(arrived_share=0.0)), OpenCab()
-    one = asked.sample_episode("val", np.random.default_rng(4))
-    two = plain.sample_episode("val", np.random.default_rng(4))
-    assert one == two

@@ -12,16 +12,16 @@ from pathlib import Path
 from ver.collect.processes import enter_worker, start_process
 
 
-def sleep(seconds: float) -> None:
-    enter_worker(os.getppid())
-    time.sleep(seconds)
+def sleep(trainer: int) -> None:
+    enter_worker(trainer)
+    time.sleep(60.0)
 
 
 def main(folder: str) -> None:
     path = Path(folder) / "metrics.jsonl"
     path.parent.mkdir(exist_ok=True)
     rows = path.read_text().splitlines() if path.exists() else []
-    worker = start_process("sleeper", sleep, 60.0)
+    worker = start_process("sleeper", sleep, os.getpid())
     steps = json.loads(rows[-1])["steps"] if rows else 0
     while worker.is_alive():
         steps += 10

@@ -97,10 +97,10 @@ def load_stages(skill: str, overrides: Sequence[str] = ()) -> list[Any]:
 def _merged(skill: str, overrides: Sequence[str]) -> Any:
     schema = settings_type(check_skill(skill))
     files = [config_of(name) for name in kind_of(skill).config_names(skill)]
-    settings = merge_config(schema(), files, overrides)
+    settings = merge_config(schema, files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
     if preset != "cpu" or check_rules(rules) != OURS:
-        start = merge_config(schema(), files)
+        start = merge_config(schema, files)
         if rules == HAB:
             learner = {"trainer": start.trainer, "sensors": start.sensors}
             start = replace(hab_settings(skill), **learner)

@@ -6,10 +6,12 @@ package can nest `TrainerConfig` beside its own settings.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -265,7 +267,8 @@ def merge_config(
     Raises:
         UserError: For a missing file, an unknown key (valid ones are listed) or a wrong type.
     """
-    config = OmegaConf.structured(schema)
+    is_type = isinstance(schema, type)
+    config = copy.deepcopy(_defaults(schema)) if is_type else OmegaConf.structured(schema)
     for path in yaml_paths:
         if not Path(path).is_file():
             raise UserError(f"No configuration file at {path}; give the path of a YAML file.")
@@ -288,6 +291,12 @@ def merge_config(
         raise UserError(_one_line(error)) from None
 
 
+@lru_cache
+def _defaults(schema: type[Any]) -> DictConfig:
+    """A dataclass's defaults; OmegaConf takes longer to find them than for all the rest."""
+    return OmegaConf.structured(schema)
+
+
 def config_to_dict(config: Any) -> dict[str, Any]:
     """Turns a dataclass instance into plain JSON-able containers."""
     return dataclasses.asdict(config)
@@ -308,7 +317,7 @@ def _merge(config: Any, addition: Any, source: str) -> Any:
         raise UserError(f"{source} must hold key: value pairs.")
     _check_keys(config, addition, "", source)
     try:
-        return OmegaConf.merge(config, addition)
+        return OmegaConf.unsafe_merge(config, addition)
     except OmegaConfBaseException as error:
         raise UserError(f"{source}: {_one_line(error)}") from None
 

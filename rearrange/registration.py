@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rearrange.gym_ids import CAMERA_SIZE, id_of, register_id
+from rearrange.gym_ids import id_of, register_id
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
-    from rearrange.sim.config import SimulatorConfig
 
 NAMES = (
     *("navigate", "pick", "place", "open_cab", "close_cab", "open_fridge", "close_fridge"),
@@ -25,45 +24,51 @@ def register() -> None:
         register_id(id_of(task), __name__, task)
 
 
-def make(
-    task: str, split: str = "train", render_mode: str | None = None, **settings: Any
-) -> RearrangeEnv:
-    """One world of a task.
+def make(task: str, **settings: Any) -> RearrangeEnv:
+    """One world of a task, as the shipped policies see it and act in it.
 
     Args:
         task: Name of the task.
-        split: "train", "val" or "test": which homes.
-        render_mode: As RearrangeEnv takes it.
-        settings: Arguments of RearrangeEnv (homes, seed, starts), or any setting of the simulator
-            (camera_size, slide) or of the task (max_steps, distance_scale).
+        settings: Those of `rearrange.choices.OneRobot`, of the simulator and of the task.
 
     Raises:
-        UserError: There is no such setting, or a value is out of its range.
+        UserError: There is no such setting, or a value is out of its range or of another type.
     """
+    from rearrange.choices import OneRobot
     from rearrange.env import RearrangeEnv
 
-    config, simulator, own = _sorted(task, settings, ("homes", "seed", "starts"))
-    return RearrangeEnv(task, config, split, simulator, render_mode=render_mode, **own)
+    config, simulator, own = _chosen(task, OneRobot(), settings)
+    return RearrangeEnv(
+        task, config, own.split, simulator, own.seed, own.starts, None, own.homes, own.render_mode,
+        own.sensors,
+    )  # fmt: skip
 
 
-def make_vector(
-    num_envs: int, task: str, split: str = "train", **settings: Any
-) -> RearrangeVectorEnv:
-    """Worlds of a task in one process, stepped by `threads`; other arguments as for `make`."""
+def make_vector(num_envs: int, task: str, **settings: Any) -> RearrangeVectorEnv:
+    """Worlds of a task in one process, stepped by `threads`; see `rearrange.choices.ManyRobots`."""
+    from rearrange.choices import ManyRobots
     from rearrange.env import RearrangeVectorEnv
 
-    config, simulator, own = _sorted(task, settings, ("homes", "starts", "threads"))
-    return RearrangeVectorEnv(num_envs, task, config, split, simulator, **own)
+    config, simulator, own = _chosen(task, ManyRobots(), {"num_envs": num_envs, **settings})
+    return RearrangeVectorEnv(
+        own.num_envs, task, config, own.split, simulator, own.starts, None, own.homes, own.sensors,
+        own.threads, own.render_mode,
+    )  # fmt: skip
 
 
-def _sorted(
-    task: str, settings: dict[str, Any], own: tuple[str, ...]
-) -> tuple[Any, SimulatorConfig, dict[str, Any]]:
-    """The task's config, the simulator's and what else there is; UserError for an unknown setting."""
-    from rearrange.settings import sort_settings
-    from rearrange.sim.config import SimulatorConfig
-    from rearrange.tasks import default_config
+def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The task's config, the simulator's and all else that is chosen.
 
-    parts = [default_config(task), SimulatorConfig(camera_size=CAMERA_SIZE)]
-    (config, simulator), rest = sort_settings(id_of(task), settings, parts, own)
-    return config, simulator, rest
+    By our rules the camera and what actions mean are those of configs/*.yaml.
+    """
+    from rearrange.choices import choose
+    from rearrange.rules import HAB, simulator_config, task_config
+    from rearrange.shipped import fitting
+    from rearrange.tasks import household_names
+
+    def parts_of(own: Any) -> tuple[list[Any], dict[str, Any]]:
+        files = ["skill", "household" if task in household_names() else task]
+        fit = fitting([] if own.rules == HAB else files, own.preset)
+        return [task_config(task, own.rules), simulator_config(own.rules)], fit
+
+    return choose(id_of(task), choices, parts_of, settings)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.gym_ids import CAMERA_SIZE
 from rearrange.robot import RobotSpec
+from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import make_task
 from skills.observing import ObservingSkill, ending_of
 from skills.registry import find
@@ -23,7 +23,7 @@ class FunctionSkill(ObservingSkill):
         name: str,
         function: Callable[[dict[str, np.ndarray]], np.ndarray],
         config: Any = None,
-        camera_size: int = CAMERA_SIZE,
+        camera_size: int = SimulatorConfig.camera_size,
         robot: RobotSpec | None = None,
     ) -> None:
         """Take the function.

@@ -31,7 +31,7 @@ class One:
     homes: str = DEFAULT_HOMES
     preset: str = CPU
     render_mode: str | None = None
-    seed: int | None = None
+    seed: int | None = setting(None, hab=None, high=2**63, about="of the episodes")
 
 
 @dataclass(frozen=True)

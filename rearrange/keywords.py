@@ -17,6 +17,7 @@ import numpy as np
 
 from rearrange.errors import UserError
 
+LARGEST = 2**63  # of whole numbers
 KINDS = {  # of a setting: what may be given, and how that is called
     bool: ((bool, np.bool_), "True or False"),
     int: (Integral, "a whole number"),
@@ -122,8 +123,13 @@ def _typed(config: Any, name: str, value: Any, place: Place) -> Any:
     if kind not in KINDS:
         return value
     given, allowed = KINDS[kind]
+    allowed += " or None" if optional else ""
     if not isinstance(value, given) or (kind is not bool and isinstance(value, bool | np.bool_)):
-        place.refuse_value(name, f"{allowed} or None" if optional else allowed, value)
+        place.refuse_value(name, allowed, value)
+    if kind is str and not value.isprintable():
+        place.refuse_value(name, f"{allowed} in one line", value)
+    if isinstance(value, Integral) and abs(int(value)) >= LARGEST:
+        place.refuse_value(name, f"{allowed}, below 2**63", value)
     return kind(value)
 
 

@@ -144,7 +144,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
             render_mode: "rgb_array": `render` draws; "human": every step is shown; or None.
 
         Raises:
-            UserError: Unknown render mode, no viewer, or a negative seed.
+            UserError: Unknown render mode, or no viewer.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
@@ -159,8 +159,6 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         self.reward = 0.0
         self._seed = seed
         if seed is not None:
-            if seed < 0:
-                raise UserError(f"seed must be a whole number from 0, or None, found {seed}")
             self._np_random, self._np_random_seed = seeding.np_random(seed)
         self._viewer = find_viewer()(self) if render_mode == HUMAN else None
 

@@ -59,8 +59,9 @@ def fitting(names: Sequence[str], preset: str) -> dict[str, Any]:
     for file in files:
         if file is None or not file.is_file():
             continue
-        told = yaml.safe_load(file.read_text(encoding="utf-8"))
-        found |= {name: told[name] for name in ("camera_size",) if name in told}
-        found |= told.get("agent", {})
-        found |= {name: told["task"][name] for name in ACTING if name in told.get("task", {})}
+        told = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        task, agent = told.get("task") or {}, told.get("agent") or {}
+        acting = {name: task[name] for name in ACTING if name in task}
+        seeing = {"camera_size": told["camera_size"]} if "camera_size" in told else {}
+        found |= seeing | agent | acting
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 import rearrange
@@ -217,7 +218,7 @@ def test_termination_in_the_last_step_is_no_truncation():
 
 
 def test_stepping_before_reset_is_refused():
-    with pytest.raises(RuntimeError, match="reset"):
+    with pytest.raises(ResetNeeded, match="reset"):
         make().step(np.zeros(10))
 
 

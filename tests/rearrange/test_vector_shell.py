@@ -129,7 +129,7 @@ def test_an_episode_that_does_not_last_as_long_as_before_is_told():
 
 
 def test_every_world_is_drawn_and_anew_in_every_episode():
-    with pytest.raises(UserError, match="^render_mode must be rgb_array or None, found 'human'$"):
+    with pytest.raises(UserError, match=r"^render_mode must be rgb_array or None, found 'human'$"):
         Many(2, Counters(2), "human")
     worlds = Counters(2)
     assert Many(2, worlds).render() is None

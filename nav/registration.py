@@ -58,7 +58,12 @@ def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any
     """The task's config, the agent, which is that of configs/*.yaml, and all else that is chosen."""
     from nav.table import TASKS, default_config
     from rearrange.choices import choose
+    from rearrange.keywords import changed
     from rearrange.shipped import fitting
 
-    parts = [default_config(task), TASKS[task].agent_config()]
-    return choose(IDS[task], choices, lambda own: (parts, fitting([task], own.preset)), settings)
+    def parts_of(own: Any) -> tuple[Any, Any]:
+        parts = [default_config(task), TASKS[task].agent_config()]
+        config, agent = changed(IDS[task], parts, fitting([task], own.preset))
+        return config, agent
+
+    return choose(IDS[task], choices, parts_of, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -77,7 +77,7 @@ Own = TypeVar("Own", One, Many, OneRobot, ManyRobots)
 def choose(
     what: str,
     choices: Own,
-    parts_of: Callable[[Own], tuple[Sequence[Any], Mapping[str, Any]]],
+    parts_of: Callable[[Own], tuple[Any, Any]],
     keywords: Mapping[str, Any],
 ) -> tuple[Any, Any, Own]:
     """Read keywords.
@@ -85,7 +85,7 @@ def choose(
     Args:
         what: They make, for errors.
         choices: The defaults of those that say where all others begin.
-        parts_of: Gives, for the choices, two dataclasses with all others, and what of them differs at first.
+        parts_of: Gives, for the choices, two dataclasses with all others.
         keywords: Values, see rearrange.keywords.
 
     Returns:
@@ -98,6 +98,5 @@ def choose(
     chosen = {key: value for key, value in keywords.items() if key.partition(".")[0] in own}
     (choices,) = changed(what, [choices], chosen)
     check_ranges(choices, "")
-    parts, first = parts_of(choices)
-    one, two, choices = changed(what, [*changed(what, parts, first), choices], keywords)
+    one, two, choices = changed(what, [*parts_of(choices), choices], keywords)
     return one, two, choices

@@ -11,6 +11,7 @@ from rearrange.gym_ids import id_of, register_id
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
+    from rearrange.sim.config import SimulatorConfig
 
 NAMES = (
     *("navigate", "pick", "place", "open_cab", "close_cab", "open_fridge", "close_fridge"),
@@ -56,19 +57,35 @@ def make_vector(num_envs: int, task: str, **settings: Any) -> RearrangeVectorEnv
     )  # fmt: skip
 
 
-def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The task's config, the simulator's and all else that is chosen.
+def as_shipped(task: str, rules: str = "ours", preset: str = "cpu") -> tuple[Any, SimulatorConfig]:
+    """A task's config and the simulator's, as policies know them that were trained by configs/*.yaml.
 
-    By our rules the camera and what actions mean are those of configs/*.yaml.
+    Only the camera and what actions mean are taken from there: all else is the task's own, by which policies
+    are judged. By HAB's rules all is HAB's.
+
+    Args:
+        task: Its name.
+        rules: See rearrange.rules.
+        preset: Name of a file in configs/presets/, or cpu.
+
+    Raises:
+        UserError: There is no such task, set of rules or preset.
     """
-    from rearrange.choices import choose
+    from rearrange.keywords import changed
     from rearrange.rules import HAB, simulator_config, task_config
     from rearrange.shipped import fitting
     from rearrange.tasks import household_names
 
-    def parts_of(own: Any) -> tuple[list[Any], dict[str, Any]]:
-        files = ["skill", "household" if task in household_names() else task]
-        fit = fitting([] if own.rules == HAB else files, own.preset)
-        return [task_config(task, own.rules), simulator_config(own.rules)], fit
+    parts = [task_config(task, rules), simulator_config(rules)]
+    files = ["skill", "household" if task in household_names() else task]
+    config, simulator = changed(id_of(task), parts, fitting([] if rules == HAB else files, preset))
+    return config, simulator
 
-    return choose(id_of(task), choices, parts_of, settings)
+
+def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The task's config, the simulator's and all else that is chosen."""
+    from rearrange.choices import choose
+
+    return choose(
+        id_of(task), choices, lambda own: as_shipped(task, own.rules, own.preset), settings
+    )

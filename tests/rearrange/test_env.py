@@ -46,7 +46,9 @@ def test_observations_are_within_their_space(task):
         assert env.observation_space.contains(observation)
         assert {value.dtype for value in observation.values()} == {np.dtype(np.float32)}
         assert 0.0 < observation["head_depth"].min() <= observation["head_depth"].max() <= 1.0
-        observation = env.step(env.action_space.sample())[0]
+        observation, _, terminated, *_ = env.step(env.action_space.sample())
+        if terminated:
+            observation, _ = env.reset()
     env.close()
 
 

@@ -69,13 +69,9 @@ def _check(options: Any) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Serve the page until it is interrupted."""
     options = parse(arguments)
-    try:
-        from live.page import Page
-    except ImportError as error:
-        if error.name not in ("viser", "trimesh"):
-            raise
-        raise UserError("the live page needs viser: pip install viser") from None
-    page = Page(options.host, options.port, title_of(options))
+    from live.window import open_page
+
+    page = open_page(options.host, options.port, title_of(options))
     try:
         _serve(options, page)
     except KeyboardInterrupt:

@@ -61,7 +61,6 @@ class NavAgent:
         seed, options = self._asked(number)
         torch.manual_seed(seed)
         observation, _ = self._env.reset(seed=seed, options=options)
-        self._eye.begin()
         act = self._begin(self._env, seed)
         info: dict[str, Any] = {}
         while "metrics" not in info:
@@ -69,8 +68,7 @@ class NavAgent:
             action = act(observation)
             if action is None:
                 continue
-            observation, reward, _, _, info = self._env.step(action)
-            self._eye.note(action, reward)
+            observation, _, _, _, info = self._env.step(action)
         show(self._eye.look, "")
         return told(info["metrics"])
 

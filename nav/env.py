@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +16,9 @@ from nav.scene import load_scene
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
 from rearrange.scenes.registry import DEFAULT_HOMES
-from rearrange.shell import Observation, Step, TaskEnv, TaskVectorEnv
+from rearrange.shell import Observation, Painter, Step, TaskEnv
 from rearrange.threads import cores
+from rearrange.vector_shell import TaskVectorEnv
 
 
 class Runs:
@@ -27,6 +28,7 @@ class Runs:
         worlds: The agents.
         task: What they do.
         steps: Since their episodes began [N].
+        actions: That were taken last [N].
         returns: Reward terms so far [N].
     """
 
@@ -50,7 +52,7 @@ class Runs:
         self.names = building_names(homes, split)
         self.files = files
         self.steps = np.zeros(count, np.int64)
-        self._actions = np.zeros(count, np.int64)
+        self.actions = np.zeros(count, np.int64)
         self._ended = np.zeros(count, bool)  # by the task, in the last step
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
         self.action_space = self.task.action_space()
@@ -103,12 +105,12 @@ class Runs:
                 f"expected actions of shape {shape}, whole numbers from {first} to {last}, found "
                 f"{' '.join(str(action).split())}"
             )
-        self._actions = values.reshape(-1).astype(np.int64)
+        self.actions = values.reshape(-1).astype(np.int64)
 
     def step(self) -> Step:
         """Carry out what was taken."""
-        self.worlds.step(self._actions)
-        outcome = self.task.evaluate(self._actions)
+        self.worlds.step(self.actions)
+        outcome = self.task.evaluate(self.actions)
         self.steps += 1
         rewards = np.zeros(len(self.steps))
         for name, total in self.returns.items():
@@ -135,6 +137,14 @@ class Runs:
         length = {"length": float(self.steps[i]), "return": sum(terms.values())}
         return told | length | terms
 
+    def painter(self, i: int) -> Painter:
+        """Make what draws agent i's image beside a map of its way [360, 720, 3] uint8."""
+        from nav.picture import NavPicture  # draws, which trainings need not
+
+        episode = self.episodes[i]
+        assert episode is not None
+        return NavPicture(self.worlds, i, episode).draw
+
     def close(self) -> None:
         """Free what the simulator holds; safe to call twice."""
         self.worlds.close()
@@ -146,7 +156,7 @@ class NavEnv(TaskEnv):
     `info["metrics"]` of the last step sums up the episode, `info["is_success"]` tells whether it was a success.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 10}
+    metadata: ClassVar[dict[str, Any]] = TaskEnv.metadata | {"render_fps": 10}
     _worlds: Runs
 
     def __init__(
@@ -170,32 +180,37 @@ class NavEnv(TaskEnv):
             agent: Body, motion and camera; None for those that the task has by default.
             seed: Seeds episodes until `reset(seed=...)` does.
             files: Source of episodes in scenes of files, which take the place of buildings.
-            render_mode: "rgb_array", what the agent sees beside a map; or None if `render` is not called.
+            render_mode: "rgb_array", what the agent sees beside a map; "human", a page in the browser; or None
+                if nothing is shown.
 
         Raises:
             UserError: Unknown task, collection, split or render mode, or a number that makes no sense.
         """
         runs = Runs(1, task, config, split, homes, agent, files)
-        super().__init__(runs, seed, render_mode)
         self.task, self.worlds = runs.task, runs.worlds
+        super().__init__(runs, seed, render_mode)
 
     @property
     def episode(self) -> NavEpisode:
         """The running episode."""
         return super().episode
 
-    def _make_painter(self) -> Callable[[], np.ndarray]:
-        """Pictures of what the agent sees, beside a map of its way [360, 720, 3] uint8."""
-        from nav.picture import NavPicture  # draws, which trainings need not
+    @property
+    def elapsed_steps(self) -> int:
+        """Steps since the episode began."""
+        return int(self._worlds.steps[0])
 
-        picture = NavPicture(self.worlds, self.episode)
-        return lambda: picture.draw(self.observe())
+    @property
+    def action(self) -> int | None:
+        """The last action; None before the first of the episode."""
+        return int(self._worlds.actions[0]) if self.elapsed_steps else None
 
 
 class NavVectorEnv(TaskVectorEnv):
     """N agents stepped together in one process, restarted in the step in which their episodes end."""
 
     SINGLE = NavEnv
+    metadata: ClassVar[dict[str, Any]] = TaskVectorEnv.metadata | {"render_fps": 10}
 
     def __init__(
         self,
@@ -207,6 +222,7 @@ class NavVectorEnv(TaskVectorEnv):
         agent: AgentConfig | None = None,
         files: EpisodeSource | None = None,
         threads: int = 0,
+        render_mode: str | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv, and the threads that draw what they see.
 
@@ -214,7 +230,7 @@ class NavVectorEnv(TaskVectorEnv):
         """
         parts = num_envs, task, config, split, homes, agent, files
         runs = Runs(*parts, threads or min(cores(), num_envs))
-        super().__init__(num_envs, runs)
+        super().__init__(num_envs, runs, render_mode)
         self.task, self.worlds = runs.task, runs.worlds
         # In scenes of files agents stay for some episodes, as these take long to load
         self.takes_up = files is None

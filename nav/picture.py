@@ -18,38 +18,38 @@ FARTHEST = 5.0  # [m], in the colours of depth
 class NavPicture:
     """Draws one episode, picture after picture."""
 
-    def __init__(self, worlds: AgentWorlds, episode: NavEpisode) -> None:
-        """Begin where the only agent is now.
+    def __init__(self, worlds: AgentWorlds, i: int, episode: NavEpisode) -> None:
+        """Begin where an agent is now.
 
         Args:
-            worlds: One agent; in Habitat's scenes, of which no floor is known, there is no map.
+            worlds: Agents; in Habitat's scenes, of which no floor is known, there is no map.
+            i: Which.
             episode: What is asked for.
         """
-        self._worlds, self._mapped = worlds, not isinstance(worlds, MeshWorlds)
+        self._worlds, self._i, self._mapped = worlds, i, not isinstance(worlds, MeshWorlds)
         self._way = [episode.start[:2]]
         self._goals = [] if episode.goal is None else [episode.goal]
         self._sought: list[tuple[float, float]] = []
         if self._mapped and episode.category is not None:
-            objects = worlds.scene(0).objects
+            objects = worlds.scene(i).objects
             self._sought = [o.position[:2] for o in objects if o.category == episode.category]
 
-    def draw(self, observation: dict[str, np.ndarray]) -> np.ndarray:
-        """The next picture: the agent's image, and the map at its right [360, 720 or 360, 3] uint8.
-
-        Args:
-            observation: Of the agent, with `rgb` or `depth`.
-        """
-        seen = observation.get("rgb")
-        if seen is None:
-            metres = observation["depth"][..., 0] * self._worlds.config.depth_range
+    def draw(self) -> np.ndarray:
+        """The next picture: the agent's image, and the map at its right [360, 720 or 360, 3] uint8."""
+        images = self._worlds.new_images()
+        self._worlds.draw(images, np.array([self._i]))
+        if "rgb" in images:
+            seen = images["rgb"][self._i]
+        else:
+            metres = images["depth"][self._i, ..., 0] * self._worlds.config.depth_range
             seen = colour_depth(metres, 0.0, FARTHEST)
         image = Image.fromarray(seen).resize((SIZE, SIZE), Image.Resampling.NEAREST)
         return np.hstack([np.asarray(image), self._map()]) if self._mapped else np.array(image)
 
     def _map(self) -> np.ndarray:
         """The floor from above, as large as it fits [360, 360, 3]."""
-        grid = self._worlds.scene(0).grid
-        x, y, yaw = self._worlds.poses[0].tolist()
+        grid = self._worlds.scene(self._i).grid
+        x, y, yaw = self._worlds.poses[self._i].tolist()
         self._way.append((x, y))
         scale = SIZE / (max(grid.clearance.shape) * grid.cell)
         floor = draw_map(

@@ -26,40 +26,44 @@ def register() -> None:
         register_id(name, __name__, task)
 
 
-def make(
-    task: str, split: str = "train", render_mode: str | None = None, **settings: Any
-) -> NavEnv:
-    """One agent at a task.
+def make(task: str, **settings: Any) -> NavEnv:
+    """One agent at a task, as the shipped policies see it and act in it.
 
     Args:
         task: Name of the task.
-        split: "train", "val" or "test": which homes.
-        render_mode: As NavEnv takes it.
-        settings: homes and seed, or any setting of the agent (camera_size, rgb) or of the task (max_steps).
+        settings: Those of `rearrange.choices.One`, of the agent and of the task.
 
     Raises:
-        UserError: There is no such setting or mode, or a value is out of its range.
+        UserError: There is no such setting, or a value is out of its range or of another type.
     """
     from nav.env import NavEnv
+    from rearrange.choices import One
 
-    config, agent, own = _sorted(task, settings, ("homes", "seed"))
-    return NavEnv(task, config, split, agent=agent, render_mode=render_mode, **own)
+    config, agent, own = _chosen(task, One(), settings)
+    return NavEnv(task, config, own.split, own.homes, agent, own.seed, None, own.render_mode)
 
 
-def make_vector(num_envs: int, task: str, split: str = "train", **settings: Any) -> NavVectorEnv:
-    """Agents at a task in one process, drawn for by `threads`; other arguments as for `make`."""
+def make_vector(num_envs: int, task: str, **settings: Any) -> NavVectorEnv:
+    """Agents at a task in one process, drawn for by `threads`; see `rearrange.choices.Many`."""
     from nav.env import NavVectorEnv
+    from rearrange.choices import Many
 
-    config, agent, own = _sorted(task, settings, ("homes", "threads"))
-    return NavVectorEnv(num_envs, task, config, split, agent=agent, **own)
+    config, agent, own = _chosen(task, Many(), {"num_envs": num_envs, **settings})
+    return NavVectorEnv(
+        own.num_envs, task, config, own.split, own.homes, agent, None, own.threads, own.render_mode
+    )
 
 
-def _sorted(
-    task: str, settings: dict[str, Any], own: tuple[str, ...]
-) -> tuple[Any, Any, dict[str, Any]]:
+def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The task's config, the agent, which is that of configs/*.yaml, and all else that is chosen."""
     from nav.table import TASKS, default_config
-    from rearrange.settings import sort_settings
+    from rearrange.choices import choose
+    from rearrange.keywords import changed
+    from rearrange.shipped import fitting
 
-    parts = [default_config(task), TASKS[task].agent_config()]
-    (config, agent), rest = sort_settings(IDS[task], settings, parts, own)
-    return config, agent, rest
+    def parts_of(own: Any) -> tuple[Any, Any]:
+        parts = [default_config(task), TASKS[task].agent_config()]
+        config, agent = changed(IDS[task], parts, fitting([task], own.preset))
+        return config, agent
+
+    return choose(IDS[task], choices, parts_of, settings)

@@ -14,6 +14,8 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import TASKS, household_names
 from skills import Skill
 
+CAMERA_SIZE = 128  # height and width of the image in which things are recognised [pixels]
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -58,7 +60,7 @@ def open_stage(
     from skills import load_skills  # brings torch: only where skills run
 
     title_of(task)
-    config = SimulatorConfig(robot=robot)
+    config = SimulatorConfig(robot=robot, camera_size=CAMERA_SIZE)
     simulator = make_simulator(sim, 1, config, spec_of_homes(homes))
     world = RearrangeEnv(task, split=split, simulator=simulator, homes=homes)
     return Stage(world, load_skills(skills, task))

@@ -50,7 +50,9 @@ class ActionPipeline:
         Raises:
             ValueError: A number is NaN or infinite.
         """
-        return to_physical(self._scale, self.full, self._physical)
+        if not _scale_actions(self._scale, self.full, self._physical):
+            raise ValueError(_infinite(self.full[:, self._slice]))
+        return self._physical
 
     def repeated(self) -> None:
         """Take back stop after a step: the policy does not see those that repeat its action."""
@@ -64,7 +66,7 @@ class ActionPipeline:
         """
         physical = checked_action(physical, (self.size,))
         if not np.isfinite(physical).all():
-            raise ValueError(f"actions must be finite, found {physical}")
+            raise ValueError(_infinite(np.asarray(physical)[None]))
         return np.append(np.asarray(physical, float), 1.0 if stop else -1.0)[None]
 
     @property
@@ -103,8 +105,14 @@ def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = 
     """
     physical = np.empty((len(action), len(scale))) if out is None else out
     if not _scale_actions(scale, action, physical):
-        raise ValueError(f"actions must be finite, found {action}")
+        raise ValueError(_infinite(action))
     return physical
+
+
+def _infinite(actions: np.ndarray) -> str:
+    """Say in one line what is wrong with the first action that is not finite [N, A]."""
+    worst = actions[~np.isfinite(actions).all(axis=1)][0]
+    return f"actions must be finite, found {' '.join(str(worst).split())}"
 
 
 @cached_njit(nogil=True)

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from rearrange.episodes import Episode, RecordedStarts
-from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.registry import DEFAULT_HOMES
-from rearrange.shell import TaskEnv, TaskVectorEnv
+from rearrange.shell import TaskEnv
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
-from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks.true_state import DEPTH
 from rearrange.threads import cores
+from rearrange.vector_shell import TaskVectorEnv
 from rearrange.worlds import EpisodeSource, Worlds
 
 
@@ -62,16 +61,17 @@ class RearrangeEnv(TaskEnv):
             starts: Recorded start states that are mixed into those that the task samples.
             source: Where episodes come from, if not from our apartments.
             homes: "classic", eleven plans drawn by hand, or "generated", plans without end.
-            render_mode: "rgb_array", the robot from behind [540, 680, 3]; or None if `render` is not called.
+            render_mode: "rgb_array", the robot from behind [540, 680, 3]; "human", a page in the browser; or
+                None if nothing is shown.
             sensors: "depth", the robot's own; "state", what no robot is told, and no image; or "both".
 
         Raises:
             UserError: Unknown task, split, homes or render mode, or recorded starts that cannot be read.
         """
         worlds = Worlds(task, config, split, simulator, 1, starts, source, homes, sensors)
-        super().__init__(worlds, seed, render_mode)
         self.task, self.simulator, self.state = worlds.task, worlds.simulator, worlds.state
         self._listener: Callable[[RearrangeEnv, np.ndarray], None] | None = None
+        super().__init__(worlds, seed, render_mode)
 
     @property
     def robot(self) -> RobotSpec:
@@ -98,26 +98,10 @@ class RearrangeEnv(TaskEnv):
     ) -> tuple[float, bool, bool, dict[str, Any]]:
         """Advance with an action in the simulator's units [J + 3], without making an observation.
 
-        For oracles and the planner, whose skills each have their own action scale.
+        For oracles and the planner, whose skills each have their own action scale. A plan may go on after the
+        task's own end.
         """
         return self._advance(partial(self._worlds.step_physical, action, stop))
-
-    def _make_painter(self) -> Callable[[], np.ndarray]:
-        """Pictures of the robot from behind [540, 680, 3] uint8."""
-        if not isinstance(self.simulator, MujocoSimulator):
-            raise UserError("pictures are drawn from the MuJoCo simulator alone")
-        from rearrange.render.chase import ChaseView  # compiles for some seconds
-
-        world, data = self.simulator.worlds[0], self.simulator.data[0]
-        assert world is not None
-        assert data is not None
-        view = ChaseView(world.model)
-
-        def draw() -> np.ndarray:
-            x, y, yaw = (float(value) for value in self.state.base_pose[0])
-            return view.draw(data, (x, y, yaw))[0]
-
-        return draw
 
     @property
     def before_step(self) -> Callable[[RearrangeEnv, np.ndarray], None] | None:
@@ -152,6 +136,7 @@ class RearrangeVectorEnv(TaskVectorEnv):
         homes: str = DEFAULT_HOMES,
         sensors: str = DEPTH,
         threads: int = 0,
+        render_mode: str | None = None,
     ) -> None:
         """Build the worlds; arguments as for RearrangeEnv, and the threads that step and draw them.
 
@@ -159,5 +144,5 @@ class RearrangeVectorEnv(TaskVectorEnv):
         """
         parts = task, config, split, simulator, num_envs, starts, source, homes, sensors
         worlds = Worlds(*parts, threads or min(cores(), num_envs))
-        super().__init__(num_envs, worlds)
+        super().__init__(num_envs, worlds, render_mode)
         self.task = worlds.task

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 
-CAMERA_SIZE = 64  # what the shipped policies see [pixels]
 LARGEST = float(np.finfo(np.float32).max)  # of vector observations: any number, as in Habitat
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rearrange.gym_ids import CAMERA_SIZE, id_of, register_id
+from rearrange.gym_ids import id_of, register_id
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
@@ -25,45 +25,67 @@ def register() -> None:
         register_id(id_of(task), __name__, task)
 
 
-def make(
-    task: str, split: str = "train", render_mode: str | None = None, **settings: Any
-) -> RearrangeEnv:
-    """One world of a task.
+def make(task: str, **settings: Any) -> RearrangeEnv:
+    """One world of a task, as the shipped policies see it and act in it.
 
     Args:
         task: Name of the task.
-        split: "train", "val" or "test": which homes.
-        render_mode: As RearrangeEnv takes it.
-        settings: Arguments of RearrangeEnv (homes, seed, starts), or any setting of the simulator
-            (camera_size, slide) or of the task (max_steps, distance_scale).
+        settings: Those of `rearrange.choices.OneRobot`, of the simulator and of the task.
 
     Raises:
-        UserError: There is no such setting, or a value is out of its range.
+        UserError: There is no such setting, or a value is out of its range or of another type.
     """
+    from rearrange.choices import OneRobot
     from rearrange.env import RearrangeEnv
 
-    config, simulator, own = _sorted(task, settings, ("homes", "seed", "starts"))
-    return RearrangeEnv(task, config, split, simulator, render_mode=render_mode, **own)
+    config, simulator, own = _chosen(task, OneRobot(), settings)
+    return RearrangeEnv(
+        task, config, own.split, simulator, own.seed, own.starts, None, own.homes, own.render_mode,
+        own.sensors,
+    )  # fmt: skip
 
 
-def make_vector(
-    num_envs: int, task: str, split: str = "train", **settings: Any
-) -> RearrangeVectorEnv:
-    """Worlds of a task in one process, stepped by `threads`; other arguments as for `make`."""
+def make_vector(num_envs: int, task: str, **settings: Any) -> RearrangeVectorEnv:
+    """Worlds of a task in one process, stepped by `threads`; see `rearrange.choices.ManyRobots`."""
+    from rearrange.choices import ManyRobots
     from rearrange.env import RearrangeVectorEnv
 
-    config, simulator, own = _sorted(task, settings, ("homes", "starts", "threads"))
-    return RearrangeVectorEnv(num_envs, task, config, split, simulator, **own)
+    config, simulator, own = _chosen(task, ManyRobots(), {"num_envs": num_envs, **settings})
+    return RearrangeVectorEnv(
+        own.num_envs, task, config, own.split, simulator, own.starts, None, own.homes, own.sensors,
+        own.threads, own.render_mode,
+    )  # fmt: skip
 
 
-def _sorted(
-    task: str, settings: dict[str, Any], own: tuple[str, ...]
-) -> tuple[Any, SimulatorConfig, dict[str, Any]]:
-    """The task's config, the simulator's and what else there is; UserError for an unknown setting."""
-    from rearrange.settings import sort_settings
-    from rearrange.sim.config import SimulatorConfig
-    from rearrange.tasks import default_config
+def as_shipped(task: str, rules: str = "ours", preset: str = "cpu") -> tuple[Any, SimulatorConfig]:
+    """A task's config and the simulator's, as policies know them that were trained by configs/*.yaml.
 
-    parts = [default_config(task), SimulatorConfig(camera_size=CAMERA_SIZE)]
-    (config, simulator), rest = sort_settings(id_of(task), settings, parts, own)
-    return config, simulator, rest
+    Only the camera and what actions mean are taken from there: all else is the task's own, by which policies
+    are judged. By HAB's rules all is HAB's.
+
+    Args:
+        task: Its name.
+        rules: See rearrange.rules.
+        preset: Name of a file in configs/presets/, or cpu.
+
+    Raises:
+        UserError: There is no such task, set of rules or preset.
+    """
+    from rearrange.keywords import changed
+    from rearrange.rules import HAB, simulator_config, task_config
+    from rearrange.shipped import fitting
+    from rearrange.tasks import household_names
+
+    parts = [task_config(task, rules), simulator_config(rules)]
+    files = ["skill", "household" if task in household_names() else task]
+    config, simulator = changed(id_of(task), parts, fitting([] if rules == HAB else files, preset))
+    return config, simulator
+
+
+def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The task's config, the simulator's and all else that is chosen."""
+    from rearrange.choices import choose
+
+    return choose(
+        id_of(task), choices, lambda own: as_shipped(task, own.rules, own.preset), settings
+    )

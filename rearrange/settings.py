@@ -8,9 +8,8 @@ docs/hab.md lists both.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,36 +102,3 @@ def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:
     if not isinstance(known, dict):
         raise TypeError(f"{config_field.name}: make the field with rearrange.settings.group")
     return known
-
-
-def sort_settings(
-    what: str, settings: dict[str, Any], parts: Sequence[Any], own: Sequence[str]
-) -> tuple[list[Any], dict[str, Any]]:
-    """Sort keywords by what they set.
-
-    Args:
-        what: Is set, for errors.
-        settings: The keywords.
-        parts: Dataclasses that have some of them as fields.
-        own: Keywords that no part has.
-
-    Returns:
-        The parts with their new values, and the keywords that are in `own`.
-
-    Raises:
-        UserError: A keyword is neither.
-    """
-    groups = [[each.name for each in dataclasses.fields(part)] for part in parts]
-    known = [*own, *(name for names in groups for name in names)]
-    for name in settings:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = (
-                f": did you mean {near[0]}?" if near else f"; there are {', '.join(sorted(known))}"
-            )
-            raise UserError(f"unknown setting '{name}' of {what}{hint}")
-    changed = [
-        dataclasses.replace(part, **{k: v for k, v in settings.items() if k in names})
-        for part, names in zip(parts, groups, strict=True)
-    ]
-    return changed, {k: v for k, v in settings.items() if k in own}

@@ -1,4 +1,4 @@
-"""The shell of the Gymnasium environments, single and vector: seeds, episodes, infos and pictures.
+"""The shell of the Gymnasium environments: seeds, episodes, infos and pictures. `vector_shell` has many worlds.
 
 `TaskWorlds` is its other side: robots on a simulator, or agents of `nav`.
 """
@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
 
+from rearrange.entry_points import load
 from rearrange.errors import UserError
 
 Observation = dict[str, np.ndarray]
 Step = tuple[np.ndarray, np.ndarray, np.ndarray]  # rewards, terminated, truncated [N], fresh arrays
+Painter = Callable[[], np.ndarray]  # draws a running episode [H, W, 3] uint8, picture after picture
+
+PICTURE, HUMAN = "rgb_array", "human"  # render modes
+VIEWERS = "rearrange.viewers"  # entry points of packages; each names a class of viewers
 
 
 class TaskWorlds(Protocol):
@@ -76,9 +81,46 @@ class TaskWorlds(Protocol):
         """Metrics of an episode that has ended, all numbers."""
         ...
 
+    def painter(self, i: int) -> Painter:
+        """Make what draws the running episode of world i."""
+        ...
+
     def close(self) -> None:
         """Free what is held; safe to call twice."""
         ...
+
+
+class Viewer(Protocol):
+    """Shows a person the world of an environment; made with it alone."""
+
+    def show(self) -> None:
+        """Show the world as it is now, and wait until its next step is due."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+def find_viewer() -> Callable[[Any], Viewer]:
+    """The first viewer by name among those of all packages.
+
+    Raises:
+        UserError: There is none, or it cannot be loaded.
+    """
+    points = sorted(entry_points(group=VIEWERS), key=lambda point: point.name)
+    if not points:
+        raise UserError(
+            f"render_mode={HUMAN}: no package with a viewer is installed: run scripts/setup.sh again, "
+            f"or take {PICTURE}"
+        )
+    return load(points[0], "viewer", type)
+
+
+def check_render_mode(mode: Any, known: Sequence[str]) -> None:
+    """Raise a UserError for a render mode that is not known; None always is."""
+    if mode is not None and mode not in known:
+        raise UserError(f"render_mode must be {', '.join(known)} or None, found {mode!r}")
 
 
 class TaskEnv(gymnasium.Env[Observation, Any]):
@@ -91,23 +133,23 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         reward: Of the last step of the world.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [PICTURE, HUMAN], "render_fps": 30}
 
     def __init__(self, worlds: TaskWorlds, seed: int | None, render_mode: str | None) -> None:
-        """Take a world.
+        """Take a world; attributes of a viewer's interest are there already.
 
         Args:
             worlds: One.
             seed: Seeds episodes until `reset(seed=...)` does.
-            render_mode: "rgb_array", or None if `render` is not called.
+            render_mode: "rgb_array": `render` draws; "human": every step is shown; or None.
 
         Raises:
-            UserError: Unknown render mode.
+            UserError: Unknown render mode, or no viewer.
         """
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise UserError(f"render_mode must be rgb_array or None, found '{render_mode}'")
+        check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._painter: Callable[[], np.ndarray] | None = None  # of the running episode
+        self._painter: Painter | None = None  # of the running episode
+        self._over = False  # the episode has ended
         self._worlds = worlds
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
         self.observation_space = worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
@@ -118,6 +160,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         self._seed = seed
         if seed is not None:
             self._np_random, self._np_random_seed = seeding.np_random(seed)
+        self._viewer = find_viewer()(self) if render_mode == HUMAN else None
 
     @property
     def episode(self) -> Any:
@@ -125,10 +168,10 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         return self._running("using the environment")
 
     def _running(self, purpose: str) -> Any:
-        """The running episode; RuntimeError where there is none."""
+        """The running episode; ResetNeeded where there is none."""
         episode = self._worlds.episodes[0]
         if episode is None:
-            raise RuntimeError(f"call reset() before {purpose}")
+            raise ResetNeeded(f"call reset() before {purpose}")
         return episode
 
     def reset(
@@ -153,7 +196,9 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
             self._worlds.put(0, options["episode"])
         else:
             self._worlds.reset(0, self.np_random, self._seed, options.get("episode_number"))
-        self._painter = None
+        self._painter, self._over = None, False
+        if self._viewer is not None:
+            self._viewer.show()
         return self.observe(), {}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -164,7 +209,12 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
 
         Returns:
             What Gymnasium asks for; the reward is the sum over the steps of the world.
+
+        Raises:
+            ResetNeeded: No episode has begun, or the last one is over.
         """
+        if self._over:
+            raise ResetNeeded("the episode is over: call reset() before step()")
         worlds = self._worlds
         worlds.take(action, self._shape)
         total, terminated, truncated, info = 0.0, False, False, {}
@@ -176,7 +226,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         return self.observe(), total, terminated, truncated, info
 
     def _advance(self, step: Callable[[], Step]) -> tuple[float, bool, bool, dict[str, Any]]:
-        """Take one step of the world."""
+        """Take one step of the world; past the episode's end, too, which a plan need not mind."""
         if self._worlds.episodes[0] is None:  # looked at here, too: a call in every step costs
             self._running("step()")
         rewards, terminations, truncations = step()
@@ -184,10 +234,13 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         terminated, truncated = bool(terminations[0]), bool(truncations[0])
         info: dict[str, Any] = {}
         if terminated or truncated:
+            self._over = True
             info["metrics"] = self._worlds.metrics(0)
             info["is_success"] = is_success(info["metrics"])
         if self.after_step is not None:
             self.after_step(self)
+        if self._viewer is not None:
+            self._viewer.show()
         return reward, terminated, truncated, info
 
     def observe(self) -> Observation:
@@ -195,213 +248,21 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         return {key: value[0] for key, value in self._worlds.observe().items()}
 
     def render(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Draw the world [H, W, 3] uint8; None without `render_mode`."""
+        """Draw the world [H, W, 3] uint8; None unless `render_mode` is "rgb_array"."""
         if self.render_mode is None:
             return None
         self._running("render()")
+        if self.render_mode == HUMAN:  # every step is shown without being asked for
+            return None
         if self._painter is None:
-            self._painter = self._make_painter()
+            self._painter = self._worlds.painter(0)
         return self._painter()
 
-    def _make_painter(self) -> Callable[[], np.ndarray]:
-        """Make the function that draws the running episode, picture after picture."""
-        raise NotImplementedError
-
     def close(self) -> None:
-        """Free what the world holds; safe to call twice."""
-        self._worlds.close()
-
-
-Ending = tuple[Observation, dict[str, float]]  # the last observation of an episode, and its metrics
-Outcome = tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Ending], Observation | None]
-
-
-class EpisodeOrder(Protocol):
-    """The order of all worlds' episodes, as whoever trains wants it.
-
-    Attributes:
-        seed: World i is one that was made with `seed + i`.
-    """
-
-    @property
-    def seed(self) -> int: ...  # noqa: D102
-
-    def beginning(self, world: int, number: int, /) -> tuple[int, dict[str, Any]]:
-        """Seed and options with which an episode is reset."""
-        ...
-
-    def after(self, world: int, number: int, metrics: dict[str, float], /) -> int:
-        """The number of the episode that follows one that has ended."""
-        ...
-
-
-class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
-    """N worlds stepped together in one process, restarted in the step in which they end.
-
-    Attributes:
-        SINGLE: The environment of one world.
-        takes_up: Whether order and number of an episode decide it, as `begin` wants.
-    """
-
-    SINGLE: ClassVar[type[TaskEnv]]
-    takes_up = True
-    metadata: ClassVar[dict[str, Any]] = {
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-        "render_modes": [],
-        "render_fps": 30,
-    }
-
-    def __init__(self, num_envs: int, worlds: TaskWorlds) -> None:
-        """Take N worlds."""
-        self.num_envs = num_envs
-        self._worlds = worlds
-        self.single_observation_space = worlds.observation_space
-        self.single_action_space = worlds.action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators = [np.random.default_rng(i) for i in range(num_envs)]
-        self._seeds: list[int] = list(range(num_envs))
-        self._begun = [0] * num_envs  # episodes of each world since it was seeded
-        self._order: EpisodeOrder | None = None  # of the episodes, see `begin`
-
-    def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode in every world; world i is seeded as one alone with seed + i.
-
-        A world stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
-
-        Raises:
-            UserError: An episode is given: here all are sampled.
-        """
-        if (options or {}).get("episode") is not None:
-            single = self.SINGLE.__name__
-            raise UserError(f'options["episode"]: worlds side by side take none: take {single}')
-        if seed is not None:
-            if isinstance(seed, int | np.integer):
-                seed = [int(seed) + i for i in range(self.num_envs)]
-            self._generators = [seeding.np_random(s)[0] for s in seed]
-            self._seeds, self._begun = [int(s) for s in seed], [0] * self.num_envs
-            self._order = None
-        for i in range(self.num_envs):
-            self._begin(i)
-        return self._worlds.observe(), {}
-
-    def begin(
-        self, order: EpisodeOrder, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
-    ) -> tuple[Observation, np.ndarray]:
-        """Begin an episode in every world and repeat actions in it: a run goes on in the middle of all.
-
-        Each episode, those that follow too, is that of one world alone that was made with `order.seed + i` and
-        reset as the order says.
-
-        Args:
-            order: Says how episodes begin, and which follows another.
-            numbers: Of the episodes that begin [N].
-            actions: To be repeated in each world; how many may differ.
-
-        Returns:
-            Observations [N, ...], and the sums of rewards [N].
-
-        Raises:
-            RuntimeError: An episode ended while its actions were repeated.
-        """
-        self._order, self._seeds = order, [order.seed + i for i in range(self.num_envs)]
-        returns = np.zeros(self.num_envs)
-        longest = max(len(own) for own in actions)
-        waits = np.array([longest - len(own) for own in actions])
-        idle = next((action for own in actions for action in own), None)
-        over = np.ones(self.num_envs, bool)
-        # All are stepped together: those with fewer actions idle first, and begin anew when it is time
-        for t in range(longest + 1):
-            for i in np.flatnonzero(over | (waits == t)).tolist():
-                self._begun[i] = numbers[i]
-                self._begin(i)
-            if t == longest:
-                break
-            rows = [
-                own[t - wait] if t >= wait else idle
-                for own, wait in zip(actions, waits, strict=True)
-            ]
-            self._worlds.take(np.array(rows), self.action_space.shape or ())
-            rewards, terminated, truncated, *_ = self._carry_out()
-            over = terminated | truncated
-            if (over & (waits <= t)).any():
-                raise RuntimeError("an episode ended while its actions were repeated")
-            returns += np.where(waits <= t, rewards, 0.0)
-        return self._worlds.observe(), returns
-
-    def _begin(self, i: int) -> None:
-        """Begin the episode of world i whose number is `_begun`; without an order those are counted."""
-        number = self._begun[i]
-        if self._order is None:
-            self._begun[i] += 1
-        else:
-            seed, told = self._order.beginning(i, number)
-            self._generators[i], number = seeding.np_random(seed)[0], told["episode_number"]
-        self._worlds.reset(i, self._generators[i], self._seeds[i], number)
-
-    def _carry_out(self) -> Outcome:
-        """Advance all worlds as long as the action that was taken lasts.
-
-        A world whose episode ends meanwhile waits for the others: what it goes on doing counts for nothing.
-
-        Returns:
-            Rewards [N], who is terminated [N], who is truncated [N], how episodes ended, by world, and where
-            one did in the last step what is observed there, else None.
-        """
-        worlds = self._worlds
-        endings: dict[int, Ending] = {}
-        seen: Observation | None = None
-        rewards = np.zeros(self.num_envs)
-        terminated, truncated = np.zeros((2, self.num_envs), bool)
-        for _ in range(worlds.repeat):
-            going = ~(terminated | truncated)
-            more, *ends = worlds.step()
-            rewards += np.where(going, more, 0.0)
-            terminated |= going & ends[0]
-            truncated |= going & ends[1]
-            over = going & (terminated | truncated)
-            seen = worlds.observe() if over.any() else None
-            for i in np.flatnonzero(over).tolist():
-                assert seen is not None
-                last = {key: value[i].copy() for key, value in seen.items()}
-                endings[i] = last, worlds.metrics(i)
-        return rewards, terminated, truncated, endings, seen
-
-    def step(
-        self, actions: np.ndarray
-    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Advance all worlds by an action each [N, ...].
-
-        Where an episode ends, the observation is that of the next one; the last one is in
-        `infos["final_obs"]`, the sum of the episode in `infos["final_info"]["metrics"]` and whether it was
-        a success in `infos["final_info"]["is_success"]`.
-        """
-        worlds = self._worlds
-        assert self.action_space.shape is not None
-        worlds.take(actions, self.action_space.shape)
-        if worlds.episodes[0] is None:
-            raise RuntimeError("call reset() before step()")
-        rewards, terminated, truncated, endings, seen = self._carry_out()
-        observation = seen or worlds.observe()
-        infos: dict[str, Any] = {}
-        if endings:
-            final, metrics = (np.full(self.num_envs, None, dtype=object) for _ in range(2))
-            over, success = np.zeros((2, self.num_envs), bool)
-            for i, (last, summary) in endings.items():
-                final[i], metrics[i], over[i], success[i] = last, summary, True, is_success(summary)
-                if self._order is not None:
-                    self._begun[i] = self._order.after(i, self._begun[i], summary)
-                self._begin(i)
-            told = {"metrics": metrics, "_metrics": over, "is_success": success}
-            infos = {"final_obs": final, "_final_obs": over}
-            infos["final_info"] = told | {"_is_success": over}
-            observation = worlds.observe_again(observation, np.array(list(endings)))
-        return observation, rewards, terminated, truncated, infos
-
-    def close_extras(self, **_: Any) -> None:
-        """Free what the worlds hold; Gymnasium's `close` calls it."""
+        """Free what the world holds, and end the viewer; safe to call twice."""
+        if self._viewer is not None:
+            self._viewer.close()
+            self._viewer = None
         self._worlds.close()
 
 

@@ -18,7 +18,7 @@ from rearrange.gym_ids import LARGEST
 from rearrange.late import LateObservations
 from rearrange.robot import find_robot
 from rearrange.scenes.registry import CLASSIC, DEFAULT_HOMES, spec_of_homes
-from rearrange.shell import Observation, Step
+from rearrange.shell import Observation, Painter, Step
 from rearrange.sim.base import SimState, Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
@@ -267,6 +267,27 @@ class Worlds:
         reasons = {name: bool(flags[i]) for name, flags in outcome.failures.items()}
         reasons["timeout"] = not success and not any(reasons.values())
         return told | {f"failure/{name}": float(x) for name, x in reasons.items()}
+
+    def painter(self, i: int) -> Painter:
+        """Make what draws world i's robot from behind [540, 680, 3] uint8.
+
+        Raises:
+            UserError: Another simulator than MuJoCo's runs.
+        """
+        if not isinstance(self.simulator, MujocoSimulator):
+            raise UserError("pictures are drawn from the MuJoCo simulator alone")
+        from rearrange.render.chase import ChaseView  # compiles for some seconds
+
+        world, data = self.simulator.worlds[i], self.simulator.data[i]
+        assert world is not None
+        assert data is not None
+        view = ChaseView(world.model)
+
+        def draw() -> np.ndarray:
+            x, y, yaw = (float(value) for value in self.state.base_pose[i])
+            return view.draw(data, (x, y, yaw))[0]
+
+        return draw
 
     def close(self) -> None:
         """Free the simulator."""

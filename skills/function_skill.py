@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.gym_ids import CAMERA_SIZE
+from rearrange.registration import as_shipped
 from rearrange.robot import RobotSpec
+from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import make_task
 from skills.observing import ObservingSkill, ending_of
 from skills.registry import find
@@ -23,7 +24,7 @@ class FunctionSkill(ObservingSkill):
         name: str,
         function: Callable[[dict[str, np.ndarray]], np.ndarray],
         config: Any = None,
-        camera_size: int = CAMERA_SIZE,
+        camera_size: int = SimulatorConfig.camera_size,
         robot: RobotSpec | None = None,
     ) -> None:
         """Take the function.
@@ -32,14 +33,15 @@ class FunctionSkill(ObservingSkill):
             name: Of the skill in whose place it acts.
             function: Observation of the skill's task -> action [action_size] in [-1, 1]. One that remembers
                 may have a method `restart`, which is called where the skill begins.
-            config: Of the task; None: the defaults.
+            config: Of the task; None: as `gymnasium.make` has it.
             camera_size: Of the depth image [pixels].
             robot: Who acts; None: the default robot.
 
         Raises:
             UserError: There is no such skill, or it does not say when it is over.
         """
-        spec, task = find(name), make_task(name, config, robot=robot)
+        spec = find(name)
+        task = make_task(name, config or as_shipped(name)[0], robot=robot)
         size = task.action_size
         source = getattr(function, "__name__", type(function).__name__)
         super().__init__(

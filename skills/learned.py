@@ -77,9 +77,14 @@ class PolicyRunner:
         """Action in the units of the environment's action space for an observation of one world.
 
         Raises:
-            UserError: The observation has another shape than in training.
+            UserError: The observation lacks something, or has another shape than in training.
         """
         for key in self.policy.seen_keys:
+            if key not in observation:
+                raise UserError(
+                    f"{key} is not observed, which the policy knows: make the environment with "
+                    "policy.make_env()"
+                )
             shape = self.policy.observation_space[key].shape
             if np.shape(observation[key]) != shape:
                 raise UserError(

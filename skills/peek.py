@@ -21,14 +21,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import gymnasium
-
 from atomic_files import write_whole
 from nav.env import NavEnv
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from skills.settings import Environments
-from skills.sight import AgentEye, Sight, WorldEye
+from skills.sight import Sight, eye_of
 from ver.run_lock import RunLock
 
 SIZE = 2**21  # bytes; a picture of 512 x 512 pixels and all poses
@@ -140,28 +138,6 @@ class Window:
             self.peek.put(self.look(0))
 
 
-class WatchedAgent(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A navigation task whose world is shown."""
-
-    def __init__(self, env: NavEnv, peek: Peek, environment: int) -> None:
-        """Take the environment and its number."""
-        super().__init__(env)
-        self._eye = AgentEye(env)
-        self._window = Window(peek, environment, self._eye.look)
-
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
-        """See NavEnv."""
-        self._eye.begin()
-        return self.env.reset(**arguments)
-
-    def step(self, action: Any) -> Any:
-        """See NavEnv."""
-        outcome = self.env.step(action)
-        self._eye.note(action, float(outcome[1]))
-        self._window.show()
-        return outcome
-
-
 @dataclass(frozen=True)
 class WatchedEnvironments:
     """Environments that can be looked at; picklable.
@@ -177,11 +153,9 @@ class WatchedEnvironments:
     def __call__(self, environment_index: int, seed: int) -> Any:
         """One environment."""
         env: Any = self.environments(environment_index, seed)
-        peek = Peek(Path(self.path))
-        if isinstance(env, NavEnv):
-            return WatchedAgent(env, peek, environment_index)
-        if isinstance(env, RearrangeEnv):
-            env.after_step = Window(peek, environment_index, WorldEye(env).look).show
+        if isinstance(env, NavEnv | RearrangeEnv):
+            look = eye_of(env).look
+            env.after_step = Window(Peek(Path(self.path)), environment_index, look).show
         return env
 
 

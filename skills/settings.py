@@ -27,7 +27,7 @@ from rearrange.rules import (
 )
 from rearrange.scenes.registry import DEFAULT_HOMES, layouts_of, spec_of_homes
 from rearrange.settings import check_ranges
-from rearrange.shipped import SHIPPED
+from rearrange.shipped import ACTING, SHIPPED
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -44,14 +44,8 @@ from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
 from ver.config import CloningConfig
 
-CONFIGS = SHIPPED / "configs"
 CHECKPOINTS = SHIPPED / "data" / "checkpoints"
 ORACLE = "oracle"  # the teacher that there is
-OWN = (
-    "action",
-    "base_motion",
-)  # task settings that define what actions mean
-
 
 LARGEST_HOME = 100.0  # no stop is farther from its goal than this [m]
 
@@ -225,7 +219,7 @@ class SkillEnvironments(Environments):
         kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
         trained: Mapping[str, Any] = metadata["task"]
-        task = {name: trained[name] for name in OWN if name in trained}
+        task = {name: trained[name] for name in ACTING if name in trained}
         if rules == HAB:  # it says with which masks
             task = asdict(hab_config(metadata["skill"], judged=True)) | task
         else:

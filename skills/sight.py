@@ -181,15 +181,6 @@ class AgentEye:
         if not isinstance(env.worlds, AgentWorlds):
             raise UserError("only agents in our own buildings can be watched: leave dataset= out")
         self.env, self._cameras = env, dict[int, AgentWorlds]()
-        self.begin()
-
-    def begin(self) -> None:
-        """Note that an episode has begun."""
-        self.step, self.action, self.reward = 0, -1, 0.0
-
-    def note(self, action: int, reward: float) -> None:
-        """Note a step."""
-        self.step, self.action, self.reward = self.step + 1, int(action), float(reward)
 
     def look(self, size: int | None = None) -> Sight:
         """See WorldEye."""
@@ -204,13 +195,13 @@ class AgentEye:
             task=env.task.name,
             home=episode.building,
             episode=f"{episode.episode_id} {episode.start}",
-            step=self.step,
+            step=env.elapsed_steps,
             max_steps=int(env.task.max_steps),
             told=", ".join(told),
             base=(x, y, yaw),
             goals=self._goals(),
-            rewards={"reward": self.reward} if self.step else {},
-            action={name: float(self.action == k) for k, name in enumerate(NAV_ACTIONS)},
+            rewards={} if env.action is None else {"reward": env.reward},
+            action={name: float(env.action == k) for k, name in enumerate(NAV_ACTIONS)},
             poses=np.array([(0, 0, 0, 1, 0, 0, 0), pose], np.float32),
             picture=None if size is None else self._picture(size),
         )
@@ -238,6 +229,11 @@ class AgentEye:
         camera.draw(images)
         depth = colour_depth(images["depth"][0, ..., 0] * config.depth_range, 0.0, FARTHEST)
         return np.hstack([depth, images["rgb"][0]]) if "rgb" in images else depth
+
+
+def eye_of(env: Any) -> WorldEye | AgentEye:
+    """What looks at an environment's world; UserError where it cannot be seen."""
+    return AgentEye(env) if isinstance(env, NavEnv) else WorldEye(env)
 
 
 def _point(place: Any) -> Point:

@@ -26,6 +26,7 @@ from rearrange.caching import first_start
 from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
+from rearrange.shipped import CONFIGS, CPU, preset_file
 from rearrange.tasks import household_names
 from rearrange.tasks.true_state import BOTH, TRUE_STATE
 from skills.command import run_command
@@ -39,7 +40,6 @@ from skills.provenance import TEST
 from skills.recipe import check_bars, check_stages, recipe_of, trained_stages
 from skills.registry import all_specs
 from skills.settings import (
-    CONFIGS,
     check_skill,
     hab_settings,
     kind_of,
@@ -99,7 +99,7 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
     files = [config_of(name) for name in kind_of(skill).config_names(skill)]
     settings = merge_config(schema, files, overrides)
     preset, rules = getattr(settings, "preset", "cpu"), getattr(settings, "rules", OURS)
-    if preset != "cpu" or check_rules(rules) != OURS:
+    if preset != CPU or check_rules(rules) != OURS:
         start = merge_config(schema, files)
         if rules == HAB:
             learner = {"trainer": start.trainer, "sensors": start.sensors}
@@ -109,7 +109,8 @@ def _merged(skill: str, overrides: Sequence[str]) -> Any:
             if hasattr(start, "sensors"):
                 learner["sensors"] = schema().sensors
             start = replace(start, **learner)
-        settings = merge_config(start, [] if preset == "cpu" else [_preset_file(preset)], overrides)
+        file = preset_file(preset)
+        settings = merge_config(start, [] if file is None else [file], overrides)
     if kind_of(skill) is not HabitatLabEnvironments and settings.split == TEST:
         raise UserError(
             f"split={TEST} judges releases, nothing is trained in it: take train or val"
@@ -139,14 +140,6 @@ def config_of(name: str) -> Path:
     """The YAML file of a skill, or of whatever else is trained."""
     spec = all_specs().get(name)
     return CONFIGS / f"{name}.yaml" if spec is None or spec.config is None else spec.config
-
-
-def _preset_file(name: str) -> Path:
-    """The settings of a preset; UserError that lists those that exist."""
-    files = {path.stem: path for path in (CONFIGS / "presets").glob("*.yaml")}
-    if name not in files:
-        raise UserError(f"unknown preset '{name}': choose one of cpu, {', '.join(sorted(files))}")
-    return files[name]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ class SimulatorConfig:
 
     robot: str = setting(DEFAULT_ROBOT, hab=None, about="who acts, by name")
     camera_size: int = setting(
-        128,
+        64,
         hab=128,
         low=1,
         high=1024,

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 
 from nav.agent import AgentConfig
 from nav.env import NavEnv
@@ -58,5 +59,5 @@ def test_without_a_mode_or_an_episode_nothing_is_drawn():
     env = NavEnv("pointnav", split="val", agent=AgentConfig(camera_size=16))
     env.reset(seed=0)
     assert env.render() is None
-    with pytest.raises(RuntimeError, match=r"reset\(\) before render"):
+    with pytest.raises(ResetNeeded, match=r"reset\(\) before render"):
         make("pointnav").render()

@@ -24,18 +24,25 @@ def test_every_task_has_an_id_and_can_be_made():
 
 
 def test_agents_side_by_side_are_made_by_it_too():
-    envs = gymnasium.make_vec(IDS["pointnav"], 2, "vector_entry_point", split="val", camera_size=40)
+    envs = gymnasium.make_vec(
+        IDS["pointnav"], 2, split="val", camera_size=40, render_mode="rgb_array"
+    )
     observations, _ = envs.reset(seed=0)
     assert observations["depth"].shape == (2, 40, 40, 1)
     envs.step(np.ones(2, np.int64))
+    one, other = envs.render()
+    assert one.shape == other.shape == (360, 720, 3)
+    assert (one != other).any()  # each has its own place
     envs.close()
 
 
 def test_unknown_settings_are_refused_in_one_line():
     with pytest.raises(UserError, match=r"unknown setting 'camera' of rearrange/PointNav-v0.*"):
         gymnasium.make(IDS["pointnav"], camera=3)
-    with pytest.raises(UserError, match="render_mode must be rgb_array or None, found 'human'"):
-        gymnasium.make(IDS["pointnav"], render_mode="human")
+    with pytest.raises(
+        UserError, match="render_mode must be rgb_array, human or None, found 'ansi'"
+    ):
+        gymnasium.make(IDS["pointnav"], render_mode="ansi")
 
 
 @pytest.mark.parametrize("task", nav.TASKS)

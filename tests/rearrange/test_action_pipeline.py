@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,17 @@ def test_an_action_in_the_simulators_units_stays_as_it_is():
         pipeline.whole(np.full(pipeline.size, np.nan), False)
     with pytest.raises(ValueError, match="expected an action of shape"):
         pipeline.whole(action[1:], False)
+
+
+def test_what_is_not_finite_is_told_as_it_was_given():
+    task = make_task("pick")
+    pipeline = ActionPipeline(task, 2)
+    action = np.zeros((2, task.action_size), np.float32)
+    action[1, 3] = np.nan
+    pipeline.take(action)
+    told = " ".join(str(action[1]).split())
+    with pytest.raises(ValueError, match=f"^actions must be finite, found {re.escape(told)}$"):
+        pipeline.physical()
 
 
 def test_what_is_no_action_is_refused():

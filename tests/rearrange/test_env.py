@@ -8,6 +8,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 import rearrange
@@ -45,7 +46,9 @@ def test_observations_are_within_their_space(task):
         assert env.observation_space.contains(observation)
         assert {value.dtype for value in observation.values()} == {np.dtype(np.float32)}
         assert 0.0 < observation["head_depth"].min() <= observation["head_depth"].max() <= 1.0
-        observation = env.step(env.action_space.sample())[0]
+        observation, _, terminated, *_ = env.step(env.action_space.sample())
+        if terminated:
+            observation, _ = env.reset()
     env.close()
 
 
@@ -217,7 +220,7 @@ def test_termination_in_the_last_step_is_no_truncation():
 
 
 def test_stepping_before_reset_is_refused():
-    with pytest.raises(RuntimeError, match="reset"):
+    with pytest.raises(ResetNeeded, match="reset"):
         make().step(np.zeros(10))
 
 

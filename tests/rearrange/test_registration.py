@@ -8,6 +8,7 @@ import pytest
 import rearrange
 from rearrange.gym_ids import id_of
 from rearrange.registration import NAMES
+from rearrange.rules import hab_config
 from rearrange.tasks import register_task, unregister_task
 
 
@@ -48,13 +49,33 @@ def test_an_environment_is_made_by_its_id_and_seen_by_policies_as_shipped():
 def test_worlds_side_by_side_are_made_by_it_too():
     envs = gymnasium.make_vec(
         "rearrange/OpenFridge-v0", 2, "vector_entry_point",
-        split="val", camera_size=8, max_steps=1,
+        split="val", camera_size=8, max_steps=1, render_mode="rgb_array",
     )  # fmt: skip
     observations, _ = envs.reset(seed=0)
     assert observations["head_depth"].shape == (2, 8, 8, 1)
+    assert [picture.shape for picture in envs.render()] == [(540, 680, 3)] * 2
     infos = envs.step(np.zeros(envs.action_space.shape, np.float32))[4]
     assert infos["final_info"]["is_success"].tolist() == [False, False]
     envs.close()
+
+
+def test_rules_preset_and_groups_are_keywords():
+    def made(**keywords):
+        env = gymnasium.make(
+            "rearrange/Navigate-v0", split="val", disable_env_checker=True, **keywords
+        )
+        config, size = env.unwrapped.task.config, env.observation_space["head_depth"].shape[0]
+        env.close()
+        return config, size
+
+    hab, size = made(rules="hab")
+    assert (hab, size) == (hab_config("navigate"), 128)
+    config, size = made(preset="gpu", **{"force.penalty": 0.5, "action": {"arm_step": 0.01}})
+    assert (config.force.penalty, config.action.arm_step, config.action.repeat) == (0.5, 0.01, 3)
+    assert size == 128
+    env = gymnasium.make("rearrange/Pick-v0", sensors="state", disable_env_checker=True)
+    assert "head_depth" not in env.observation_space.spaces
+    env.close()
 
 
 def test_unknown_settings_and_bad_values_are_refused_in_one_line():

@@ -28,9 +28,10 @@ def told(world):
     return SkillArgument("object", target.slot, 0, target.start)
 
 
-def test_a_policy_as_a_function_acts_as_the_learned_skill(world):
-    path = shipped_policy("pick", CHECKPOINTS)
-    learned, policy = LearnedSkill("pick", path, deterministic=True), skills.load_policy("pick")
+@pytest.mark.parametrize("name", ["pick", "navigate"])
+def test_a_policy_as_a_function_acts_as_the_learned_skill(world, name):
+    path = shipped_policy(name, CHECKPOINTS)
+    learned, policy = LearnedSkill(name, path, deterministic=True), skills.load_policy(name)
 
     class Act:
         restart = policy.restart
@@ -38,11 +39,11 @@ def test_a_policy_as_a_function_acts_as_the_learned_skill(world):
         def __call__(self, observation):
             return policy.act(observation)
 
-    own = FunctionSkill("pick", Act(), learned.task.config)
+    own = FunctionSkill(name, Act())
     assert own.timeout == learned.timeout
     for skill in (learned, own):
         skill.reset(world, told(world))
-    for _ in range(3):
+    for _ in range(4):
         action = own.act(world)
         np.testing.assert_array_equal(action, learned.act(world))
         world.step_physical(action)

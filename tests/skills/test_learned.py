@@ -108,3 +108,6 @@ def test_an_image_of_another_size_is_told():
     observation["head_depth"] = np.zeros((128, 128, 1), np.float32)
     with pytest.raises(UserError, match=r"head_depth has the shape .*128.*policy\.make_env"):
         policy.act(observation)
+    del observation["head_depth"]
+    with pytest.raises(UserError, match=r"^head_depth is not observed.*policy\.make_env"):
+        policy.act(observation)

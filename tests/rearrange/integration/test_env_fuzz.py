@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,7 +19,7 @@ BOUNDED = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-CLEAR = (ValueError, RuntimeError)  # UserError is a ValueError
+CLEAR = (ValueError, ResetNeeded)  # UserError is a ValueError
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,9 +61,14 @@ def steps_or_complains(env, action):
         assert np.isin(terminated, (True, False)).all()
         assert np.isin(truncated, (True, False)).all()
         legal = True
-    observation, reward, *_ = env.step(np.zeros(env.action_space.shape, np.float32))
+        if np.any(terminated | truncated):  # those side by side have begun anew themselves
+            running(env)
+    still = np.zeros(env.action_space.shape, np.float32)
+    observation, reward, terminated, truncated, _ = env.step(still)
     assert env.observation_space.contains(observation)
     assert np.isfinite(reward).all()
+    if np.any(terminated | truncated):
+        running(env)
     return legal
 
 
@@ -153,14 +159,19 @@ def test_any_dtype(single, data):
 
 
 @pytest.mark.parametrize("task", ["pick", "tidy_house"])
-def test_steps_after_the_end_are_legal(task):
+def test_after_the_end_only_a_plan_goes_on(task):
     config = dataclasses.replace(default_config(task), max_steps=2)
     env = RearrangeEnv(task, config, "val", SMALL)
     env.reset(seed=0)
     action = np.zeros(env.task.action_size, np.float32)
-    ends = [env.step(action)[3] for _ in range(6)]
-    assert ends == [False, True, True, True, True, True]
-    assert steps_or_complains(env, action)
+    assert [env.step(action)[3] for _ in range(2)] == [False, True]
+    with pytest.raises(ResetNeeded, match="the episode is over"):
+        env.step(action)
+    still = np.zeros(env.robot.actions.physical_size)
+    assert [env.step_physical(still)[2] for _ in range(3)] == [True] * 3
+    with pytest.raises(ResetNeeded, match="the episode is over"):
+        env.step(action)
+    assert steps_or_complains(running(env), action)
 
 
 @pytest.mark.parametrize("kind", [RearrangeEnv, lambda **options: RearrangeVectorEnv(2, **options)])

@@ -32,9 +32,9 @@ SIMULATION_SHARE = 1 / 3  # of a training's time on a CPU, roughly: the rest is 
 
 
 def packages() -> dict[str, str]:
-    """Version of every package that ours needs; "" where it is missing."""
+    """Version of ours and of every package that it needs; "" where one is missing."""
     names = [re.split(r"[<>=!~;\[ ]", each, maxsplit=1)[0] for each in _needed()]
-    return {name: _version(name) for name in names}
+    return {name: _version(name) for name in (DISTRIBUTION, *names)}
 
 
 def _needed() -> list[str]:
@@ -147,6 +147,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         write_json(options.json, found)
     whole = all(found["packages"].values()) and all(found["files"].values())
+    if not found["packages"][DISTRIBUTION]:
+        print(f"{DISTRIBUTION} is not installed, so what it needs is unknown: pip install -e .")
     print("all that is needed is there" if whole else "something is MISSING: see above")
     return 0 if whole else 1
 

@@ -27,6 +27,14 @@ def test_what_is_missing_is_said(monkeypatch, capsys):
     assert "something is MISSING" in told
 
 
+def test_a_checkout_that_is_not_installed_is_not_whole(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "DISTRIBUTION", "no-such-distribution")
+    assert doctor.main(["--seconds", "0"]) == 1
+    told = capsys.readouterr().out
+    assert "no-such-distribution is not installed, so what it needs is unknown" in told
+    assert "all that is needed is there" not in told
+
+
 def test_speed_is_measured():
     assert doctor.steps_per_second(0.2) > 1.0
 

@@ -7,6 +7,9 @@ import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from typing import cast
+
+from gymnasium import spaces
 
 from nav.env import NavEnv
 from nav.registration import IDS as NAVIGATION_IDS
@@ -135,7 +138,7 @@ def _group(names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _navigation(name: str) -> Iterator[str]:
-    kind, space = NAVIGATION_TASKS[name], NavEnv(name).observation_space
+    kind, space = NAVIGATION_TASKS[name], cast(spaces.Dict, NavEnv(name).observation_space)
     choices = kind.action_space()
     actions = IN_ORDER[choices.start : choices.start + int(choices.n)]
     shapes = {key: " x ".join(map(str, each.shape)) for key, each in space.spaces.items()}

@@ -141,7 +141,7 @@ def _navigation(name: str) -> Iterator[str]:
     kind, space = NAVIGATION_TASKS[name], cast(spaces.Dict, NavEnv(name).observation_space)
     choices = kind.action_space()
     actions = IN_ORDER[choices.start : choices.start + int(choices.n)]
-    shapes = {key: " x ".join(map(str, each.shape)) for key, each in space.spaces.items()}
+    shapes = {key: " x ".join(map(str, each.shape or ())) for key, each in space.spaces.items()}
     yield from (f"**`{name}`**: {summary_of(kind)}", "")
     yield f"- Observation: {', '.join(f'`{key}` [{shape}]' for key, shape in shapes.items())}"
     yield f"- Action: one of {', '.join(actions)}"

@@ -5,8 +5,8 @@ INTRODUCTION = """\
 
 Made from the code by `python -m skills.hab_table > docs/hab.md`: do not edit.
 
-The ten [tasks](tasks.md) of the Home Assistant Benchmark ([HAB](https://arxiv.org/abs/2106.14405)), seven skills and
-three chores, have two sets of rules:
+The ten [tasks](tasks.md) of the Home Assistant Benchmark ([HAB](https://arxiv.org/abs/2106.14405)),
+seven skills and three chores, have two sets of rules:
 
 - `rules=ours`, the default, by which all shipped policies were trained and judged;
 - `rules=hab`: habitat-lab v0.3.4 with the VER paper's changes, as far as our simulator has it. What

@@ -26,13 +26,16 @@ from skills.provenance import ROOT
 INTRODUCTION = """\
 # Results on the household scenarios
 
-Made by `python -m planner.table` from [results/](../results/README.md): do not edit. Success at the
-end of the episode after every interaction; each counts only if all before it succeeded and what was placed is
-still so. The full task is judged by the state alone: the plan has come to its end, every object is at its goal,
-the hand is empty, and what had to be closed is. In brackets: 95 % intervals,
-over floor plans where there are several. Episodes in apartments that
-nothing was trained in; ours, not ReplicaCAD's, so not comparable with published figures. Among the failures,
-"plan exhausted": the plan came to its end, no fault was noticed, and the goal is not met.
+Made by `python -m planner.table` from [results/](../results/README.md): do not edit. Success is counted
+at the end of the episode after every interaction. Each counts only if all before it succeeded, and what
+was placed is still so. The full task is judged by the state alone. The plan has come to its end, every
+object is at its goal, the hand is empty, and what had to be closed is. In brackets: 95 % intervals, over
+floor plans where there are several.
+
+Episodes are in apartments that nothing was trained in. These are ours and not ReplicaCAD's, so figures
+are not comparable with published ones. Among the failures "plan exhausted" says that the plan came to
+its end, no fault was noticed, and the goal is not met. [The planner](planner.md) says how plans are made
+and followed.
 """
 
 NOTHING = (

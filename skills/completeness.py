@@ -52,7 +52,7 @@ def _files(spec: SkillSpec) -> Iterator[str]:
     if spec.name not in built_in():
         return  # others ship what they like
     if spec.name not in NAMES:
-        yield "TASKS and NAMES of rearrange (docs/extend.md): gymnasium.make does not know its task"
+        yield "TASKS and NAMES of rearrange (docs/add_skill.md): gymnasium.make does not know its task"
     if not spec.heading:
         yield "SkillSpec.heading: docs/hab.md has no table for it"
     for path in (shipped_policy(spec.name, CHECKPOINTS), default_path(spec.name, "val")):

@@ -6,9 +6,6 @@ evaluation, and compared field by field. What a setting means stands beside it (
 
 from __future__ import annotations
 
-import inspect
-import itertools
-import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -19,13 +16,11 @@ from typing import Any
 from rearrange.episodes import RecordedStarts
 from rearrange.rules import HAB, OURS, settings_in
 from rearrange.settings import Setting
-from rearrange.tasks import TASKS, household_names
 from skills.hab_text import INTRODUCTION, REMAINING
-from skills.registry import built_in
 from skills.settings import SkillEnvironments, TrainingSettings
+from skills.tasks_table import groups, tasks
 from skills.train import load_settings
 
-SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 # Of a training: no rules
 APART = {
     "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
@@ -37,19 +32,6 @@ COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}
 STARTS = {
     "starts.share": Setting("of the episodes begin where an earlier skill of a chain ended", 0.0),
 }
-
-
-def groups() -> dict[str, tuple[str, ...]]:
-    """Heading -> tasks that stand beside each other in one table; ours, whatever else is installed."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, spec in built_in().items():
-        found[spec.heading] = (*found.get(spec.heading, ()), name)
-    return {**found, "Household scenarios": household_names()}
-
-
-def tasks() -> list[str]:
-    """All tasks of the page."""
-    return list(itertools.chain(*groups().values()))
 
 
 @dataclass(frozen=True)
@@ -212,68 +194,6 @@ def _shared_table() -> list[str]:
     return lines
 
 
-# --- what a task is ---------------------------------------------------------------------------------------
-
-
-def sections_of(task_type: type) -> dict[str, str]:
-    """The sections of a task's module docstring, where it has none those of the shared one."""
-    found: dict[str, str] = {}
-    for owner in reversed(task_type.__mro__):
-        module = sys.modules.get(owner.__module__)
-        if module is not None and module.__name__.startswith("rearrange.tasks."):
-            found |= _sections(inspect.getdoc(module) or "")
-    if "Start" not in found:
-        found["Start"] = (task_type.sample_episode.__doc__ or "").split("\n")[0]  # pyright: ignore
-    return found
-
-
-def _sections(text: str) -> dict[str, str]:
-    """Section name -> its text on one line."""
-    marker = rf"^({'|'.join(SECTIONS)})\b[^:\n]*:"
-    starts = [*re.finditer(marker, text, re.MULTILINE)]
-    ends = [*(match.start() for match in starts[1:]), len(text)][: len(starts)]
-    found = {}
-    for match, end in zip(starts, ends, strict=True):
-        body = " ".join(text[match.start() : end].split("\n\n")[0].split())
-        found[match[1]] = re.sub(r"^\w+ ?", "", body, count=1).lstrip(": ")
-    return found
-
-
-def _about(name: str) -> tuple[str, dict[str, str]]:
-    """A task's summary, and what it observes, does, starts from, wants and logs by heading."""
-    kind = TASKS[name][0]
-    task, sections = kind(), sections_of(kind)
-    shapes = {"head_depth": "size x size x 1"}
-    shapes |= {key: str(space.shape[0]) for key, space in task.observation_spaces().items()}
-    summary = kind.__doc__ or ""
-    if "see the module" in summary:
-        summary = (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n")[0]
-    about = {"Observation": ", ".join(f"`{key}` [{shape}]" for key, shape in shapes.items())}
-    about |= {section: sections[section] for section in SECTIONS[1:] if section in sections}
-    about["Reward terms"] = ", ".join(f"`{term}`" for term in task.REWARDS)
-    about["Failures that are counted"] = ", ".join(f"`{term}`" for term in task.FAILURES)
-    return f"`{name}`: {summary}", about
-
-
-def _group(names: tuple[str, ...]) -> list[str]:
-    """Section of tasks that stand beside each other; what they share is said only once."""
-    about = {name: _about(name) for name in names}
-    first = about[names[0]][1]
-    shared = {
-        heading: text
-        for heading, text in first.items()
-        if all(each.get(heading) == text for _, each in about.values())
-    }
-    lines: list[str] = []
-    for summary, each in about.values():
-        lines += [f"**{summary}**", ""]
-        lines += [f"- {heading}: {text}" for heading, text in each.items() if heading not in shared]
-        lines += [""] * (lines[-1] != "")
-    if len(names) > 1:
-        lines += ["All of them:", ""]
-    return [*lines, *(f"- {heading}: {text}" for heading, text in shared.items()), ""]
-
-
 def _kept() -> list[str]:
     """Settings in which rules=hab keeps ours: HAB states none, or its value cannot be had."""
     where: dict[tuple[str, str], list[str]] = {}
@@ -293,7 +213,7 @@ def page() -> str:
     lines = [INTRODUCTION, "## What differs everywhere", "", *_shared_table(), ""]
     lines += [REMAINING, *_kept(), ""]
     for title, names in groups().items():
-        lines += [f"## {title}", "", *_group(names), *_table(names), ""]
+        lines += [f"## {title}", "", *_table(names), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

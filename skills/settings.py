@@ -67,11 +67,11 @@ class TrainingSettings(Staged):
     rules: str = OURS
     robot: str = DEFAULT_ROBOT  # who acts, by name (docs/extend.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
-    # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts, which
-    # are there (sim=habitat; the seven skills; see docs/habitat.md)
+    # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts
+    # (sim=habitat; the seven skills; see docs/habitat.md)
     dataset: str = ""
-    # What is observed: depth, the robot's own sensors; both: the critic is told besides what no robot is
-    # (rearrange.tasks.true_state); state: the policy is told that in the place of the image, for studies
+    # What is observed: depth, the robot's own sensors. With both the critic is told besides what no robot is
+    # (rearrange.tasks.true_state). With state the policy is told that in the place of the image, for studies
     sensors: str = DEPTH
     slide: bool = True  # the base slides along obstacles instead of stopping; false in habitat-lab
     stall: bool = False  # the base stops before what its wheels cannot push (mujoco)

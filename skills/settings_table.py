@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from skills.registry import built_in
 from skills.settings import TrainingSettings
+from skills.train import load_settings
 from ver.config import CloningConfig, TrainerConfig
 from ver.ranges import CHOICES, NUMBERS
 
@@ -20,14 +23,16 @@ INTRODUCTION = """\
 `python -m skills.settings_table > docs/settings.md` writes this page from the code.
 
 Any of them is given as `key=value` behind `scripts/train_skill.sh pick`. A YAML file in `configs/`
-holds those in which a skill differs. Settings of tasks (`task.*`) stand in [hab.md](hab.md), with
-HAB's beside ours.
+holds those in which a skill differs. The last column has what our skills set. Several values of a skill
+are those of its [stages](training.md#stages), in order. Settings of tasks (`task.*`) stand in
+[hab.md](hab.md), with HAB's beside ours.
 """
 PARTS = (
     ("The training", TrainingSettings, "", "", {"trainer", "cloning", "randomise", "starts"}),
     ("The learner", TrainerConfig, "", "trainer.", set[str]()),
     ("Imitation of a teacher", CloningConfig, "cloning.", "", set[str]()),
 )
+OF_CARDS = {"skill", "stages", "bars"}  # told on the page of each skill
 
 
 def about(kind: type[Any]) -> dict[str, str]:
@@ -52,7 +57,52 @@ def about(kind: type[Any]) -> dict[str, str]:
     return found
 
 
-def rows(kind: type[Any], prefix: str, apart: set[str], told: str) -> Iterator[str]:
+@functools.lru_cache
+def trained() -> dict[str, str]:
+    """Dotted key -> what our skills set it to, and which, where that is not the default."""
+    skills = {name: load_settings(name, []) for name in built_in()}
+    default = TrainingSettings(skill="pick")
+    found: dict[str, str] = {}
+    for key in set(_keys(default)) - OF_CARDS:
+        usual = _shown(_at(default, key))
+        sets: dict[str, list[str]] = {}
+        for name, settings in skills.items():
+            values = dict.fromkeys(map(_shown, _values(settings, key)))
+            if any(value != usual for value in values):
+                sets.setdefault(", ".join(values), []).append(name)
+        found[key] = "; ".join(
+            f"{value}: {'all' if len(who) == len(skills) else ', '.join(who)}"
+            for value, who in sets.items()
+        )
+    return found
+
+
+def _values(settings: TrainingSettings, key: str) -> Iterator[Any]:
+    """What a setting is in each stage that uses it: who imitates a teacher needs none of the trainer's."""
+    part = key.split(".")[0]
+    for stage in settings.stages:
+        of_teacher = "teacher" in stage.settings
+        if part not in ("cloning", "trainer") or (part == "cloning") == of_teacher:
+            yield stage.settings.get(key, _at(settings, key))
+
+
+def _keys(settings: Any, prefix: str = "") -> Iterator[str]:
+    """Dotted keys of all settings that are no group."""
+    for each in dataclasses.fields(settings):
+        value = getattr(settings, each.name)
+        if dataclasses.is_dataclass(value):
+            yield from _keys(value, f"{prefix}{each.name}.")
+        else:
+            yield f"{prefix}{each.name}"
+
+
+def _at(settings: Any, key: str) -> Any:
+    return functools.reduce(getattr, key.split("."), settings)
+
+
+def rows(
+    kind: type[Any], prefix: str, apart: set[str], told: str, own: Mapping[str, str]
+) -> Iterator[str]:
     """A line of the table for every setting.
 
     Args:
@@ -60,6 +110,7 @@ def rows(kind: type[Any], prefix: str, apart: set[str], told: str) -> Iterator[s
         prefix: Dotted key under which `ver.ranges` knows it, with a dot at its end.
         apart: Fields that other tables hold.
         told: What users write before the key.
+        own: What skills set, by the key that users write.
     """
     comments = about(kind)
     for each in dataclasses.fields(kind):
@@ -70,11 +121,12 @@ def rows(kind: type[Any], prefix: str, apart: set[str], told: str) -> Iterator[s
             default = each.default_factory()
         key = f"{prefix}{each.name}"
         if dataclasses.is_dataclass(default):
-            yield from rows(type(default), f"{key}.", set(), told)
+            yield from rows(type(default), f"{key}.", set(), told, own)
             continue
         allowed = ", ".join(map(str, CHOICES[key])) if key in CHOICES else str(NUMBERS.get(key, ""))
         what = comments.get(each.name, "").replace("|", "\\|").replace("<", "&lt;")
-        yield f"| `{told}{key}` | {_shown(default)} | {allowed} | {what} |"
+        set_to = own.get(f"{told}{key}", "")
+        yield f"| `{told}{key}` | {_shown(default)} | {allowed} | {what} | {set_to} |"
 
 
 def _shown(value: Any) -> str:
@@ -87,15 +139,15 @@ def _shown(value: Any) -> str:
 
 def page() -> str:
     """The whole page."""
-    lines = [INTRODUCTION]
+    lines, own = [INTRODUCTION], trained()
     for title, kind, prefix, told, apart in PARTS:
         lines += [
             f"## {title}",
             "",
-            "| setting | default | allowed | meaning |",
-            "|---|---|---|---|",
+            "| setting | default | allowed | meaning | our skills |",
+            "|---" * 5 + "|",
         ]
-        lines += [*rows(kind, prefix, apart, told), ""]
+        lines += [*rows(kind, prefix, apart, told, own), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

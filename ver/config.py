@@ -50,8 +50,8 @@ class NetworkConfig:
     # do soon, with one chance in three at each step, a mean action that waits for one in two may
     # never do
     binary_threshold: float = 0.5
-    # Angles [rad] among the 1-D observations, {key: [indices]}: the network gets cosine and sine of
-    # the angle, its double and its fourfold instead, which have no jump at half a turn and tell
+    # Angles [rad] among the 1-D observations, {key: [indices]}. The network gets cosine and sine of
+    # the angle, its double and its fourfold instead. These have no jump at half a turn and tell
     # small angles apart
     angles: dict[str, list[Any]] = field(default_factory=dict)
     # Distances and coordinates [m] among them, likewise: the network gets
@@ -64,8 +64,8 @@ class NetworkConfig:
     critic_only: list[str] = field(default_factory=list)
     vector_features: int = 128  # width of the 1-D observations' embedding; 0: they join as they are
     normalise_vectors: bool = True  # running mean and variance for the 1-D observations
-    # The critic predicts returns in standard deviations, which follow the last rollouts' (PopArt),
-    # and its errors count in them: no setting depends on the rewards' units
+    # The critic predicts returns in standard deviations, which follow the last rollouts' (PopArt).
+    # Its errors count in them, so that no setting depends on the rewards' units
     normalise_returns: bool = True
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
 
@@ -111,9 +111,9 @@ class PPOConfig:
     epochs: int = 4  # passes over a rollout
     mini_batches: int = 8  # updates in one pass
     clip: float = 0.2  # how far the probability ratio may leave 1
-    # The learning rate is lowered below the schedule's, and raised again, so that the KL divergence
-    # from the policy that acted stays within half and twice this; it begins at a tenth. 0 leaves
-    # the schedule alone
+    # The learning rate is lowered below the schedule's, and raised again. So the KL divergence from
+    # the policy that acted stays within half and twice this. It begins at a tenth. 0 leaves the
+    # schedule alone
     target_kl: float = 0.0
     clip_value: bool = False  # also clip how far the value may move
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error
@@ -123,15 +123,15 @@ class PPOConfig:
     max_gradient_norm: float = 0.5  # gradient norm is cut to this; 0 turns it off
     adam_epsilon: float = 1e-5  # denominator guard of Adam and Lamb
     adam_beta1: float = 0.9  # how much of the mean gradient of before Adam and Lamb keep
-    # A free log standard deviation of the actions is kept under a bound that falls linearly to this
-    # at the end, from network.initial_log_std: the policy ends near the mean actions that it is
+    # A free log standard deviation of the actions is kept under a bound. It falls linearly to this
+    # at the end, from network.initial_log_std. So the policy ends near the mean actions that it is
     # used with. None: no bound
     final_log_std: float | None = None
     max_importance_weight: float = 1.0  # truncation of (T + 1) / (steps of the environment)
     importance_weights: bool = True  # down-weight fast environments
     max_sequence_length: int = 128  # longest run for back-propagation through time; 0 = no limit
     # Where there is neither memory nor CPC|A, mini-batches are of single steps from all over the
-    # rollout, and not of such runs, in which a few environments' next steps are much alike
+    # rollout. They are not of such runs, in which a few environments' next steps are much alike
     shuffle_steps: bool = True
     entropy: EntropyConfig = field(default_factory=EntropyConfig)  # the entropy bonus
     cpca: CPCAConfig = field(default_factory=CPCAConfig)  # the auxiliary loss
@@ -157,7 +157,7 @@ class CollectConfig:
     step_timeout_s: float = 60.0
     max_faults_per_hour: int = 60  # environments are restarted; more faults than this end the run
     # Chance that an episode which ends without success (0 in its metrics) begins again from the same
-    # seed; only the first try counts in the means that are logged
+    # seed. Only the first try counts in the means that are logged
     repeat_failed: float = 0.0
     overlap: bool = False  # collect the next rollout while learning, with the weights of before
 

@@ -35,8 +35,8 @@ class Randomisation:
         hab=0.0,
         high=0.05,
         about=(
-            "at most 0.05: objects stand up to this far off along x and y [m]; what an episode tells of its "
-            "targets stays nominal, as a noisy detector's report would"
+            "at most 0.05: objects stand up to this far off along x and y [m]. What an "
+            "episode tells of its targets stays nominal, as from a noisy detector"
         ),
     )
     object_turn: float = setting(
@@ -71,8 +71,8 @@ class Randomisation:
         hab=0.0,
         high=0.1,
         about=(
-            "at most 0.1: standard deviation of depth at 1 m, growing with its square [m], as of a "
-            "structured-light camera (0.003: Khoshelham and Elberink, Sensors 2012)"
+            "at most 0.1: standard deviation of depth at 1 m, growing with its square [m]. "
+            "A structured-light camera has 0.003 (Khoshelham and Elberink, Sensors 2012)"
         ),
     )
     short_sight: float = setting(
@@ -80,8 +80,8 @@ class Randomisation:
         hab=0.0,
         high=1.0,
         about=(
-            "at most 1: share of episodes in which nothing is seen beyond 1.2 to 4 m, so that what stands "
-            "behind tells nothing of where a thing at hand is"
+            "at most 1: share of episodes in which nothing is seen beyond 1.2 to 4 m. What "
+            "stands behind then does not tell where a thing at hand is"
         ),
     )
 

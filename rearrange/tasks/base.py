@@ -57,7 +57,7 @@ class ActionConfig:
         high=300,
         hab=1,
         about="steps of 1/30 s by which all that a policy sees is late",
-        note="the VER paper; its actions answer the state before the last",
+        note="as in the VER paper",
     )
 
     def scale(self, layout: ActionLayout) -> np.ndarray:

@@ -7,9 +7,9 @@ Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance,
 goal in the base frame, joint [7], gps_compass [4].
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
-an open receptacle or in the closed drawer or fridge (open with `goals_open`); or target 0 is held and the goal
-is where it belongs, in the open fridge at times.
-Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called; stop ends
+an open receptacle, or in the closed drawer or fridge (open with `goals_open`). Or target 0 is held, and the
+goal is where it belongs, in the open fridge at times.
+Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called. Stop ends
 the episode, right or wrong, but is ignored far from the goal. `goal_way` narrows that to a region from where
 the goal is in reach.
 """
@@ -62,18 +62,18 @@ class NavigateConfig:
         False,
         hab=False,
         about=(
-            "closer along the floor, to the nearest place from where the arm reaches "
-            "the goal (before the fridge or drawer, around its open door), instead of "
-            "in a straight line, which runs through walls"
+            "closer along the floor, to the nearest place from where the arm reaches the "
+            "goal. That is before the fridge or drawer, around its open door. A straight "
+            "line runs through walls"
         ),
     )
     distance_floor: float = setting(
         0.0,
         hab=0.0,
         about=(
-            "nearer than this pays nothing [m]: else a policy that is paid for every "
-            "centimetre drives on until it leans on the furniture, where the next skill "
-            "has no room for the arm, a drawer or a door"
+            "nearer than this pays nothing [m]. A policy that is paid for every centimetre "
+            "drives on until it leans on the furniture. There the next skill has no room "
+            "for the arm, a drawer or a door"
         ),
     )
     turn_scale: float = setting(1.0, hab=1.0, about="per radian turned towards the goal when near")
@@ -88,9 +88,9 @@ class NavigateConfig:
         True,
         hab=True,
         about=(
-            "False, for training only: a wrong stop just costs, so that every step near "
-            "the goal teaches when to stop; one that ends the episode teaches once. A "
-            "policy is judged by the former"
+            "False is for training only. A wrong stop just costs then, and every step near "
+            "the goal teaches when to stop. One that ends the episode teaches once. A "
+            "policy is judged with True"
         ),
     )
     wrong_stop_penalty: float = setting(0.0, hab=0.0, about="on a stop where success is not")
@@ -98,18 +98,16 @@ class NavigateConfig:
         0.0,
         hab=0.0,
         about=(
-            "on every step where a stop would be success and is not called: else the "
-            "difference between stopping now and a little later hardly shows, and the "
-            "mean action never stops"
+            "on every step where a stop would be success and is not called. Else stopping "
+            "now is hardly better than a little later, and the mean action never stops"
         ),
     )
     shut_penalty: float = setting(
         0.0,
         hab=0.0,
         about=(
-            "per radian or metre that doors and drawers are pushed shut: a light door "
-            "does not hold the base up, and then what is behind it is out of the next "
-            "skill's reach"
+            "per radian or metre that doors and drawers are pushed shut. A light door does "
+            "not hold the base up. Then the next skill cannot reach what is behind it"
         ),
     )
     goal_distance: float = setting(1.5, hab=1.5, about="base to goal at success, less than [m]")
@@ -131,9 +129,9 @@ class NavigateConfig:
         math.inf,
         hab=math.inf,
         about=(
-            "a region as the goal: the way left (see geodesic) at success, less than "
-            "this, too [m]. 1.5 m may be behind a wall, a table or the fridge's door, "
-            "from where the next skill gets at nothing"
+            "a region as the goal: the way left (see geodesic) at success, less than this, "
+            "too [m]. 1.5 m may be behind a wall, a table or the fridge's door, where the "
+            "next skill reaches nothing"
         ),
     )
     start_distance: float = setting(3.0, hab=3.0, about="base to goal at the start, more than [m]")

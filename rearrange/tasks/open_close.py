@@ -6,13 +6,11 @@ every skill, contact suction, start-relative GPS+Compass). `hab=` tells the refe
 Observation (besides head_depth): joint [7], ee_pos [3] in the base frame, is_holding [1],
 relative_resting_position [3] in the base frame, gps_compass [4]. The handle is only seen in the depth image.
 Action [11]: seven joint deltas, grip, forward, turn, stop. The close skills ignore the grip: they push.
-Start: an object in the drawer or the fridge, clutter elsewhere; the robot before it, uniform in a rectangle in
-the frame of the handle (drawer) or of the fridge, roughly facing the handle (drawer) or the fridge, with the
-handle not beyond the arm's workspace.
-Success: the joint is within its threshold of the wanted value (or opened further), the hand within 0.15 m of
-its resting place, nothing held, and stop called; stop ends the episode, right or wrong, but
-is ignored until the hand has been away from its resting place, or held something, and is back, empty: all
-that the robot feels of having done something.
+Start: an object in the drawer or the fridge, clutter elsewhere. The robot stands in a rectangle before the
+handle (drawer) or the fridge, and roughly faces it. The handle is not beyond the arm's workspace.
+Success: the joint is within its threshold of the wanted value (or opened further), and the hand within 0.15 m
+of its resting place. Nothing is held, and stop is called. Stop ends the episode, right or wrong. `stop_zone`
+ignores it until the hand has been away, or held something, and is back, empty.
 """
 
 from __future__ import annotations
@@ -89,17 +87,18 @@ class OpenCabConfig:
         note="0.3 where a plan's skill is deployed",
         hides="a stop that is called too early",
         about=(
-            "stop is ignored until the hand has been farther than this from its resting place, "
-            "or held something, and is back, empty [m]: a random policy stops in its first steps; "
-            "0 ignores none"
+            "stop is ignored until the hand has been farther than this from its resting "
+            "place, or held something, and is back, empty [m]. A random policy stops in its "
+            "first steps. 0 ignores none"
         ),
     )
     wrong_stop_ends: bool = setting(
         True,
         hab=True,
         about=(
-            "False, for training only: a wrong stop just costs, so that every step teaches when to "
-            "stop; one that ends the episode teaches once. A policy is judged by the former"
+            "False is for training only. A wrong stop just costs then, and every step "
+            "teaches when to stop. One that ends the episode teaches once. A policy is "
+            "judged with True"
         ),
     )
     wrong_stop_penalty: float = setting(0.0, hab=0.0, about="on a stop where success is not")

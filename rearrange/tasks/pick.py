@@ -8,7 +8,7 @@ frame, joint [7], is_holding [1], relative_resting_position [3] in the base fram
 Action [10]: seven joint deltas, grip, forward, turn.
 Start: the robot within 2 m of the object, not cut off from it by a wall, and roughly facing it. Objects
 stand on open receptacles, some in the open fridge or drawer.
-Success: the right object is held and the hand is within 0.15 m of its resting place; ends the episode.
+Success: the right object is held and the hand is within 0.15 m of its resting place. It ends the episode.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class PickConfig:
         0.0,
         hab=0.0,
         about=(
-            "per metre that the empty-handed robot comes closer, along the floor, to "
-            "where the arm reaches the object: in a straight line that may be behind a "
-            "wall, a table or the fridge's door"
+            "per metre that the empty-handed robot comes closer, along the floor, to where "
+            "the arm reaches the object. A straight line may end behind a wall, a table or "
+            "the fridge's door"
         ),
     )
     pick_bonus: float = setting(2.0, hab=2.0, about="on taking the right object")
@@ -72,7 +72,7 @@ class PickConfig:
         hab=0.0,
         about=(
             "for each step in which the suction is on and the empty hand farther than "
-            "early_grip_distance from the object: one that is always on takes whatever "
+            "early_grip_distance from the object. Suction that is always on takes whatever "
             "it touches on its way"
         ),
     )

@@ -7,11 +7,10 @@ Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effect
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].
 Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
 once the object has been let go, nothing is taken again.
-Start: the object in the hand, the robot within 2 m of the goal, not cut off from it by a wall, and roughly
-facing it. Goals lie on open
-receptacles, some in the open fridge.
-Success: nothing is held, the object lies still within 0.15 m of its goal and the hand is within 0.15 m of its
-resting place; ends the episode.
+Start: the object in the hand. The robot is within 2 m of the goal, not cut off from it by a wall, and roughly
+faces it. Goals lie on open receptacles, some in the open fridge.
+Success: nothing is held, the object lies still within 0.15 m of its goal, the hand is within 0.15 m of its
+resting place. It ends the episode.
 """
 
 from __future__ import annotations
@@ -65,9 +64,9 @@ class PlaceConfig:
         0.0,
         hab=0.0,
         about=(
-            "per metre that the robot carries the object closer, along the floor, to "
-            "where the arm reaches the goal: in a straight line that may be behind a "
-            "wall, a table or the fridge's door"
+            "per metre that the robot carries the object closer, along the floor, to where "
+            "the arm reaches the goal. A straight line may end behind a wall, a table or "
+            "the fridge's door"
         ),
     )
     shut_penalty: float = setting(
@@ -79,8 +78,8 @@ class PlaceConfig:
         0.15,
         hab=0.15,
         about=(
-            "carrying the object about within this distance of its goal pays nothing; "
-            "what is let go 0.15 m above a table falls over and rolls [m]"
+            "carrying the object about within this distance of its goal pays nothing [m]. "
+            "What is let go 0.15 m above a table falls over and rolls"
         ),
     )
     place_bonus: float = setting(5.0, hab=5.0, about="on letting go at the goal")
@@ -88,8 +87,8 @@ class PlaceConfig:
         0.0,
         hab=0.0,
         about=(
-            "per metre that the object moves once it has been let go: it tips over, "
-            "rolls, or the hand drags it"
+            "per metre that the object moves once it has been let go. It tips over, rolls, "
+            "or the hand drags it"
         ),
     )
     drop_penalty: float = setting(
@@ -99,9 +98,9 @@ class PlaceConfig:
         False,
         hab=False,
         about=(
-            "an object that has come to rest outside its goal ends the episode, as "
-            "nothing is taken up again: otherwise one failure in training takes as many "
-            "steps as six successes"
+            "an object that has come to rest outside its goal ends the episode, as nothing "
+            "is taken up again. Otherwise one failure in training takes as many steps as "
+            "six successes"
         ),
     )
     success_bonus: float = setting(10.0, hab=10.0, about="when it ends in success")
@@ -112,9 +111,9 @@ class PlaceConfig:
         0.001,
         hab=math.inf,
         about=(
-            "the object's motion in a step, less than this at success [m]: one that "
-            "still falls or rolls by more than this often ended outside its goal, up to "
-            "a metre away, after the skill had succeeded"
+            "the object's motion in a step, less than this at success [m]. One that moved "
+            "more often ended outside its goal after the skill had succeeded, up to a metre "
+            "away"
         ),
     )
     release_distance: float = setting(
@@ -122,9 +121,8 @@ class PlaceConfig:
         hab=math.inf,
         hides="an object that is let go too early, which ends the episode",
         about=(
-            "letting go is ignored while the hand is farther than this from the goal "
-            "[m]: a random policy of standard deviation 1 lets go in its first steps, "
-            "which ends the episode"
+            "letting go is ignored while the hand is farther than this from the goal [m]. A "
+            "random policy lets go in its first steps, which ends the episode"
         ),
     )
     release_pause: int = setting(
@@ -132,9 +130,9 @@ class PlaceConfig:
         hab=0,
         hides="an object that is let go on the move, and rolls off",
         about=(
-            "steps for which arm and base keep still before the object is let go, and "
-            "as many after: what is let go on the move slides or tips over, and a hand "
-            "that leaves at once drags it along"
+            "steps for which arm and base keep still before the object is let go, and as "
+            "many after. What is let go on the move slides or tips over. A hand that leaves "
+            "at once drags it along"
         ),
     )
     start_distance: float = setting(2.0, hab=2.0, about="base to goal, horizontal, at most [m]")

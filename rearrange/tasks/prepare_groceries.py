@@ -2,7 +2,7 @@
 
 Reference: habitat-lab v0.3.4's prepare_groceries; observation, action, reward and success: household.py.
 Start: targets 0 and 1 on the fridge's middle shelf, target 2 on a counter, all other objects on the open
-receptacles; the fridge's door is open, the robot anywhere.
+receptacles. The fridge's door is open, the robot anywhere.
 """
 
 from __future__ import annotations

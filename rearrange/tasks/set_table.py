@@ -2,8 +2,8 @@
 
 Reference: habitat-lab v0.3.4's set_table; observation, action, reward and success: household.py.
 Start: the bowl (target 0) in the upper right drawer, the apple (target 1) on the fridge's middle shelf, both
-closed, all other objects on the open receptacles; the robot anywhere.
-Reward: beyond that of every scenario, what shuts the targets in pays for being opened, once. The reference pays
+closed. All other objects are on the open receptacles, the robot anywhere.
+Reward: as in every scenario; besides, what shuts the targets in pays once for being opened. The reference pays
 nothing for it, although a hand that follows a door moves away from what is behind it.
 """
 

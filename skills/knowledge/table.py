@@ -56,8 +56,8 @@ FACTS: tuple[Fact, ...] = (
         "observations of its own task",
         "PolicySenses.observe",
         ("policy",),
-        "HAB's sensors, computed in `rearrange.tasks` and listed in docs/hab.md: depth image, joints, "
-        "hand, cup, odometry, and what it was told in its own frame. Assumed: no noise",
+        "HAB's sensors, computed in `rearrange.tasks` and listed in docs/tasks.md. These are "
+        "depth image, joints, hand, cup, odometry, and what it was told in its own frame. Assumed: no noise",
     ),
     Fact(
         "masks of its actions",
@@ -92,10 +92,10 @@ FACTS: tuple[Fact, ...] = (
         "where an object in an opened drawer is told to be",
         "Knowledge.told",
         ("executive", "replanner"),
-        "its start, moved as far in the plane as the hand travelled while it held the handle; all skills "
+        "its start, moved as far in the plane as the hand travelled while it held the handle. All skills "
         "are told it. After a closing skill has ended by itself the start again: a push is not felt. "
-        "Not known: how far the grasp gives (a hard pull on a drawer at its stop moves the hand alone), and "
-        "what moves the drawer once it was let go",
+        "Not known: how far the grasp gives, as a hard pull on a drawer at its stop moves the hand alone. "
+        "Nor is known what moves the drawer once it was let go",
         hab="its start, as HAB's sensors go on telling",
         privileged="its start, moved as the handle truly was",
     ),
@@ -145,9 +145,10 @@ through `skills.knowledge` alone; a test walks the sources and fails where somet
 default.
 """
 TOLD = """\
-All are told the task when the episode begins: where every object that is asked for stands and where it belongs
-(centres, world frame), on what, what is held, and how far fridge and drawers are open. Oracles read all of the
-simulator's state at every level. A force beyond the limit ends an episode: the judge's rule, no decision.
+All are told the task when the episode begins. That is where every object that is asked for stands and
+where it belongs (centres, world frame), and on what. It is also what is held, and how far fridge and
+drawers are open. Oracles read all of the simulator's state at every level. A force beyond the limit ends
+an episode: the judge's rule, no decision.
 """
 
 

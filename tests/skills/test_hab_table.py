@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from rearrange.robot import find_robot
 from rearrange.rules import settings_in
 from rearrange.tasks import TASKS
 from skills import hab_table
@@ -114,11 +113,3 @@ def test_what_habs_rules_cannot_have_is_listed(page):
         for name, _, known in settings_in(kind()):
             if known.kept or known.hab is None:
                 assert re.search(rf"^- `{name}` \(.*{task}.*\): ", remaining, re.MULTILINE), name
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_task_says_what_it_wants(name):
-    sections = hab_table.sections_of(TASKS[name][0])
-    assert all(sections[section] for section in ("Observation", "Action", "Start", "Success"))
-    size = len(TASKS[name][0].action_names(find_robot()))
-    assert sections["Action"].startswith(f"[{size}]")

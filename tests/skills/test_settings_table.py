@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from skills.settings_table import about, page, rows
+from skills.settings_table import about, page, rows, trained
 from tests.helpers import ROOT
 
 
@@ -33,24 +33,34 @@ def test_comments_above_and_beside_a_setting_are_its_meaning():
 
 
 def test_every_setting_has_a_row_and_those_in_groups_a_dotted_one():
-    assert list(rows(Whole, "", {"parts"}, "x.")) == [
-        "| `x.name` | `a|b` |  | Said above, in two lines |",
-        "| `x.mode` | `ver` |  | beside a default on its own line |",
-        "| `x.rate` | 0.001 |  | beside it: a &lt;rate> |",
-        "| `x.part.width` | `3` |  | of it |",
+    own = {"x.part.width": "`4`: pick"}
+    assert list(rows(Whole, "", {"parts"}, "x.", own)) == [
+        "| `x.name` | `a|b` |  | Said above, in two lines |  |",
+        "| `x.mode` | `ver` |  | beside a default on its own line |  |",
+        "| `x.rate` | 0.001 |  | beside it: a &lt;rate> |  |",
+        "| `x.part.width` | `3` |  | of it | `4`: pick |",
     ]
 
 
 def test_ranges_and_choices_are_told():
     text = page()
-    assert "| `trainer.ppo.gamma` | 0.99 | at least 0 and at most 1 | discount |" in text
+    assert "| `trainer.ppo.gamma` | 0.99 | at least 0 and at most 1 | discount |  |" in text
     assert "| `trainer.tracker` | `none` | none, wandb, trackio |" in text
 
 
 def test_every_row_says_what_it_means():
     for line in page().splitlines():
         if line.startswith("| `"):
-            assert line.rsplit("|", 2)[1].strip(), line
+            assert line.rsplit("|", 3)[1].strip(), line
+
+
+def test_what_skills_set_is_told_with_their_names():
+    own = trained()
+    assert own["trainer.collect.num_environments"] == "`32`: all"
+    assert "0.85: place" in own["trainer.network.binary_threshold"]
+    assert own["trainer.total_steps"].startswith("`2000000`, `500000`, `1400000`: navigate; ")
+    assert own["cloning.updates"].startswith("`800`: navigate")
+    assert own["trainer.ppo.gamma"] == ""
 
 
 def test_the_page_in_the_docs_is_the_codes():

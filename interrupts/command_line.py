@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -43,6 +44,8 @@ def output_file(text: str) -> Path:
     path = Path(text)
     if not text or path.is_dir():
         raise argparse.ArgumentTypeError(f"'{text}' is a folder: name a file in it")
+    if path.exists() and not path.is_file():  # such as /dev/null, which a file would replace
+        raise argparse.ArgumentTypeError(f"{path} is a device: name a file")
     _check_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
         raise argparse.ArgumentTypeError(f"{path} cannot be written: choose another")
@@ -52,6 +55,8 @@ def output_file(text: str) -> Path:
 def output_folder(text: str) -> Path:
     """The folder that an option names, there or not; otherwise as `output_file`."""
     path = Path(text)
+    if not text:
+        raise argparse.ArgumentTypeError("'' is no folder: name one")
     _check_folder(path)
     return path
 
@@ -61,8 +66,11 @@ def _check_folder(folder: Path) -> None:
         folder = folder.parent
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(f"{folder} is a file, no folder: choose another")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise argparse.ArgumentTypeError(f"{folder} cannot be written: choose another")
+    try:
+        with tempfile.TemporaryFile(dir=folder):  # who may write everywhere cannot do so in /proc
+            pass
+    except OSError:
+        raise argparse.ArgumentTypeError(f"{folder} cannot be written: choose another") from None
 
 
 def run_command(

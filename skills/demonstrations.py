@@ -20,13 +20,15 @@ from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
 from skills.settings import SkillEnvironments
 from skills.workers import play_in_workers
-from ver.checkpoint import save_policy, write_atomically
+from ver.changed_settings import differences
+from ver.checkpoint import load_policy, save_policy, write_atomically
 from ver.cloning import Demonstrations, clone
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.processes import cores
 from ver.config import CloningConfig, TrainerConfig, config_to_dict
 from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything
+from ver.run_lock import RunLock
 
 PATIENCE = 20  # episodes that may fail for each that succeeds
 BLOCK = 5_000  # steps that are recorded by one process at a time
@@ -179,13 +181,38 @@ def imitate(
         trainer: Its network and seed count.
         config: How much is shown, and how it is learned.
         run: Gets policy.safetensors and metrics.jsonl.
-        metadata: Kept in the policy.
-        say: Tells the person a line.
+        metadata: Kept in the policy, with `config`.
+        say: Tells the person a line; of a policy that there is also what is asked for otherwise now.
+
+    Raises:
+        UserError: Another training holds the run directory.
     """
+    path, about = run / "policy.safetensors", metadata | {"cloning": asdict(config)}
+    with RunLock(run):
+        if path.exists():
+            say(f"done before: {path}")
+            for line in _changes(path, trainer, about):
+                say(f"it was shown with another setting, and stays so: {line}")
+        else:
+            _imitate(environments, trainer, config, run, about, say)
+
+
+def _changes(path: Path, trainer: TrainerConfig, about: dict[str, Any]) -> list[str]:
+    """A line for each setting with which a policy would imitate otherwise than it has."""
+    policy, now = load_policy(path), config_to_dict(trainer)
+    kept = {"trainer": {name: now[name] for name in ("seed", "network")}} | about
+    return differences({"trainer": policy.config} | policy.metadata, json.loads(json.dumps(kept)))
+
+
+def _imitate(
+    environments: SkillEnvironments,
+    trainer: TrainerConfig,
+    config: CloningConfig,
+    run: Path,
+    metadata: dict[str, Any],
+    say: Callable[[str], None],
+) -> None:
     path = run / "policy.safetensors"
-    if path.exists():
-        say(f"done before: {path}")
-        return
     begin, slowly = time.monotonic(), _Slowly(say)
     seed_everything(trainer.seed)
     shown = record(

@@ -49,6 +49,11 @@ class Environments:
         raise NotImplementedError
 
     @classmethod
+    def check_numbers(cls, task: Any) -> None:
+        """Raise a UserError that names the first number of a task's config that makes no sense."""
+        raise NotImplementedError
+
+    @classmethod
     def of_settings(cls, settings: Any, **otherwise: Any) -> Any:
         """Take each field from the setting of its name, but for those that are given."""
         names = [each.name for each in fields(cls) if each.name not in otherwise]

@@ -64,7 +64,9 @@ def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
             )
     if not overrides:
         return {}
-    values = asdict(merge_config(settings_type(skill)(), [], overrides).task)
+    task = merge_config(settings_type(skill), [], overrides).task
+    kind_of(skill).check_numbers(task)
+    values = asdict(task)
     changes: dict[str, Any] = {}
     for override in overrides:
         *groups, name = override.partition("=")[0].split(".")[1:]

@@ -105,7 +105,7 @@ class NavEnvironments(Environments):
     def from_settings(cls, settings: Any, split: str | None = None) -> NavEnvironments:
         """See Environments."""
         settings.agent.check()
-        settings.task.check()
+        cls.check_numbers(settings.task)
         chosen: str = split or settings.split
         building_names(settings.homes, chosen)
         if settings.sim == GRID:
@@ -142,6 +142,11 @@ class NavEnvironments(Environments):
         if metadata.get("dataset") and "sim" not in metadata:
             kept["sim"] = HABITAT
         return cls(split=split, task={}, **kept)
+
+    @classmethod
+    def check_numbers(cls, task: Any) -> None:
+        """See Environments."""
+        task.check()
 
     def files(self) -> EpisodeSource | None:
         """The episodes in scenes of files; None in our buildings."""

@@ -12,7 +12,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
@@ -22,6 +21,7 @@ from skills.settings import make_environments
 from skills.train import load_stages
 from ver import Trainer, UserError
 from ver.population import Population, PopulationConfig
+from ver.run_directory import run_directory
 
 # What mutates if nothing else is said: the step size, and how rewards are scaled.
 MUTATED = ("trainer.ppo.learning_rate",)
@@ -150,9 +150,7 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError("validate_every: members are compared by their episodes: leave it out")
     values = initial_values(settings, options.mutate)
     trainers.settings(0, values)
-    run = Path(settings.run) if settings.run else Path("runs") / f"{settings.skill}_population"
-    run.mkdir(parents=True, exist_ok=True)
-    OmegaConf.save(OmegaConf.structured(settings), run / "settings.yaml")
+    run = run_directory(settings.run, Path("runs") / f"{settings.skill}_population")
     console = Console(stderr=True)
     population = Population(
         config, values, run, trainers, lambda population: console.print(table(population))

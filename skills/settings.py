@@ -197,7 +197,7 @@ class SkillEnvironments(Environments):
         if settings.dataset:  # what was recorded took place in our apartments
             starts = replace(starts, paths=[])
         starts.check(settings.skill, chosen, settings.homes, settings.robot)
-        check_ranges(settings.task, "task")
+        cls.check_numbers(settings.task)
         simulator = SimulatorConfig(robot=settings.robot, camera_size=settings.camera_size)
         if check_simulator_name(settings.sim) != "mujoco":
             asked = replace(simulator, randomise=settings.randomise)
@@ -225,6 +225,11 @@ class SkillEnvironments(Environments):
         else:
             task |= unmasked(trained)
         return cls(split=split, task=task, **kept)
+
+    @classmethod
+    def check_numbers(cls, task: Any) -> None:
+        """See Environments."""
+        check_ranges(task, "task")
 
     @classmethod
     def of_rules(cls, skill: str, split: str, rules: str, camera_size: int) -> SkillEnvironments:

@@ -14,16 +14,16 @@ begins with it, from trainer.start_from.
 
 from __future__ import annotations
 
+import os
 import sys
-from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rearrange.caching import first_start
-from rearrange.command_line import INTERRUPTED, OneLineParser, output_folder
+from rearrange.command_line import INTERRUPTED, OneLineParser
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import HAB, OURS, check_rules
 from rearrange.shipped import CONFIGS, CPU, preset_file
@@ -51,6 +51,9 @@ from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.checkpoint import write_atomically
 from ver.distributed import SingleProcess, join_group
 from ver.ranges import check_ranges
+from ver.run_checkpoints import RunCheckpoints
+from ver.run_directory import run_directory
+from ver.run_lock import RunLock
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 POLICY = "policy.safetensors"
@@ -161,13 +164,15 @@ def main(arguments: Sequence[str]) -> int:
     source = first.trainer.start_from
     if source and not Path(source).is_file():
         raise UserError(f"trainer.start_from={source}: there is no such file")
-    run = Path(first.run) if first.run else Path("runs") / run_name(first.skill)
-    try:
-        output_folder(str(run))
-    except ArgumentTypeError as error:
-        raise UserError(f"run: {error}") from None
-    with page_of(first, run) as watched:
+    run = run_directory(first.run, Path("runs") / run_name(first.skill))
+    with page_of(first, run) as watched, _held(run, first):
         return _train_all(parts, all_environments, run, watched)
+
+
+def _held(run: Path, settings: Any) -> AbstractContextManager[Any]:
+    """Hold the run directory of a training in stages, of which each holds its own."""
+    is_first = os.environ.get("RANK", "0") == "0"
+    return RunLock(run) if settings.stages and is_first else nullcontext()
 
 
 def _train_all(
@@ -176,14 +181,15 @@ def _train_all(
     """Train all stages; returns the exit status of `main`."""
     recipe, policy = recipe_of(parts), ""
     for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
-        folder, recipe["stage"] = run, ""
+        folder, teacher, recipe["stage"] = run, getattr(settings, "teacher", ""), ""
         if settings.stages:
             recipe["stage"] = recipe["stages"][index]
             folder = run / recipe["stage"]
         if policy:
             settings.trainer.start_from = policy
         metadata = environments.metadata() | {"recipe": dict(recipe)}
-        if getattr(settings, "teacher", ""):
+        _check_begun(folder, teacher)
+        if teacher:
             group, interrupted = _imitate(settings, environments, folder, metadata)
         else:
             group, interrupted = _train(settings, watched(environments), folder, metadata)
@@ -195,6 +201,19 @@ def _train_all(
                 copied = (folder / POLICY).with_suffix(suffix).read_bytes()
                 write_atomically((run / POLICY).with_suffix(suffix), copied)
     return 0
+
+
+def _check_begun(run: Path, teacher: str) -> None:
+    """Refuse a run directory, or a stage's, that was begun with a teacher where there is none, or without."""
+    begun = bool(RunCheckpoints(run, keep=1).all())
+    if teacher and begun:
+        raise UserError(
+            f"teacher={teacher}: {run} was begun without one: choose another run=DIRECTORY"
+        )
+    if not (teacher or begun) and (run / POLICY).exists():
+        raise UserError(
+            f"{run} holds a policy and no checkpoints to go on from: choose another run=DIRECTORY"
+        )
 
 
 def _imitate(

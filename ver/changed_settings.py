@@ -11,6 +11,8 @@ import yaml
 
 from ver.errors import UserError
 
+# Of many settings: a change of it says nothing beside the lines of those that have changed
+_DIGEST = "sha256"
 _MISSING = object()  # what a setting was that an older run did not know
 
 
@@ -33,8 +35,12 @@ def changed_settings(
         now = json.loads(json.dumps(metadata))  # as it was written: tuples are lists
     except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
         return []
-    lines = [*_differences(before, config), *_differences(about, now)]
-    return [f"{key}: {old} before, {new} now" for key, old, new in lines]
+    return [*differences(before, config), *differences(about, now)]
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return such lines for two mappings of plain values; what only one of them has is no change."""
+    return [f"{key}: {old} before, {new} now" for key, old, new in _differences(before, now)]
 
 
 def check_same_start(directory: Path, start_from: str) -> None:
@@ -61,6 +67,7 @@ def _differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, 
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in after:
             dotted = f"{key}.{name}" if key else str(name)
-            yield from _differences(before.get(name, _MISSING), after[name], dotted)
+            if name != _DIGEST:
+                yield from _differences(before.get(name, _MISSING), after[name], dotted)
     elif before is not _MISSING and before != after:
         yield key, before, after

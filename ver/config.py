@@ -335,6 +335,8 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
         known = isinstance(config, DictConfig) and name in config
         asked, given = config._get_node(name) if known else None, addition._get_node(name)
         value = addition[name]
+        if value is None and asked is not None and not asked._is_optional():
+            raise UserError(f"{source}: '{dotted}' is empty: give it a value, or leave it out")
         whole = isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer()
         if (isinstance(value, int) or whole) and abs(value) >= 2**63:  # too large for what computes
             raise UserError(f"{source}: '{dotted}' must be less than 2^63, found {value}")

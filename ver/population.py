@@ -18,10 +18,24 @@ import numpy as np
 
 from ver.checkpoint import write_atomically
 from ver.errors import UserError
+from ver.ranges import COUNT, LARGEST, NOT_NEGATIVE, SEED, SHARE, Range
+from ver.run_lock import RunLock
 from ver.trainer import Trainer
 
 STATE = "population.json"
 ADOPTED = "adopt.safetensors"  # what a member goes on from in the next round
+
+RANGES = {
+    "members": Range(2, 1000),  # one has no rivals
+    "interval": COUNT,
+    "rounds": COUNT,
+    "mutated_share": SHARE,
+    "mutation_rate": SHARE,
+    "factor": Range(1, LARGEST, above=True),
+    "replaced_share": Range(0, 0.5),  # who is replaced cannot be among the best
+    "least_gap": NOT_NEGATIVE,
+    "seed": SEED,
+}
 
 MakeTrainer = Callable[
     [int, dict[str, float], Path, Callable[[Trainer, dict[str, float]], bool]], Trainer
@@ -45,21 +59,11 @@ class PopulationConfig:
 
     def check(self) -> None:
         """Raises a UserError that names the first number that makes no sense."""
-        for name in ("interval", "rounds"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be at least 1, found {getattr(self, name)}.")
-        if self.members < 2:
-            raise UserError(f"members must be at least 2, found {self.members}; one has no rivals.")
-        for name in ("mutated_share", "mutation_rate", "replaced_share"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise UserError(f"{name} must be from 0 to 1, found {getattr(self, name)}.")
-        if self.replaced_share > 0.5:
-            raise UserError(
-                f"replaced_share must be at most 0.5, found {self.replaced_share}: those who are "
-                "replaced cannot be among the best."
-            )
-        if self.factor <= 1.0:
-            raise UserError(f"factor must be more than 1, found {self.factor}.")
+        for name, allowed in RANGES.items():
+            if getattr(self, name) not in allowed:
+                raise UserError(f"{name} must be {allowed}, found {getattr(self, name):g}")
+        if not self.metric:
+            raise UserError("metric must not be empty: name a number of the episodes")
 
 
 @dataclass
@@ -120,7 +124,19 @@ class Population:
         return min(len(member.scores) for member in self.members)
 
     def run(self) -> int:
-        """Trains all rounds, or until a signal; returns the best member."""
+        """Trains all rounds, or until a signal; returns the best member.
+
+        Raises:
+            UserError: Another population is trained in the directory.
+        """
+        with RunLock(self.directory):
+            self._load()
+            if len(self.members[0].parents) < self.round < self.config.rounds:
+                # All had finished when it was stopped, or more rounds are asked for.
+                self._evolve()
+            return self._run()
+
+    def _run(self) -> int:
         while self.round < self.config.rounds:
             now = self.round
             for index, member in enumerate(self.members):
@@ -161,7 +177,18 @@ class Population:
         if trainer.steps < until:
             trainer.train()
         self.interrupted = trainer.interrupted
-        return trainer.progress.episode_mean(self.config.metric)
+        score = trainer.progress.episode_mean(self.config.metric)
+        if math.isnan(score):
+            self._check_metric(trainer.progress.row())
+        return score
+
+    def _check_metric(self, row: dict[str, float]) -> None:
+        """Refuses a metric that no episode has, where some have ended."""
+        names = [key.removeprefix("episode/") for key in row if key.startswith("episode/")]
+        if names:
+            raise UserError(
+                f"metric={self.config.metric}: no episode has it; choose one of {', '.join(names)}"
+            )
 
     def _evolve(self) -> None:
         """Decides, hands weights over, and only then writes down that the next round has begun."""
@@ -206,9 +233,6 @@ class Population:
                 f"{path}: {', '.join(sorted(found))} may change, not {', '.join(sorted(names))}; "
                 "choose another run directory, or the settings of before."
             )
-        if len(self.members[0].parents) < self.round < self.config.rounds:
-            # All had finished when it was stopped, or more rounds are asked for.
-            self._evolve()
 
 
 def evolve(

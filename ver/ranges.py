@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any, NamedTuple
 
 from ver.errors import UserError
@@ -35,6 +36,7 @@ WIDTH, WIDTH_OR_NONE = Range(1, 16_384), Range(0, 16_384)  # of layers
 MANY, THREADS, THREADS_OR_NONE = Range(1, 65_536), Range(1, 1024), Range(0, 1024)
 POSITIVE, NOT_NEGATIVE = Range(0, LARGEST, above=True), Range(0, LARGEST)
 SHARE = Range(0, 1)
+SEED = Range(0, 2**31 - 1)
 SPREAD = Range(-10, 2)  # log standard deviations
 
 NUMBERS: dict[str, Range] = {
@@ -96,7 +98,7 @@ NUMBERS: dict[str, Range] = {
     "distributed.sync_fraction": Range(0, 1, above=True),
     "distributed.timeout_s": POSITIVE,
     "total_steps": Range(1, 1e12),
-    "seed": Range(0, 2**31 - 1),
+    "seed": SEED,
     "learner_threads": THREADS_OR_NONE,
     "inference_threads": THREADS,
     "checkpoint_interval_s": NOT_NEGATIVE,
@@ -121,6 +123,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "device": ("cpu", "cuda"),
     "tracker": ("none", "wandb", "trackio"),
 }
+# Texts: a pattern, and what it asks for
+NAMES = {"project": (r"[^/\\#?%:]{1,128}", "1 to 128 characters, none of / \\ # ? % :")}
 
 
 def check_ranges(config: Any, prefix: str = "", told: str = "") -> None:
@@ -137,6 +141,8 @@ def check_ranges(config: Any, prefix: str = "", told: str = "") -> None:
             check_ranges(value, f"{key}.", told)
         elif key in NUMBERS and value is not None and value not in NUMBERS[key]:
             raise UserError(f"{told}{key} must be {NUMBERS[key]}, found {value:g}")
+        elif key in NAMES and not re.fullmatch(NAMES[key][0], value):
+            raise UserError(f"{told}{key} must be {NAMES[key][1]}, found '{value}'")
         elif key in CHOICES and value not in CHOICES[key]:
             raise UserError(
                 f"{told}{key} must be one of {', '.join(CHOICES[key])}, found '{value}'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from types import TracebackType
 
 from ver.errors import UserError, WriteError
 
@@ -35,3 +36,16 @@ class RunLock:
     def release(self) -> None:
         """Let go."""
         os.close(self._descriptor)
+
+    def __enter__(self) -> RunLock:
+        """Hold it for a block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go."""
+        self.release()

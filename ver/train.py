@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 import sys
-from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from interrupts import INTERRUPTED
-from interrupts.command_line import OneLineParser, output_folder
+from interrupts.command_line import OneLineParser
 from ver.adapters.arrays import AnyEnvironment
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.ranges import check_ranges
+from ver.run_directory import run_directory
 from ver.trainer import Trainer
 
 POLICY = "policy.safetensors"
@@ -58,7 +58,7 @@ def make_trainer(name: str, words: Sequence[str] = (), run: str | Path = "") -> 
     return Trainer(config, AnyEnvironment(name, settings.env), folder, metadata)
 
 
-def checked_folder(settings: TrainSettings, name: str, run: str | Path = "") -> str:
+def checked_folder(settings: TrainSettings, name: str, run: str | Path = "") -> Path:
     """The run directory, of settings that can be.
 
     Args:
@@ -72,12 +72,8 @@ def checked_folder(settings: TrainSettings, name: str, run: str | Path = "") -> 
     check_ranges(settings.trainer())
     if settings.start_from and not Path(settings.start_from).is_file():
         raise UserError(f"start_from={settings.start_from}: there is no such file")
-    folder = settings.run or str(run) or str(Path("runs") / re.sub(r"[^\w.-]+", "_", name))
-    try:
-        output_folder(folder)
-    except ArgumentTypeError as error:
-        raise UserError(f"run: {error}") from None
-    return folder
+    default = run or Path("runs") / re.sub(r"[^\w.-]+", "_", name)
+    return run_directory(settings.run, default)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -38,6 +38,7 @@ from ver.random_state import (
 from ver.rollout import RolloutBuffer
 from ver.rollout_timer import RolloutTimer
 from ver.run_checkpoints import RunCheckpoints
+from ver.run_lock import RunLock
 from ver.stop_signals import StopSignals
 from ver.warm_start import start_from
 
@@ -376,7 +377,9 @@ class Trainer:
 
     def _load_newest(self) -> Path | None:
         """Loads the newest checkpoint that is whole, and returns which one that was."""
-        self.checkpoints.remove_unfinished()
+        if self.run_directory.is_dir():
+            with RunLock(self.run_directory):  # what another training is just writing stays
+                self.checkpoints.remove_unfinished()
         config = self.config
         if not self.checkpoints.all():
             resets = config.reset_log_std, config.reset_actions

@@ -6,9 +6,11 @@ from safetensors.torch import load_file
 
 from rearrange.errors import UserError
 from skills import train
+from skills.command import USER_ERRORS
 from skills.demonstrations import Recorder, record
 from skills.train import load_settings, make_environments
 from ver.checkpoint import load_policy
+from ver.run_lock import RunLock
 
 SMALL = ["camera_size=16", "split=val", "starts.paths=[]", "sensors=depth"]
 
@@ -71,16 +73,19 @@ def test_a_teacher_that_there_is_not_is_refused(overrides, message):
         make_environments(load_settings("close_fridge", overrides))
 
 
+STAGES = (
+    "stages=[{name: shown, settings: {teacher: oracle, cloning.transitions: 40, cloning.updates: 2}},"
+    "{name: alone}]"
+)
+TINY = ["close_fridge", "trainer.total_steps=32", "trainer.collect.num_environments=2"]
+TINY += ["trainer.system=batched", "trainer.collect.rollout_length=16", "camera_size=40"]
+TINY += ["trainer.network.hidden_size=8", "trainer.network.visual_features=8"]
+TINY += ["trainer.tensorboard=false", "split=val"]
+
+
 def test_a_stage_imitates_and_the_next_goes_on_from_it(tmp_path, capsys):
-    stages = (
-        "stages=[{name: shown, settings: {teacher: oracle, cloning.transitions: 40, cloning.updates: 2}},"
-        "{name: alone}]"
-    )
-    tiny = ["trainer.total_steps=32", "trainer.collect.num_environments=2"]
-    tiny += ["trainer.system=batched", "trainer.collect.rollout_length=16", "camera_size=40"]
-    tiny += ["trainer.network.hidden_size=8", "trainer.network.visual_features=8"]
-    tiny += ["trainer.tensorboard=false", "split=val", f"run={tmp_path}", stages]
-    assert train.main(["close_fridge", *tiny]) == 0
+    words = [*TINY, f"run={tmp_path}", STAGES]
+    assert train.main(words) == 0
     told = capsys.readouterr().err
     assert "imitating the oracle of close_fridge" in told
     assert f"from the weights of {tmp_path / 'shown' / 'policy.safetensors'}" in told
@@ -89,6 +94,38 @@ def test_a_stage_imitates_and_the_next_goes_on_from_it(tmp_path, capsys):
     assert (
         load_policy(tmp_path / "shown" / "policy.safetensors").metadata["skill"] == "close_fridge"
     )
+
+    _check_going_on(tmp_path, words, capsys)
+
+
+def _check_going_on(run, words, capsys):
+    """What is asked for otherwise when the same run goes on is told, or refused."""
+    assert train.main(words) == 0
+    told = capsys.readouterr().err
+    assert f"done before: {run / 'shown' / 'policy.safetensors'}" in told
+    assert "another setting" not in told
+    other = [word.replace("transitions: 40", "transitions: 60") for word in words]
+    assert train.main([*other, "trainer.seed=3", "trainer.ppo.clip=0.3"]) == 0
+    lines = [each for each in capsys.readouterr().err.splitlines() if "another setting" in each]
+    begin = "it was shown with another setting, and stays so: "
+    assert lines == [
+        f"{begin}trainer.seed: 1 before, 3 now",
+        f"{begin}cloning.transitions: 40 before, 60 now",
+    ]
+    taught, alone = ([*words, f"until={name}"] for name in ("shown", "alone"))
+    with pytest.raises(USER_ERRORS, match=r"shown holds a policy and no checkpoints to go on from"):
+        train.main([word.replace("teacher: oracle, ", "") for word in taught])
+    with pytest.raises(USER_ERRORS, match=r"teacher=oracle: .*alone was begun without one"):
+        train.main(
+            [word.replace("alone}", "alone, settings: {teacher: oracle}}") for word in alone]
+        )
+
+
+@pytest.mark.parametrize("held", ["", "shown"])
+def test_two_trainings_do_not_overwrite_what_was_shown(tmp_path, held, monkeypatch):
+    monkeypatch.setattr("skills.demonstrations.record", None)  # it does not come to that
+    with RunLock(tmp_path / held), pytest.raises(USER_ERRORS, match="another training writes into"):
+        train.main([*TINY, f"run={tmp_path}", STAGES])
 
 
 def test_who_has_no_oracle_cannot_teach(monkeypatch):

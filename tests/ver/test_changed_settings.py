@@ -40,6 +40,13 @@ def test_a_setting_that_was_none_is_told(tmp_path):
     assert told == ["seed: None before, 1 now", "tracker: none before, wandb now"]
 
 
+def test_digests_are_not_told(tmp_path):
+    (tmp_path / "config.yaml").write_text("seed: 1\n")
+    before, now = ({"recipe": {"stage": "one", "sha256": each}} for each in ("ab", "cd"))
+    (tmp_path / "run.json").write_text(json.dumps({"metadata": before}))
+    assert changed_settings(tmp_path, {"seed": 2}, now) == ["seed: 1 before, 2 now"]
+
+
 def test_younger_settings_and_unreadable_files_are_no_change(tmp_path):
     config = config_to_dict(TrainerConfig())
     assert changed_settings(tmp_path, config, {}) == []

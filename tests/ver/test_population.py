@@ -14,6 +14,7 @@ from tests.helpers.small_runs import small_run
 from ver import population
 from ver.errors import UserError
 from ver.population import ADOPTED, Population, PopulationConfig, evolve
+from ver.run_lock import RunLock
 from ver.trainer import Trainer
 
 RATE = "ppo.learning_rate"
@@ -158,8 +159,9 @@ def test_more_rounds_go_on_other_settings_do_not(tmp_path):
     Population(CONFIG, {RATE: 0.1}, tmp_path, FakeTrainer).run()
     longer = dataclasses.replace(CONFIG, rounds=4)
     population = Population(longer, {RATE: 0.1}, tmp_path, FakeTrainer)
-    assert [len(member.parents) for member in population.members] == [3, 3, 3]
+    assert [len(member.parents) for member in population.members] == [2, 2, 2]
     population.run()
+    assert [len(member.parents) for member in population.members] == [3, 3, 3]
     assert [len(member.scores) for member in population.members] == [4, 4, 4]
     with pytest.raises(UserError, match=r"factor was 1\.2, and is 1\.5 now"):
         Population(dataclasses.replace(CONFIG, factor=1.5), {RATE: 0.1}, tmp_path, FakeTrainer)
@@ -170,16 +172,39 @@ def test_more_rounds_go_on_other_settings_do_not(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"members": 1}, "members must be at least 2, found 1"),
+        ({"members": 1}, "members must be at least 2 and at most 1000, found 1"),
         ({"interval": 0}, "interval must be at least 1"),
-        ({"mutation_rate": 1.5}, "mutation_rate must be from 0 to 1"),
-        ({"replaced_share": 0.6}, "replaced_share must be at most 0.5"),
-        ({"factor": 1.0}, "factor must be more than 1"),
+        ({"mutation_rate": 1.5}, "mutation_rate must be at least 0 and at most 1"),
+        ({"replaced_share": 0.6}, "replaced_share must be at least 0 and at most 0.5"),
+        ({"factor": 1.0}, "factor must be above 1"),
+        ({"least_gap": math.nan}, "least_gap must be at least 0"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"metric": ""}, "metric must not be empty"),
     ],
 )
 def test_numbers_that_make_no_sense(tmp_path, changes, complaint):
     with pytest.raises(UserError, match=complaint):
         Population(PopulationConfig(**changes), {RATE: 0.1}, tmp_path, FakeTrainer)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_second_population_in_the_directory_is_refused(tmp_path):
+    first = Population(CONFIG, {RATE: 0.1}, tmp_path, FakeTrainer)
+    with RunLock(tmp_path), pytest.raises(UserError, match="another training writes into"):
+        first.run()
+    assert not (tmp_path / "population.json").exists()
+    first.run()
+
+
+def test_a_metric_that_no_episode_has_is_refused_after_the_first_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(FakeTrainer, "episode_mean", lambda *_: math.nan)
+    row = {"steps": 30.0}
+    monkeypatch.setattr(FakeTrainer, "row", lambda *_: row, raising=False)
+    short = dataclasses.replace(CONFIG, rounds=1, metric="sucess")
+    Population(short, {RATE: 0.1}, tmp_path / "no_episode_yet", FakeTrainer).run()
+    row["episode/success"] = 1.0
+    with pytest.raises(UserError, match="metric=sucess: no episode has it; choose one of success"):
+        Population(short, {RATE: 0.1}, tmp_path / "other", FakeTrainer).run()
 
 
 def make_trainer(member, values, directory, after_update):

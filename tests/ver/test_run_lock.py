@@ -3,8 +3,11 @@ import sys
 
 import pytest
 
+from tests.helpers import toy_environments
+from tests.helpers.small_runs import small_run
 from ver.errors import UserError, WriteError
 from ver.run_lock import RunLock
+from ver.trainer import Trainer
 
 HOLD = """
 import sys, time
@@ -22,6 +25,16 @@ def test_a_second_training_is_refused_in_one_line(tmp_path):
         RunLock(tmp_path / "run")
     lock.release()
     RunLock(tmp_path / "run").release()
+
+
+def test_it_is_refused_before_it_touches_what_the_first_is_writing(tmp_path):
+    unfinished = tmp_path / ".policy.safetensors.x.tmp"
+    unfinished.touch()
+    with RunLock(tmp_path), pytest.raises(UserError, match="another training writes into"):
+        Trainer(small_run(), toy_environments.make_cue, tmp_path)
+    assert unfinished.exists()
+    Trainer(small_run(), toy_environments.make_cue, tmp_path)
+    assert not unfinished.exists()
 
 
 def test_a_kill_lets_go(tmp_path):

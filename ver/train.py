@@ -20,10 +20,9 @@ from interrupts.command_line import OneLineParser, output_folder
 from ver.adapters.arrays import AnyEnvironment
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
+from ver.logs import POLICY
 from ver.ranges import check_ranges
 from ver.trainer import Trainer
-
-POLICY = "policy.safetensors"
 
 
 @dataclass

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rearrange.caching import first_start
 from rearrange.command_line import INTERRUPTED, OneLineParser
@@ -50,13 +50,14 @@ from skills.validation import Validation, check_validation
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.checkpoint import write_atomically
 from ver.distributed import SingleProcess, join_group
+from ver.logs import POLICY
 from ver.ranges import check_ranges
 from ver.run_checkpoints import RunCheckpoints
 from ver.run_directory import run_directory
 from ver.run_lock import RunLock
+from ver.trackers import NONE, mark_stage
 
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
-POLICY = "policy.safetensors"
 
 
 def load_settings(skill: str, overrides: Sequence[str] = ()) -> Any:
@@ -179,7 +180,7 @@ def _train_all(
     parts: Sequence[Any], all_environments: Sequence[Environments], run: Path, watched: Watched
 ) -> int:
     """Train all stages; returns the exit status of `main`."""
-    recipe, policy = recipe_of(parts), ""
+    recipe, policy, steps = recipe_of(parts), "", 0
     for index, (settings, environments) in enumerate(zip(parts, all_environments, strict=True)):
         folder, teacher, recipe["stage"] = run, getattr(settings, "teacher", ""), ""
         if settings.stages:
@@ -190,13 +191,15 @@ def _train_all(
         metadata = environments.metadata() | {"recipe": dict(recipe)}
         _check_begun(folder, teacher)
         if teacher:
-            group, interrupted = _imitate(settings, environments, folder, metadata)
+            done = _imitate(settings, environments, folder, metadata)
         else:
-            group, interrupted = _train(settings, watched(environments), folder, metadata)
-        if interrupted:
-            return INTERRUPTED if group.size == 1 else 0
-        policy = str(folder / POLICY)
-        if folder != run and group.main:
+            if folder != run and settings.trainer.tracker != NONE:
+                mark_stage(folder, steps)
+            done = _train(settings, watched(environments), folder, metadata)
+        if done.interrupted:
+            return INTERRUPTED if done.group.size == 1 else 0
+        policy, steps = str(folder / POLICY), steps + done.steps
+        if folder != run and done.group.main:
             for suffix in (".safetensors", ".json"):
                 copied = (folder / POLICY).with_suffix(suffix).read_bytes()
                 write_atomically((run / POLICY).with_suffix(suffix), copied)
@@ -216,10 +219,16 @@ def _check_begun(run: Path, teacher: str) -> None:
         )
 
 
-def _imitate(
-    settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
-) -> tuple[SingleProcess, bool]:
-    """Imitate a teacher, in the first process; returns the group, and whether it was interrupted."""
+class Outcome(NamedTuple):
+    """What came of a stage: the group of its processes, whether it was interrupted, and its steps."""
+
+    group: SingleProcess
+    interrupted: bool
+    steps: int = 0
+
+
+def _imitate(settings: Any, environments: Any, run: Path, metadata: dict[str, Any]) -> Outcome:
+    """Imitate a teacher, in the first process."""
     group, interrupted = join_group(settings.trainer.device, settings.trainer.distributed), False
     if group.main:
         _say(f"imitating the {settings.teacher} of {settings.skill} in {run}")
@@ -228,13 +237,11 @@ def _imitate(
         except KeyboardInterrupt:
             interrupted = True
             _say("interrupted: the same command begins this stage again")
-    return group, group.any(interrupted)
+    return Outcome(group, group.any(interrupted))
 
 
-def _train(
-    settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
-) -> tuple[SingleProcess, bool]:
-    """Train a stage with VER; returns the group of processes, and whether it was interrupted."""
+def _train(settings: Any, environments: Any, run: Path, metadata: dict[str, Any]) -> Outcome:
+    """Train a stage with VER."""
     trainer = Trainer(settings.trainer, environments, run, metadata=metadata)
     count = settings.trainer.collect.num_environments
     source = settings.trainer.start_from
@@ -264,7 +271,7 @@ def _train(
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
         if trainer.steps and not trainer.interrupted:
             _say(f"judge it: rearrange eval {settings.skill} --checkpoint {run / POLICY}")
-    return group, trainer.interrupted
+    return Outcome(group, trainer.interrupted, trainer.steps)
 
 
 def _say(message: str) -> None:

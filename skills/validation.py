@@ -20,9 +20,9 @@ from rearrange.errors import UserError
 from skills.habitat_lab import PREFIX
 from ver.checkpoint import write_atomically
 from ver.collect.processes import enter_worker
-from ver.logs import FILM, log_film
+from ver.logs import BEST, FILM, log_film
 
-LOG, BEST = "validation.jsonl", "best.safetensors"
+LOG = "validation.jsonl"
 SEED = 5  # of the episodes
 LARGEST = {"validate_every": 10**9, "validation_episodes": 10_000}  # their least is 0 and 1
 OURS = ("mujoco", "grid")  # simulators in whose homes policies are judged

@@ -28,6 +28,8 @@ from ver.run_lock import RunLock
 from ver.trackers import open_tracker
 
 FILM = "film.mp4"  # in the run directory: the tracker takes it with the next row
+POLICY = "policy.safetensors"  # there too: the last
+BEST = "best.safetensors"  # and the one that validation found best so far
 
 
 class Logs:
@@ -128,7 +130,7 @@ class Logs:
     def close(self) -> None:
         """Closes the files and leaves the last table on the screen."""
         if self._tracker is not None:
-            self._tracker.finish([self._directory / "policy.safetensors"])
+            self._tracker.finish(_policies(self._directory))
         self.dashboard.close()
         for file in (self._file, self._writer):
             with suppress(OSError):  # a full disk has been reported already
@@ -149,7 +151,13 @@ def log_film(path: Path, directory: Path, config: TrainerConfig, steps: int) -> 
     tracker = open_tracker(config.tracker, config.project, directory, config_to_dict(config), print)
     if tracker is not None:
         tracker.film(path, steps + 1)  # trackers take none for the step that they ended with
-        tracker.finish([])
+        tracker.finish(_policies(directory))
+
+
+def _policies(directory: Path) -> list[Path]:
+    """The policies in a run directory, each with its description."""
+    files = [directory / name for name in (POLICY, BEST)]
+    return [each for file in files if file.is_file() for each in (file, file.with_suffix(".json"))]
 
 
 class NoLogs(Logs):

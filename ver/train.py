@@ -19,11 +19,10 @@ from interrupts.command_line import OneLineParser
 from ver.adapters.arrays import AnyEnvironment
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
+from ver.logs import POLICY
 from ver.ranges import check_ranges
 from ver.run_directory import run_directory
 from ver.trainer import Trainer
-
-POLICY = "policy.safetensors"
 
 
 @dataclass

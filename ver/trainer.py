@@ -24,7 +24,7 @@ from ver.collect.systems import checked_system
 from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
 from ver.errors import UserError, WorkerCrashError, WriteError
-from ver.logs import Logs, NoLogs
+from ver.logs import POLICY, Logs, NoLogs
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
 from ver.preemption import Preemption, make_preemption
@@ -319,7 +319,7 @@ class Trainer:
         values |= {"updates": self.ppo.updates, "environment_seed": self.environment_seed}
         path = self.checkpoints.path(self.steps)
         save_training(path, self.policy, state, values, config, self.metadata)
-        self.export(self.run_directory / "policy.safetensors")
+        self.export(self.run_directory / POLICY)
         self._saved = self.steps
         self.checkpoints.drop_old()
 

@@ -17,7 +17,8 @@ TRACKERS = {  # name -> module and class
     "wandb": ("ver.trackers.weights_and_biases", "WeightsAndBiases"),
     "trackio": ("ver.trackers.trackio_tracker", "Trackio"),
 }
-_FILE = "tracker.json"  # in the run directory: the run's id, which a resumed run keeps
+# In the run directory: the run's id, which a resumed run keeps; in a stage's: the steps before it
+_FILE = "tracker.json"
 
 
 class Tracker(Protocol):
@@ -32,7 +33,7 @@ class Tracker(Protocol):
         ...
 
     def finish(self, files: Sequence[Path]) -> None:
-        """Keep the files that the tracker takes, and end."""
+        """Keep the files that the tracker takes, all of which are there, and end."""
         ...
 
 
@@ -42,19 +43,20 @@ class Tolerant:
     Args:
         tracker: What may fail.
         say: Told of it, in one line.
+        before: Steps of earlier stages, which count on in the tracker.
     """
 
-    def __init__(self, tracker: Tracker, say: Callable[[str], None]) -> None:
+    def __init__(self, tracker: Tracker, say: Callable[[str], None], before: int = 0) -> None:
         self._tracker: Tracker | None = tracker
-        self._say = say
+        self._say, self._before = say, before
 
     def log(self, row: Mapping[str, float], step: int) -> None:
         """See Tracker."""
-        self._try(lambda tracker: tracker.log(row, step))
+        self._try(lambda tracker: tracker.log(row, self._before + step))
 
     def film(self, path: Path, step: int) -> None:
         """See Tracker."""
-        self._try(lambda tracker: tracker.film(path, step))
+        self._try(lambda tracker: tracker.film(path, self._before + step))
 
     def finish(self, files: Sequence[Path]) -> None:
         """See Tracker."""
@@ -89,7 +91,7 @@ def open_tracker(
     config: dict[str, Any],
     say: Callable[[str], None],
 ) -> Tracker | None:
-    """The run of a run directory in a tracker; a resumed run goes on with the same one.
+    """The run of a run directory in a tracker; a resumed run, and the next stage, go on with the same.
 
     Args:
         name: One of TRACKERS, or "none".
@@ -108,26 +110,64 @@ def open_tracker(
     if kind is None:
         return None
     try:
-        made = kind(project, directory, run_id(directory), config)
+        before = steps_before(directory)
+        run = directory if before is None else directory.parent
+        made = kind(project, run, run_id(run), config)
     except Exception as error:  # each has its own
         raise UserError(f"tracker={name} does not start: {one_line(error)}") from None
-    return Tolerant(made, say)
+    return Tolerant(made, say, before or 0)
+
+
+def mark_stage(directory: Path, before: int) -> None:
+    """Make the run of a stage's folder one with that of the folder around it, once and for all.
+
+    Args:
+        directory: Of the stage.
+        before: Steps of the stages before it.
+    """
+    if not (directory / _FILE).is_file():
+        directory.mkdir(parents=True, exist_ok=True)
+        _write(directory, {"before": before})
+
+
+def steps_before(directory: Path) -> int | None:
+    """Steps of the stages before that of a folder; None for a run of its own."""
+    found = _read(directory).get("before")
+    if found is not None and (type(found) is not int or found < 0):
+        raise _damaged(directory)
+    return found
 
 
 def run_id(directory: Path) -> str:
     """The id of a run, made where there is none yet."""
-    path = directory / _FILE
-    if path.is_file():
-        try:
-            found = json.loads(path.read_text())["id"]
-        except (ValueError, KeyError, TypeError):
-            raise UserError(f"{path} is damaged: delete it, and a new run begins") from None
-        if isinstance(found, str) and found.isalnum():
-            return found
-        raise UserError(f"{path} is damaged: delete it, and a new run begins")
-    made = secrets.token_hex(4)
-    write_whole(path, (json.dumps({"id": made}) + "\n").encode())
+    found = _read(directory) or _write(directory, {"id": secrets.token_hex(4)})
+    made = found.get("id")
+    if not (isinstance(made, str) and made.isalnum()):
+        raise _damaged(directory)
     return made
+
+
+def _read(directory: Path) -> dict[str, Any]:
+    """What is written of a run directory; nothing where there is no file."""
+    path = directory / _FILE
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text())
+    except ValueError:
+        raise _damaged(directory) from None
+    if not (isinstance(found, dict) and found):
+        raise _damaged(directory)
+    return found
+
+
+def _write(directory: Path, found: dict[str, Any]) -> dict[str, Any]:
+    write_whole(directory / _FILE, (json.dumps(found) + "\n").encode())
+    return found
+
+
+def _damaged(directory: Path) -> UserError:
+    return UserError(f"{directory / _FILE} is damaged: delete it, and a new run begins")
 
 
 def one_line(error: Exception) -> str:

@@ -10,7 +10,7 @@ import wandb  # pyright: ignore[reportMissingImports]
 
 
 class WeightsAndBiases:
-    """A run of W&B; its last policy is an artifact of type "model".
+    """A run of W&B; its policies are artifacts of type "model": `policy-ID`, and `best-ID`.
 
     Args:
         project: To which the run belongs.
@@ -39,11 +39,11 @@ class WeightsAndBiases:
         self._run.log({"film": wandb.Video(str(path), format="mp4")}, step=step)
 
     def finish(self, files: Sequence[Path]) -> None:
-        """Keep the files as one artifact, and end the run."""
-        there = [path for path in files if path.is_file()]
-        if there:
-            artifact = wandb.Artifact(f"policy-{self._run.id}", type="model")
-            for path in there:
-                artifact.add_file(str(path))
+        """Keep the files, those that differ by suffix alone as one artifact, and end the run."""
+        for stem in dict.fromkeys(path.stem for path in files):
+            artifact = wandb.Artifact(f"{stem}-{self._run.id}", type="model")
+            for path in files:
+                if path.stem == stem:
+                    artifact.add_file(str(path))
             self._run.log_artifact(artifact)
         self._run.finish()

@@ -33,7 +33,8 @@ class FakeTracker:
         self.films.append((step, path.read_bytes()))
 
     def finish(self, files):
-        self.files = [path.name for path in files if path.is_file()]
+        assert all(path.is_file() for path in files)
+        self.files = [path.name for path in files]
 
 
 @pytest.fixture
@@ -55,7 +56,28 @@ def test_every_row_is_logged_and_a_resumed_run_is_the_same_one(fake, tmp_path):
     rows = [json.loads(line) for line in lines]
     assert [row for _, row in first.rows + second.rows] == rows
     assert [step for step, _ in second.rows] == [row["steps"] for row in rows[3:]]
-    assert second.files == ["policy.safetensors"]
+    assert second.files == ["policy.safetensors", "policy.json"]
+
+
+def test_stages_are_one_run_whose_steps_go_on(fake, tmp_path):
+    run = tmp_path / "run"
+    for stage, before, steps in (("one", 0, 96), ("two", 96, 64), ("two", 7, 128)):
+        tracker.mark_stage(run / stage, before)  # what was said first holds
+        train(run / stage, steps)
+    assert [made.about[1] for made in fake.made] == ["run"] * 3
+    assert len({made.about[2] for made in fake.made}) == 1
+    steps = [step for made in fake.made for step, _ in made.rows]
+    assert steps == [32, 64, 96, 128, 160, 192, 224]
+
+
+def test_the_best_policy_is_kept_too(fake, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("best.safetensors", "best.json"):
+        (run / name).write_text("as validation writes it")
+    train(run, 32)
+    (made,) = fake.made
+    assert made.files == ["policy.safetensors", "policy.json", "best.safetensors", "best.json"]
 
 
 def test_a_film_in_the_run_directory_is_shown_with_the_next_row_or_after_the_end(fake, tmp_path):
@@ -70,7 +92,7 @@ def test_a_film_in_the_run_directory_is_shown_with_the_next_row_or_after_the_end
     first, again = fake.made
     assert (first.films, again.films) == ([(32, b"the first")], [(65, b"the last")])
     assert first.about[:3] == again.about[:3]
-    assert again.files == []
+    assert again.files == first.files == ["policy.safetensors", "policy.json"]
 
 
 def test_a_training_outlives_its_tracker(fake, monkeypatch, tmp_path, capsys):
@@ -109,8 +131,10 @@ def test_an_unknown_one_is_refused_with_those_that_there_are():
         check_ranges(merge_config(TrainerConfig, [], ["tracker=mlflow"]))
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"id": 3}', '{"id": "../x"}'])
-def test_a_damaged_id_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"id": 3}', '{"id": "../x"}', '{"before": -1}', '{"before": "1"}']
+)
+def test_a_damaged_id_is_refused(fake, tmp_path, text):
     (tmp_path / "tracker.json").write_text(text)
     with pytest.raises(UserError, match=r"tracker\.json is damaged: delete it"):
-        tracker.run_id(tmp_path)
+        tracker.open_tracker("wandb", "mine", tmp_path, {"total_steps": 1}, print)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from live.episodes import Asked
-from live.page import Look
+from live.page import Show
 from live.steering import Pad
 from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, STOP
 from nav.baselines import BASELINES
@@ -56,12 +56,11 @@ class NavAgent:
         if page is not None:
             page.pace.step_time = STEP_TIME
 
-    def play(self, number: int, show: Callable[[Look, str], None]) -> str:
+    def play(self, number: int, show: Show) -> str:
         """See `live.agents.Agent`."""
         seed, options = self._asked(number)
         torch.manual_seed(seed)
         observation, _ = self._env.reset(seed=seed, options=options)
-        self._eye.begin()
         act = self._begin(self._env, seed)
         info: dict[str, Any] = {}
         while "metrics" not in info:
@@ -69,8 +68,7 @@ class NavAgent:
             action = act(observation)
             if action is None:
                 continue
-            observation, reward, _, _, info = self._env.step(action)
-            self._eye.note(action, reward)
+            observation, _, _, _, info = self._env.step(action)
         show(self._eye.look, "")
         return told(info["metrics"])
 

@@ -28,6 +28,8 @@ class Runs:
         task: What they do.
         steps: Since their episodes began [N].
         returns: Reward terms so far [N].
+        actions: Of the last step [N].
+        rewards: Of the last step [N].
     """
 
     repeat = 1
@@ -50,7 +52,7 @@ class Runs:
         self.names = building_names(homes, split)
         self.files = files
         self.steps = np.zeros(count, np.int64)
-        self._actions = np.zeros(count, np.int64)
+        self.actions, self.rewards = np.zeros(count, np.int64), np.zeros(count)
         self._ended = np.zeros(count, bool)  # by the task, in the last step
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
         self.action_space = self.task.action_space()
@@ -103,18 +105,18 @@ class Runs:
                 f"expected actions of shape {shape}, whole numbers from {first} to {last}, found "
                 f"{' '.join(str(action).split())}"
             )
-        self._actions = values.reshape(-1).astype(np.int64)
+        self.actions = values.reshape(-1).astype(np.int64)
 
     def step(self) -> Step:
         """Carry out what was taken."""
-        self.worlds.step(self._actions)
-        outcome = self.task.evaluate(self._actions)
+        self.worlds.step(self.actions)
+        outcome = self.task.evaluate(self.actions)
         self.steps += 1
         rewards = np.zeros(len(self.steps))
         for name, total in self.returns.items():
             total += outcome.rewards[name]
             rewards += outcome.rewards[name]
-        self._ended = outcome.terminated
+        self.rewards, self._ended = rewards, outcome.terminated
         return rewards, self._ended, (self.steps >= self.task.max_steps) & ~self._ended
 
     def observe(self) -> Observation:
@@ -196,6 +198,7 @@ class NavVectorEnv(TaskVectorEnv):
     """N agents stepped together in one process, restarted in the step in which their episodes end."""
 
     SINGLE = NavEnv
+    _worlds: Runs
 
     def __init__(
         self,

@@ -95,6 +95,7 @@ def test_of_many_worlds_in_one_process_the_one_that_is_asked_for_is_shown(tmp_pa
     together = watched.make_vector(3, 0, 1)
     together.reset(seed=5)
     page.ask(1, 60.0)
+    together.action_space.seed(1)  # in which nobody stops, which would begin an episode anew
     together.step(together.action_space.sample())
     sight, eye = page.take(), eye_of(together)
     assert sight is not None

@@ -64,7 +64,8 @@ class Page:
         self.folder = gui.add_folder("Steering", visible=False)
         self.training = gui.add_folder("Training", visible=False)
         self.controls = Controls(gui, self.pace, self._look_back)
-        self._told = [_Text(gui, title) for title in ("Plan", "Beliefs")]
+        beliefs, plan = (_Text(gui, title) for title in ("Beliefs", "Plan"))
+        self._told = plan, beliefs
         with gui.add_folder("Action and reward"):
             self._numbers = gui.add_html("")
         self.tally = ""
@@ -182,7 +183,8 @@ class Page:
             self._picture.image = enlarged(sight.picture)
         lines = [
             f"**{sight.task.replace('_', ' ')}**, home {sight.home}, {self.controls.told}",
-            f"step {sight.step} of {sight.max_steps}, {sight.told}",
+            f"step {sight.step:,} of {sight.max_steps:,}",
+            sight.told,
             self.tally,
         ]
         self._words.content = "\n\n".join(line for line in lines if line)

@@ -14,6 +14,7 @@ from rearrange.sim.base import NOTHING
 from skills.knowledge import HANDLE
 
 LINE = "font-size:12px;line-height:15px"
+SHOWN_DONE = 3  # steps of the plan: more would push the present one out of sight
 BY_PLAN = "as the plan assumes: nobody looks without --replan"
 
 
@@ -24,9 +25,12 @@ def ending_of(execution: Execution) -> str:
 
 
 def plan_of(moment: Moment) -> str:
-    """The plan in HTML: done, now, still to be done."""
+    """The plan in HTML: the last that was done, now, still to be done."""
     lines = [html.escape(f"{moment.skill.replace('_', ' ')}, step {moment.skill_step}")]
-    for index, call in enumerate(moment.calls):
+    first = max(0, moment.plan_index - SHOWN_DONE)
+    if first:
+        lines.append(f"… {first} more")
+    for index, call in enumerate(moment.calls[first:], first):
         mark = "✓" if index < moment.plan_index else "▶" if index == moment.plan_index else "·"
         if index in moment.missed:
             mark = "✗"

@@ -181,8 +181,9 @@ class Page:
     def _tell(self, sight: Sight, *told: str) -> None:
         if sight.picture is not None:
             self._picture.image = enlarged(sight.picture)
+        home = sight.home.removeprefix("layout").replace("_variation", "/")  # of buildings
         lines = [
-            f"**{sight.task.replace('_', ' ')}**, home {sight.home}, {self.controls.told}",
+            f"**{sight.task.replace('_', ' ')}**, home {home}, {self.controls.told}",
             f"step {sight.step:,} of {sight.max_steps:,}",
             sight.told,
             self.tally,

@@ -61,7 +61,7 @@ class Beliefs:
         held: Slot in the hand, HANDLE or NOTHING, as far as the senses tell.
         objects: Target index -> where its object is, or was last if it is in the hand.
         openings: Fridge or drawer -> how far it is open [rad] or [m].
-        seen: Targets whose object the camera showed when it was last looked for.
+        seen: Targets whose object the camera has shown where it is believed to be.
     """
 
     def __init__(
@@ -132,6 +132,7 @@ class Beliefs:
         moved = []
         for index, target in enumerate(self._episode.targets):
             if self.held == target.slot:
+                self.seen.discard(index)
                 continue
             if before == target.slot:
                 self.objects[index] = self._released(world, index, call)
@@ -196,12 +197,16 @@ class Beliefs:
             return self._place_of(index, found)
         if not self._senses.shows(world, place):
             return last
-        return Whereabouts(None, ELSEWHERE) if found is None else self._place_of(index, found)
+        if found is None:
+            self.seen.discard(index)
+            return Whereabouts(None, ELSEWHERE)
+        return self._place_of(index, found)
 
     def _find(self, world: RearrangeEnv, index: int, near: Position) -> Position | None:
         """Position of an object that the camera shows; None where it shows none."""
         found = self._senses.find(world, self._episode.targets[index].slot, near)
-        (self.seen.discard if found is None else self.seen.add)(index)
+        if found is not None:
+            self.seen.add(index)
         return found
 
     def _place(self, index: int, where: Whereabouts) -> Position:

@@ -36,5 +36,5 @@ def test_who_plays_chores_alone_is_refused(words, told):
 def test_the_policy_of_another_task_is_refused():
     from skills.settings import CHECKPOINTS
 
-    with pytest.raises(USER_ERRORS, match="policy for .pointnav., not for .objectnav."):
+    with pytest.raises(USER_ERRORS, match=r"policy for .pointnav., not for"):
         NavPlayer("objectnav", "mixed", 0, CLASSIC, CHECKPOINTS / "pointnav.safetensors")

@@ -18,7 +18,7 @@ from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
-from skills.command import run_command
+from skills.command import run_command, short_path
 from skills.navigation import NAVIGATION_NAMES
 from skills.registry import find, skill_names
 
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
 def title_of(options: Any) -> str:
     """The title of the page."""
     if options.watch:
-        return f"training in {options.watch}"
+        return f"training in {short_path(options.watch)}"
     return f"{options.replay}" if options.replay else f"{options.task}: {options.agent}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from live.episodes import Asked, Episodes
 from live.navigation import make_nav_agent
 from live.page import Show
-from live.plan import beliefs_of, ending_of, plan_of
+from live.plan import beliefs_of, ending_of, lines_of, plan_of
 from live.steering import Steering
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.record import Moment
@@ -123,7 +123,7 @@ class Player:
             self._read = changed
             self._player.runner = PolicyRunner(self._path, True)
         steps = self._player.runner.policy.metadata.get("steps")
-        return "" if steps is None else f"policy of step {steps:,}"
+        return "" if steps is None else lines_of([f"policy of step {steps:,}"])
 
 
 class Driver:

@@ -64,7 +64,7 @@ class Page:
         self.folder = gui.add_folder("Steering", visible=False)
         self.training = gui.add_folder("Training", visible=False)
         self.controls = Controls(gui, self.pace, self._look_back)
-        beliefs, plan = (_Text(gui, title) for title in ("Beliefs", "Plan"))
+        beliefs, plan = (_Text(gui, title) for title in ("Beliefs", "Plan or policy"))
         self._told = plan, beliefs
         with gui.add_folder("Action and reward"):
             self._numbers = gui.add_html("")

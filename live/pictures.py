@@ -49,6 +49,7 @@ class Shot:
         command: Of `python -m`, which prints the page's address; "{run}" becomes an empty folder.
         steps: Of the episode, after which it is taken.
         words: That stand on the page by then.
+        wait_s: How much later it is taken.
         keys: That are pressed before, one after the other.
         folded: Folders of the panel that make room for others.
     """
@@ -56,6 +57,7 @@ class Shot:
     command: str
     steps: int
     words: str = ""
+    wait_s: float = 0.0
     keys: tuple[str, ...] = ()
     folded: tuple[str, ...] = ()
 
@@ -63,8 +65,8 @@ class Shot:
 SHOTS = {
     "training": Shot(
         "skills.train pick live=true run={run} trainer.system=batched "
-        "trainer.collect.num_environments=4 trainer.collect.rollout_length=64",
-        steps=10, words="success 0", folded=("Time",),
+        "trainer.collect.num_environments=4 trainer.collect.rollout_length=16",
+        steps=10, words="success 0", wait_s=30.0,
     ),
     "plan": Shot("live tidy_house --replan", 450, folded=("Time", "Episode")),
     "replay": Shot("live --replay results/open_fridge.json", 60),
@@ -140,7 +142,7 @@ def take(shot: Shot, size: tuple[int, int]) -> bytes:
     """Take a picture, a PNG."""
     with (
         tempfile.TemporaryDirectory() as run,
-        serving(shot.command.format(run=run)) as address,
+        serving(shot.command.format(run=f"{run}/training")) as address,
         looking_at(address, size) as tab,
     ):
         for title in shot.folded:
@@ -150,6 +152,7 @@ def take(shot: Shot, size: tuple[int, int]) -> bytes:
             tab.keyboard.press(key)
         if shot.words:
             tab.get_by_text(shot.words).first.wait_for()
+            tab.wait_for_timeout(1000.0 * shot.wait_s)
         until = time.monotonic() + WAIT_S
         while step_of(tab) < shot.steps and time.monotonic() < until:
             tab.wait_for_timeout(500.0)

@@ -37,7 +37,7 @@ def plan_of(moment: Moment) -> str:
         words = str(call.step).strip("()").split()
         text = html.escape(f"{mark} {' '.join(words[:1] + words[2:])}")  # without the robot
         lines.append(f"<b>{text}</b>" if index == moment.plan_index else text)
-    return _lines(lines)
+    return lines_of(lines)
 
 
 def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
@@ -51,7 +51,7 @@ def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
         )
         lines.append(html.escape(f"{name}: {where}"))
     if beliefs is None:
-        return _lines([*lines, f"<i>{BY_PLAN}</i>"])
+        return lines_of([*lines, f"<i>{BY_PLAN}</i>"])
     for receptacle, value in beliefs.openings.items():
         part = scene.part_of(receptacle)
         assert part is not None
@@ -62,7 +62,7 @@ def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
         lines.append("in the hand: a handle")
     elif in_hand != NOTHING and beliefs.target_of(in_hand) is None:
         lines.append(html.escape(f"in the hand: {scene.objects[in_hand].title}, not asked for"))
-    return _lines(lines)
+    return lines_of(lines)
 
 
 def _believed(world: RearrangeEnv, beliefs: Beliefs, index: int) -> str:
@@ -90,5 +90,6 @@ def _assumed(world: RearrangeEnv, moment: Moment, index: int) -> str:
     return place
 
 
-def _lines(lines: Iterable[str]) -> str:
+def lines_of(lines: Iterable[str]) -> str:
+    """Lines in HTML."""
     return "".join(f'<div style="{LINE}">{line}</div>' for line in lines)

@@ -165,7 +165,7 @@ def idle_cost(skill: str, steps: int, seed: int) -> dict[str, float]:
         path = Path(folder) / "peek"
         Peek.create(path, 1)
         peek = Peek(path)
-        window = Window(peek, 0, WorldEye(env).look)
+        window = Window(peek, 0, 1, WorldEye(env))
         step_s = window_s = 0.0
         for k in range(2 * steps):
             begin = time.perf_counter()

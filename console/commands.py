@@ -60,6 +60,8 @@ COMMANDS = {
     "completion": Command("console.completion", "a script by which a shell completes all this"),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
+NAVIGATION = {"pointnav", "objectnav", "flee", "explore"}  # tasks that have a sheet of their own
+NAV_VIEW = Command("nav.view", "draw an episode of a navigation task")
 
 
 def help_text() -> str:
@@ -92,10 +94,12 @@ def main() -> NoReturn:
         hint = f" (did you mean {near[0]}?)" if near else ""
         print(f"rearrange: no command '{name}'{hint}: rearrange --help lists them", file=sys.stderr)
         raise SystemExit(2)
-    if name == "view" and "--live" in rest:
-        name = "live"
-        rest.remove("--live")
     command = COMMANDS[name]
+    if name == "view" and "--live" in rest:
+        name, command = "live", COMMANDS["live"]
+        rest.remove("--live")
+    elif name == "view" and not NAVIGATION.isdisjoint(rest):
+        command = NAV_VIEW
     sys.argv[1:] = [*command.arguments, *rest]
     _name_command(f"rearrange {name}")
     try:

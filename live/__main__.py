@@ -13,14 +13,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from planner.replanning import NEW_PLANS
 from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
-from skills.command import run_command
+from skills.command import run_command, short_path
 from skills.navigation import NAVIGATION_NAMES
 from skills.registry import find, skill_names
 
+PLANNERS = ("policy", "oracle")  # who follow plans in chores
 AGENTS = ("policy", "oracle", "zero", "random", "frontier", "drive")
 
 
@@ -39,6 +41,10 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--dataset", metavar="FILE", help="episodes, or 'sampled' (the shipped ones)"
     )
+    parser.add_argument(
+        "--replan", type=int, nargs="?", const=NEW_PLANS, default=0, metavar="N",
+        help=f"at most N new plans in an episode of a chore ({NEW_PLANS}); see planner.eval",
+    )  # fmt: skip
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="the first (0)")
     parser.add_argument("--episodes", type=int, default=0, help="end after so many; 0: never")
     parser.add_argument(
@@ -61,7 +67,15 @@ def _check(options: Any) -> None:
         find(options.task)  # lists what there is
     if options.policy and (options.agent != "policy" or not options.task):
         raise UserError("--policy is whose weights --agent policy takes: leave one of them out")
-    for name, low, high in (("episode", 0, 2**31), ("episodes", 0, 10**9), ("port", 1, 65535)):
+    plans = options.task in household_names() and options.agent in PLANNERS and not options.policy
+    if options.replan and not plans:
+        raise UserError("--replan is for chores by plan: leave it out")
+    for name, low, high in (
+        ("replan", 0, 100),
+        ("episode", 0, 2**31),
+        ("episodes", 0, 10**9),
+        ("port", 1, 65535),
+    ):
         if not low <= getattr(options, name) <= high:
             raise UserError(f"--{name} must be from {low} to {high}")
 
@@ -84,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
 def title_of(options: Any) -> str:
     """The title of the page."""
     if options.watch:
-        return f"training in {options.watch}"
+        return f"training in {short_path(options.watch)}"
     return f"{options.replay}" if options.replay else f"{options.task}: {options.agent}"
 
 
@@ -107,7 +121,7 @@ def _serve(options: Any, page: Any) -> None:
         offer(result, page, page.controls.episodes, page.pace.leave)
     else:
         episodes = Episodes.find(options.task, options.split, options.dataset)
-        agent = make_agent(options.agent, episodes, page, options.policy)
+        agent = make_agent(options.agent, episodes, page, options.policy, options.replan)
     print(f"{address}   (Ctrl-C ends it)", flush=True)
     play_all(agent, page, options.episode, options.episodes)
 

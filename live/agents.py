@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +11,12 @@ import numpy as np
 
 from live.episodes import Asked, Episodes
 from live.navigation import make_nav_agent
-from live.page import Look
+from live.page import Show
+from live.plan import beliefs_of, ending_of, lines_of, plan_of
 from live.steering import Steering
 from planner.evaluation import EpisodeRunner, EvaluationSettings
-from planner.record import Execution, Moment
+from planner.record import Moment
+from planner.replanning import ReplanSettings
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot import find_robot
@@ -28,9 +29,7 @@ from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.sight import WorldEye
 
-Show = Callable[[Look, str], None]
 UNLIMITED = 10**6  # steps: nine hours
-LINE = "font-size:12px;line-height:15px"
 
 
 class Agent(Protocol):
@@ -49,7 +48,9 @@ class Agent(Protocol):
         ...
 
 
-def make_agent(name: str, episodes: Episodes, page: Any, policy: Path | None = None) -> Agent:
+def make_agent(
+    name: str, episodes: Episodes, page: Any, policy: Path | None = None, new_plans: int = 0
+) -> Agent:
     """An agent in a task.
 
     Args:
@@ -57,6 +58,7 @@ def make_agent(name: str, episodes: Episodes, page: Any, policy: Path | None = N
         episodes: Of the task.
         page: Where "drive" puts what it is steered by, see `live.page.Page`.
         policy: Checkpoint of "policy"; None: the shipped one.
+        new_plans: In an episode of a chore, at most.
 
     Raises:
         UserError: It cannot do the task.
@@ -74,7 +76,8 @@ def make_agent(name: str, episodes: Episodes, page: Any, policy: Path | None = N
         return Player(episodes.asked, RandomPlayer(task, split))
     if task in household_names() and policy is None:
         skills = {"oracle": "oracle", "policy": "learned"}[name]
-        return Planner(EvaluationSettings(task, split=split, skills=skills, dataset=episodes.file))
+        settings = EvaluationSettings(task, split=split, skills=skills, dataset=episodes.file)
+        return Planner(replace(settings, replanning=ReplanSettings(limit=new_plans)))
     if name == "oracle":
         return Player(episodes.asked, OraclePlayer(task, split))
     path = policy or shipped_policy(task, CHECKPOINTS)
@@ -120,7 +123,7 @@ class Player:
             self._read = changed
             self._player.runner = PolicyRunner(self._path, True)
         steps = self._player.runner.policy.metadata.get("steps")
-        return "" if steps is None else f"policy of step {steps:,}"
+        return "" if steps is None else lines_of([f"policy of step {steps:,}"])
 
 
 class Driver:
@@ -171,25 +174,6 @@ class Planner:
         def observe(world: RearrangeEnv, moment: Moment) -> None:
             if self._eye is None:
                 self._eye = WorldEye(world)
-            show(self._eye.look, plan_of(moment))
+            show(self._eye.look, plan_of(moment), beliefs_of(world, moment))
 
         return ending_of(self._runner.play(number, observers=[observe]).execution)
-
-
-def ending_of(execution: Execution) -> str:
-    """The end of a chore in a few words."""
-    told = "success" if execution.success_at_end else f"failed: {execution.failure}"
-    return f"{told}, {execution.steps} steps"
-
-
-def plan_of(moment: Moment) -> str:
-    """The plan in HTML: done, now, still to be done."""
-    lines = [f"{moment.skill.replace('_', ' ')}, step {moment.skill_step}"]
-    for index, call in enumerate(moment.calls):
-        mark = "✓" if index < moment.plan_index else "▶" if index == moment.plan_index else "·"
-        if index in moment.missed:
-            mark = "✗"
-        words = str(call.step).strip("()").split()
-        text = html.escape(f"{mark} {' '.join(words[:1] + words[2:])}")  # without the robot
-        lines.append(f"<b>{text}</b>" if index == moment.plan_index else text)
-    return "".join(f'<div style="{LINE}">{line}</div>' for line in lines)

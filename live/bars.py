@@ -34,7 +34,7 @@ def bars(title: str, values: Mapping[str, float], largest: float, digits: int) -
                 left=50.0 if value >= 0.0 else 50.0 - width,
                 width=width,
                 colour=POSITIVE if value >= 0.0 else NEGATIVE,
-                value=f"{value:+.{digits}f}",
+                value=f"{round(value, digits) + 0.0:+.{digits}f}",  # no -0.00
             )
         )
     return f'<div style="padding:0 12px 6px 12px">{"".join(rows)}</div>'

@@ -17,6 +17,7 @@ class Controls:
     Attributes:
         number: Of the episode that is played.
         told: The same in words.
+        on_begin: Called with the number of each episode that begins.
     """
 
     def __init__(self, gui: Any, pace: Pace, look_back: Callable[[int], None]) -> None:
@@ -29,6 +30,7 @@ class Controls:
         """
         self._gui, self._pace, self._look_back = gui, pace, look_back
         self.number, self.told, self._steps = 0, "", 0
+        self.on_begin: Callable[[int], None] | None = None
         with gui.add_folder("Time"):
             self.pause = gui.add_checkbox("pause", False)
             self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
@@ -51,6 +53,8 @@ class Controls:
         """Note which episode is played."""
         self.number = self.which.value = number
         self.told = f"episode {number}"
+        if self.on_begin is not None:
+            self.on_begin(number)
 
     def only_watch(self) -> None:
         """Take away what a world that others step does not do."""

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from live.episodes import Asked
-from live.page import Look
+from live.page import Show
 from live.steering import Pad
 from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, STOP
 from nav.baselines import BASELINES
@@ -56,7 +56,7 @@ class NavAgent:
         if page is not None:
             page.pace.step_time = STEP_TIME
 
-    def play(self, number: int, show: Callable[[Look, str], None]) -> str:
+    def play(self, number: int, show: Show) -> str:
         """See `live.agents.Agent`."""
         seed, options = self._asked(number)
         torch.manual_seed(seed)

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout
 from io import StringIO
-from typing import Any
+from itertools import zip_longest
+from typing import Any, Protocol
 
 import numpy as np
 import viser
@@ -29,6 +30,14 @@ HOLD = 1.5  # [s] that the end of an episode stands still
 LARGEST_REWARD = 0.2  # whose bar is as long as there is room
 
 Look = Callable[[int | None], Sight]  # a world now; takes the size of the picture, None for none
+
+
+class Show(Protocol):
+    """What an agent calls after every step, see `Page.show`."""
+
+    def __call__(self, look: Look, words: str = "", beliefs: str = "") -> None:
+        """Show the world."""
+        ...
 
 
 class Page:
@@ -55,9 +64,8 @@ class Page:
         self.folder = gui.add_folder("Steering", visible=False)
         self.training = gui.add_folder("Training", visible=False)
         self.controls = Controls(gui, self.pace, self._look_back)
-        self._plan = gui.add_folder("Plan", visible=False)
-        with self._plan:
-            self._steps = gui.add_html("")
+        beliefs, plan = (_Text(gui, title) for title in ("Beliefs", "Plan or policy"))
+        self._told = plan, beliefs
         with gui.add_folder("Action and reward"):
             self._numbers = gui.add_html("")
         self.tally = ""
@@ -77,20 +85,21 @@ class Page:
         """True if a browser shows it."""
         return bool(self.server.get_clients())
 
-    def show(self, look: Look, words: str = "") -> None:
+    def show(self, look: Look, words: str = "", beliefs: str = "") -> None:
         """Show the world as it is now, as often as eyes need it, and wait until the next step is due.
 
         Args:
             look: Gives what can be seen.
             words: The plan, or who acts, in HTML.
+            beliefs: Of the robot, likewise.
 
         Raises:
             NextEpisode: Somebody asked for another.
         """
-        self.draw(look, words)
+        self.draw(look, words, beliefs)
         self.pace.wait()
 
-    def draw(self, look: Look, words: str = "") -> None:
+    def draw(self, look: Look, words: str = "", beliefs: str = "") -> None:
         """`show` without waiting."""
         now = time.monotonic()
         pictured = now - self._pictured >= PICTURES or self.pace.paused
@@ -103,7 +112,7 @@ class Page:
             self._pose(sight)
         if pictured:
             self._pictured = now
-            self._tell(sight, words)
+            self._tell(sight, words, beliefs)
         self._past.append(sight)
         self.controls.note(len(self._past))
 
@@ -169,23 +178,38 @@ class Page:
         else:
             self._followed.clear()
 
-    def _tell(self, sight: Sight, words: str) -> None:
+    def _tell(self, sight: Sight, *told: str) -> None:
         if sight.picture is not None:
             self._picture.image = enlarged(sight.picture)
+        home = sight.home.removeprefix("layout").replace("_variation", "/")  # of buildings
         lines = [
-            f"**{sight.task.replace('_', ' ')}**, home {sight.home}, {self.controls.told}",
-            f"step {sight.step} of {sight.max_steps}, {sight.told}",
+            f"**{sight.task.replace('_', ' ')}**, home {home}, {self.controls.told}",
+            f"step {sight.step:,} of {sight.max_steps:,}",
+            sight.told,
             self.tally,
         ]
         self._words.content = "\n\n".join(line for line in lines if line)
-        self._plan.visible = bool(words)
-        self._steps.content = f'<div style="padding:0 12px">{words}</div>'
+        for text, content in zip_longest(self._told, told, fillvalue=""):
+            text.show(content)
         rewards = {name: value for name, value in sight.rewards.items() if value}
         shown = bars(
             "action of this step, 1 being the largest", sight.action or {"none": 0.0}, 1.0, 2
         )
         shown += bars("reward of this step", rewards or {"none": 0.0}, LARGEST_REWARD, 4)
         self._numbers.content = shown
+
+
+class _Text:
+    """A folder with HTML, which is there as long as it says something."""
+
+    def __init__(self, gui: Any, title: str) -> None:
+        self._folder = gui.add_folder(title, visible=False)
+        with self._folder:
+            self._html = gui.add_html("")
+
+    def show(self, content: str) -> None:
+        self._folder.visible = bool(content)
+        self._html.content = f'<div style="padding:0 12px">{content}</div>'
 
 
 def _silence() -> AbstractContextManager[Any]:

@@ -135,10 +135,18 @@ def offer(result: Result, page: Any, folder: Any, play: Callable[[int], None]) -
         folder: Where on it.
         play: Plays an episode.
     """
-    names = {f"{number}: {told}": number for number, told in result.outcomes.items()}
+    titles = {number: f"{number}: {told}" for number, told in result.outcomes.items()}
+    numbers = {title: number for number, title in titles.items()}
     with folder:
-        chosen = page.server.gui.add_dropdown("recorded", tuple(names))
+        chosen = page.server.gui.add_dropdown("recorded", tuple(numbers))
 
     @chosen.on_update
     def _(event: Any) -> None:
-        play(names[event.target.value])
+        if event.client is not None:  # a person chose it
+            play(numbers[event.target.value])
+
+    def follow(number: int) -> None:
+        if number in titles:
+            chosen.value = titles[number]
+
+    page.controls.on_begin = follow

@@ -17,7 +17,7 @@ LOOKS, READS = 1 / 20, 2.0  # [s] between looks at the world, and at the curves
 POINTS = 400  # of a curve, at most
 # Of a row in metrics.jsonl: how they are called, and the least and largest that is drawn
 CURVES: dict[str, tuple[str, tuple[float | None, float | None]]] = {
-    "episode/success": ("success", (0.0, 1.0)),
+    "episode/success": ("success", (-0.05, 1.05)),  # room for the labels
     "episode/return": ("return", (None, None)),
 }
 COLOUR = "#2f9e6e"
@@ -111,7 +111,10 @@ class TrainingPage:
         empty = np.zeros(1)
         return self._page.server.gui.add_uplot(
             (empty, empty),
-            ({"label": "thousand steps"}, {"label": title, "stroke": COLOUR, "width": 2}),
+            (
+                {"label": "thousand steps"},
+                {"label": title, "stroke": COLOUR, "width": 2, "points": {"show": True, "size": 4}},
+            ),
             scales={"x": {"time": False, "auto": True}, "y": {"range": limits}},
             legend={"show": False},
             title=f"{title}, over thousands of steps",
@@ -144,4 +147,6 @@ class TrainingPage:
     def _draw(self) -> None:
         self._words.content = self.curves.words()
         for name, chart in self._charts.items():
-            chart.data = self.curves.points(name)
+            points = self.curves.points(name)
+            if len(points[0]) > 1:  # axes need a range
+                chart.data = points

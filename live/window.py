@@ -32,7 +32,10 @@ class Window:
         Raises:
             UserError: The environment's world cannot be seen, or viser is missing.
         """
-        self._env, self._eye = env, eye_of(env)
+        eye = eye_of(env)
+        if eye is None:
+            raise UserError(f"{type(env).__name__} cannot be seen in the browser")
+        self._env, self._eye = env, eye
         self._page = open_page(HOST, PORT, env.task.name)
         self._page.controls.episodes.visible = False  # who steps says which
         self._page.pace.step_time = 1.0 / env.metadata["render_fps"]

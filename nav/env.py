@@ -28,8 +28,9 @@ class Runs:
         worlds: The agents.
         task: What they do.
         steps: Since their episodes began [N].
-        actions: That were taken last [N].
         returns: Reward terms so far [N].
+        actions: Of the last step [N].
+        rewards: Of the last step [N].
     """
 
     repeat = 1
@@ -52,7 +53,7 @@ class Runs:
         self.names = building_names(homes, split)
         self.files = files
         self.steps = np.zeros(count, np.int64)
-        self.actions = np.zeros(count, np.int64)
+        self.actions, self.rewards = np.zeros(count, np.int64), np.zeros(count)
         self._ended = np.zeros(count, bool)  # by the task, in the last step
         self.returns = {name: np.zeros(count) for name in self.task.REWARDS}
         self.action_space = self.task.action_space()
@@ -116,7 +117,7 @@ class Runs:
         for name, total in self.returns.items():
             total += outcome.rewards[name]
             rewards += outcome.rewards[name]
-        self._ended = outcome.terminated
+        self.rewards, self._ended = rewards, outcome.terminated
         return rewards, self._ended, (self.steps >= self.task.max_steps) & ~self._ended
 
     def observe(self) -> Observation:
@@ -210,6 +211,7 @@ class NavVectorEnv(TaskVectorEnv):
     """N agents stepped together in one process, restarted in the step in which their episodes end."""
 
     SINGLE = NavEnv
+    _worlds: Runs
     metadata: ClassVar[dict[str, Any]] = TaskVectorEnv.metadata | {"render_fps": 10}
 
     def __init__(

@@ -44,10 +44,10 @@ class NavPicture:
             metres = images["depth"][self._i, ..., 0] * self._worlds.config.depth_range
             seen = colour_depth(metres, 0.0, FARTHEST)
         image = Image.fromarray(seen).resize((SIZE, SIZE), Image.Resampling.NEAREST)
-        return np.hstack([np.asarray(image), self._map()]) if self._mapped else np.array(image)
+        return np.hstack([np.asarray(image), self.map()]) if self._mapped else np.array(image)
 
-    def _map(self) -> np.ndarray:
-        """The floor from above, as large as it fits [360, 360, 3]."""
+    def map(self) -> np.ndarray:
+        """The floor from above with the way so far, as large as it fits [360, 360, 3] uint8."""
         grid = self._worlds.scene(self._i).grid
         x, y, yaw = self._worlds.poses[self._i].tolist()
         self._way.append((x, y))

@@ -61,6 +61,7 @@ class Beliefs:
         held: Slot in the hand, HANDLE or NOTHING, as far as the senses tell.
         objects: Target index -> where its object is, or was last if it is in the hand.
         openings: Fridge or drawer -> how far it is open [rad] or [m].
+        seen: Targets whose object the camera has shown where it is believed to be.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Beliefs:
             receptacle: episode.articulated.get(joint, 0.0)
             for receptacle, joint in self._joints.items()
         }
+        self.seen: set[int] = set()
         self._had_object = self.held != NOTHING  # in the hand, at the last step
         self._taken_from: Position | None = None
         self._taken_for = 0  # target of the call that brought what is in the hand
@@ -130,6 +132,7 @@ class Beliefs:
         moved = []
         for index, target in enumerate(self._episode.targets):
             if self.held == target.slot:
+                self.seen.discard(index)
                 continue
             if before == target.slot:
                 self.objects[index] = self._released(world, index, call)
@@ -167,7 +170,7 @@ class Beliefs:
         at = call.argument.position if meant else self._lost_at or target.start
         if meant:
             return self._looked_for(world, index, self._place_of(index, at))
-        found = self._senses.find(world, target.slot, at)
+        found = self._find(world, index, at)
         if found is not None:
             return self._place_of(index, found)
         # It has fallen where nobody looks: to the floor under the hand.
@@ -188,14 +191,23 @@ class Beliefs:
         Only where that place is seen to be empty may the object be elsewhere: what is seen there could
         be another one of its kind.
         """
-        target = self._episode.targets[index]
         place = self._place(index, last)
-        found = self._senses.find(world, target.slot, place)
+        found = self._find(world, index, place)
         if found is not None and math.dist(found, place) < OBJECT_AT_DISTANCE:
             return self._place_of(index, found)
         if not self._senses.shows(world, place):
             return last
-        return Whereabouts(None, ELSEWHERE) if found is None else self._place_of(index, found)
+        if found is None:
+            self.seen.discard(index)
+            return Whereabouts(None, ELSEWHERE)
+        return self._place_of(index, found)
+
+    def _find(self, world: RearrangeEnv, index: int, near: Position) -> Position | None:
+        """Position of an object that the camera shows; None where it shows none."""
+        found = self._senses.find(world, self._episode.targets[index].slot, near)
+        if found is not None:
+            self.seen.add(index)
+        return found
 
     def _place(self, index: int, where: Whereabouts) -> Position:
         """The place of an object, or where it was last: also where its drawer has carried it."""

@@ -11,10 +11,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
 from atomic_files import write_whole
@@ -40,6 +41,7 @@ from planner.report import (
     summarize_plans,
     without_records,
 )
+from planner.running import RunningEpisodes
 from planner.search import OWN_ENGINE, PlanningError, engine_names
 from rearrange.caching import first_start
 from rearrange.command_line import (
@@ -305,18 +307,26 @@ def _run(
     )
     done = {record.index for record in records}
     with ExitStack() as stack:
-        live = None
+        running = None
         if console.is_terminal:
-            live = stack.enter_context(Live(episode_table([], settings.episodes), console=console))
-        for record in run_episodes(settings, workers, done):
+            running = RunningEpisodes(settings.episodes)
+            show = partial(_progress, records, settings.episodes, running)
+            stack.enter_context(Live(get_renderable=show, console=console))
+        for record in run_episodes(settings, workers, done, running):
             records.append(record)
             if journal is not None:
                 journal.keep(record)
-            if live is not None:
-                live.update(episode_table(records, settings.episodes))
-            else:
+            if running is None:
                 print(episode_line(record), flush=True)
     return records
+
+
+def _progress(
+    records: Sequence[EpisodeRecord], total: int, running: RunningEpisodes
+) -> RenderableType:
+    """What a terminal shows meanwhile: the episodes that ended last, and where the others stand."""
+    lines = running.lines({record.index for record in records})
+    return Group(episode_table(records, total), *lines)
 
 
 def _check(name: str, value: str, choices: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ from planner.monolithic import run_alone
 from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
+from planner.running import RunningEpisodes
 from planner.search import OWN_ENGINE, Plan, find_plan
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, spec_of
@@ -133,15 +134,19 @@ class EpisodeRunner:
     """Owns one world and one set of skills and runs episodes in them; one per process."""
 
     def __init__(
-        self, settings: EvaluationSettings, skills: Mapping[str, Skill] | None = None
+        self,
+        settings: EvaluationSettings,
+        skills: Mapping[str, Skill] | None = None,
+        running: RunningEpisodes | None = None,
     ) -> None:
         """Builds the world.
 
         Args:
             settings: What is evaluated.
             skills: By name, in the place of those that `settings.skills` says.
+            running: Is told where each episode stands.
         """
-        self._settings = settings
+        self._settings, self._running = settings, running
         place = settings.sim, settings.homes, settings.robot
         self._stage = scenarios.open_stage(settings.task, settings.split, settings.skills, *place)
         if skills:
@@ -185,6 +190,8 @@ class EpisodeRunner:
                 watching.append(video.observe)
             if settings.record_hand_offs:
                 watching.append(recorder.observe)
+            if self._running is not None:
+                watching.append(partial(self._running.note, index))
             execution = self._execute(plan, task, watching, replanner)
             if video is not None:
                 video.finish(execution)
@@ -247,7 +254,10 @@ class EpisodeRunner:
 
 
 def run_episodes(
-    settings: EvaluationSettings, workers: int, done: Collection[int] = ()
+    settings: EvaluationSettings,
+    workers: int,
+    done: Collection[int] = (),
+    running: RunningEpisodes | None = None,
 ) -> Iterator[EpisodeRecord]:
     """Runs all episodes; records come as they are done, not in order.
 
@@ -255,10 +265,12 @@ def run_episodes(
         settings: What to evaluate.
         workers: Processes; 1 runs in this one.
         done: Indices of episodes that are not run again.
+        running: Is told where each episode stands.
     """
     cases = [(index,) for index in range(settings.episodes) if index not in done]
     if cases:
-        yield from play_in_workers(partial(EpisodeRunner, settings), cases, workers)
+        make = partial(EpisodeRunner, settings, running=running)
+        yield from play_in_workers(make, cases, workers)
 
 
 def worker_count() -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -165,6 +166,7 @@ class _Run:
         self._settings = settings
         self._observers = observers
         self._replanner = replanner
+        self._beliefs = None if replanner is None else replanner.beliefs
         self._knowledge = knowledge
         self._judge = Judge(world, calls, any_order=replanner is not None, arrived=ARRIVED)
         self._decisions: list[Decision] = []
@@ -251,7 +253,7 @@ class _Run:
         missed = self._judge.missed
         for step in range(1, timeout + 1):
             action = self._masked(name, skill.act(self._world), rule)
-            exceeded = self._step(action, Moment(self.calls, index, name, argument, step, missed))
+            exceeded = self._step(action, index, name, argument, step, missed)
             if exceeded:
                 return "force limit", step
             if skill.done(self._world) and not self._stop_masked(name, argument):
@@ -277,7 +279,7 @@ class _Run:
                 action[layout.turn] = np.clip(
                     heading - math.copysign(LOOK_HEADING, heading), -LOOK_TURN, LOOK_TURN
                 )
-            if self._step(action, Moment(self.calls, index, name, None, step, missed)):
+            if self._step(action, index, name, None, step, missed):
                 call = self.calls[index]
                 bearing = self._bearing(self._told(call.argument))
                 self._judge.keep(
@@ -292,8 +294,9 @@ class _Run:
         """Closes the record."""
         return self._judge.execution(self._steps, stopped, self._decisions)
 
-    def _step(self, action: np.ndarray, moment: Moment) -> bool:
-        """Advances the world; returns whether a force limit was exceeded."""
+    def _step(self, action: np.ndarray, *told: Any) -> bool:
+        """Advances the world; returns whether a force limit was exceeded. `told`: of Moment, after the plan."""
+        moment = Moment(self.calls, *told, self._beliefs)
         _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._judge.watch()

@@ -9,11 +9,11 @@ all; what lacks a checkpoint is left out with a line that says so.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from rich.console import Console
 
@@ -22,7 +22,8 @@ from planner.interactions import InteractionResult, SkillCall
 from planner.labels import label_of
 from planner.record import Execution, Moment
 from planner.search import PlanStep
-from rearrange.command_line import OneLineParser, check_counts, output_folder
+from planner.takes import TOLD_EVERY, Player, Take, Tell
+from rearrange.command_line import OneLineParser, check_counts, output_folder, refuse
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
 from rearrange.errors import UserError
@@ -30,14 +31,14 @@ from rearrange.robot import find_robot
 from rearrange.scenes.registry import HOMES
 from skills import SkillArgument
 from skills.command import USER_ERRORS, counted, run_command, short_path
-from skills.modes import SKILLS_HELP, parse_modes
+from skills.modes import POLICY_SUFFIX, SKILLS_HELP, parse_modes
 from skills.registry import effect_of, shipped_policy, skill_names
 from skills.settings import CHECKPOINTS
 
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
 Place = tuple[str, str]  # collection of homes, and the robot's name, "" for the policies' own
-TOLD_EVERY = 30  # steps: a second
+NAVIGATION = ("pointnav", "objectnav")  # the other tasks without physics know no success
 GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
 
 
@@ -66,37 +67,7 @@ CHORES = {
 
 def film_names() -> tuple[str, ...]:
     """List everything that can be filmed; a skill's name stands for its own training task."""
-    return (*CHORES, *skill_names())
-
-
-@dataclass(frozen=True)
-class Take:
-    """Result of one filmed episode.
-
-    Attributes:
-        success: At its end.
-        told: What happened, in a few words.
-    """
-
-    success: bool
-    told: str
-
-
-Tell = Callable[[str], None]  # shows where an episode stands
-
-
-class Player(Protocol):
-    """Plays the episodes of one film."""
-
-    def play(self, index: int, path: Path | None, tell: Tell) -> Take:
-        """Play episode `index` of the validation file and film it where a path is given.
-
-        Args:
-            index: Of the episode.
-            path: Of the film, or None.
-            tell: Is called every second of the world with what is being done.
-        """
-        ...
+    return (*CHORES, *skill_names(), *NAVIGATION)
 
 
 def check_checkpoints(skills: Sequence[str]) -> None:
@@ -241,10 +212,27 @@ def execution_of(skill: str, metrics: dict[str, float]) -> Execution:
     return Execution(success, once, (interaction,), failure, int(metrics["length"]), ())
 
 
-def open_player(name: str, mode: str, seed: int, episodes: int, place: Place) -> Player:
-    """Open the player of a name's episodes; UserError where a checkpoint is missing."""
+def open_player(
+    name: str, mode: str, seed: int, episodes: int, place: Place, checkpoint: Path | None = None
+) -> Player:
+    """Open the player of a name's episodes; UserError where a checkpoint is missing.
+
+    Args:
+        name: One of `film_names()`.
+        mode: As `parse_modes` reads it.
+        seed: Order of the episodes.
+        episodes: How many there must be.
+        place: Homes and robot.
+        checkpoint: Policy of a skill or of a navigation task, whatever the mode says.
+    """
     if name in CHORES:
         return HouseholdPlayer(CHORES[name], mode, seed, episodes, place)
+    if name in NAVIGATION:
+        from planner.nav_film import NavPlayer  # brings torch
+
+        return NavPlayer(name, mode, seed, place[0], checkpoint)
+    if checkpoint is not None:
+        mode = f"mixed,{name}={checkpoint}"
     return SkillPlayer(name, mode, seed, episodes, place)
 
 
@@ -297,6 +285,9 @@ def main(arguments: Sequence[str]) -> int:
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; default: all"
     )
     parser.add_argument("--skills", default="mixed", help=SKILLS_HELP)
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="policy of the one skill that is named"
+    )
     parser.add_argument("--episodes", type=int, default=20, metavar="N", help="played at most")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="order of the episodes")
     parser.add_argument("--homes", **HOMES)
@@ -315,7 +306,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in options.names:
         if name not in names:
             raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
-    parse_modes(options.skills)
+    _check_policies(options)
     if options.robot:
         find_robot(options.robot)
     check_counts(options, "episodes")
@@ -327,8 +318,11 @@ def main(arguments: Sequence[str]) -> int:
     for name in dict.fromkeys(options.names or names):
         try:
             place = options.homes, options.robot
-            player = open_player(name, options.skills, options.seed, options.episodes, place)
+            asked = options.skills, options.seed, options.episodes, place, options.checkpoint
+            player = open_player(name, *asked)
         except USER_ERRORS as error:
+            if options.checkpoint:
+                raise
             print(f"{name}: left out: {error}", flush=True)
             left_out.append(name)
             continue
@@ -340,6 +334,24 @@ def main(arguments: Sequence[str]) -> int:
             write_gif(success, GIF)
             print(f"{short_path(GIF)}: {GIF.stat().st_size / 1e6:.1f} MB", flush=True)
     return 2 if options.names and left_out else 0
+
+
+def _check_policies(options: Namespace) -> None:
+    """Raise a UserError where a policy that is named cannot be filmed, before anything is."""
+    named = [
+        what for what in parse_modes(options.skills)[1].values() if what.endswith(POLICY_SUFFIX)
+    ]
+    if options.checkpoint:
+        if len(set(options.names)) != 1 or options.names[0] in CHORES:
+            raise UserError(
+                f"--checkpoint is the policy of one skill: name that alone; in a chore say "
+                f"--skills mixed,pick={options.checkpoint}"
+            )
+        refuse(options, "--checkpoint says who plays: leave {option} out", skills="mixed")
+        named.append(str(options.checkpoint))
+    for file in named:
+        if not file.endswith(POLICY_SUFFIX) or not Path(file).is_file():
+            raise UserError(f"{file}: there is no such policy, a {POLICY_SUFFIX} file")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from planner.beliefs import Beliefs
 from planner.interactions import InteractionResult, SkillCall
 from rearrange.env import RearrangeEnv
 from skills import SkillArgument
@@ -76,6 +77,7 @@ class Moment:
         argument: What it is told, None where that is nothing.
         skill_step: Steps since it began.
         missed: Steps of the plan that ended otherwise than the plan assumes, for the record only.
+        beliefs: Of the robot, as of the last hand-off; None: it believes in the plan.
     """
 
     calls: tuple[SkillCall, ...]
@@ -84,6 +86,7 @@ class Moment:
     argument: SkillArgument | None
     skill_step: int
     missed: frozenset[int] = frozenset()
+    beliefs: Beliefs | None = None
 
 
 Observer = Callable[[RearrangeEnv, Moment], None]

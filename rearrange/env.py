@@ -123,6 +123,7 @@ class RearrangeVectorEnv(TaskVectorEnv):
     """N worlds stepped together in one process, restarted in the step in which they end."""
 
     SINGLE = RearrangeEnv
+    _worlds: Worlds
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
@@ -51,6 +51,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
 
     Attributes:
         SINGLE: The environment of one world.
+        after_step: Called after every step of all worlds, when those that ended have begun anew.
         takes_up: Whether order and number of an episode decide it, as `begin` wants.
     """
 
@@ -78,6 +79,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         self._painters: list[Painter | None] = [None] * num_envs  # of the running episodes
         self.num_envs = num_envs
         self._worlds = worlds
+        self.after_step: Callable[[Any], None] | None = None
         self.single_observation_space = worlds.observation_space
         self.single_action_space = worlds.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -222,6 +224,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
             infos = {"final_obs": final, "_final_obs": over}
             infos["final_info"] = told | {"_is_success": over}
             observation = worlds.observe_again(observation, np.array(list(endings)))
+        if self.after_step is not None:
+            self.after_step(self)
         return observation, rewards, terminated, truncated, infos
 
     def render(self) -> tuple[np.ndarray, ...] | None:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,8 +1,8 @@
-"""A look into the world of an environment worker while a training goes on.
+"""A look into the world of an environment while a training goes on.
 
 Training and page share a small file. Who looks says in it, again and again, that somebody looks and at which
-worker's world; that worker then writes what can be seen there, at most so often. While nobody looks a step
-costs one read of the file's first bytes.
+environment; the process that steps it then writes what can be seen there, at most so often. While nobody
+looks a step costs one read of the file's first bytes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from atomic_files import write_whole
-from nav.env import NavEnv
-from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
-from skills.settings import Environments
-from skills.sight import Sight, eye_of
+from skills.navigation import HABITAT, SCAN
+from skills.sight import Eye, Sight, eye_of
 from ver.run_lock import RunLock
 
 SIZE = 2**21  # bytes; a picture of 512 x 512 pixels and all poses
@@ -82,10 +80,10 @@ class Peek:
         """Say that somebody looks at an environment for some seconds more."""
         ASK.pack_into(self._map, 0, time.time() + seconds, environment)
 
-    def is_asked(self, environment: int) -> bool:
-        """True if somebody looks at this environment."""
+    def asked(self) -> int:
+        """The environment at which somebody looks; -1: nobody looks."""
         until, wanted = ASK.unpack_from(self._map, 0)
-        return wanted == environment and time.time() < until
+        return wanted if time.time() < until else -1
 
     def put(self, sight: Sight) -> None:
         """Show what is seen; too large a picture is left out."""
@@ -114,28 +112,31 @@ class Peek:
 
 @dataclass
 class Window:
-    """Of one environment: shows its world while somebody looks at it.
+    """Of one environment or many side by side: shows the world at which somebody looks.
 
     Attributes:
         peek: Where.
-        environment: Its number.
-        look: Gives what is seen; takes the picture's size, see `skills.sight`.
+        first: Number of the first environment.
+        count: How many there are.
+        eye: Looks at them.
     """
 
     peek: Peek
-    environment: int
-    look: Callable[[int], Sight]
+    first: int
+    count: int
+    eye: Eye
     _shown: float = field(default=0.0)
 
     def show(self, world: Any = None) -> None:
         """Called after every step."""
         del world
-        if not self.peek.is_asked(self.environment):
+        wanted = self.peek.asked() - self.first
+        if not 0 <= wanted < self.count:
             return
         now = time.monotonic()
         if now - self._shown >= INTERVAL:
             self._shown = now
-            self.peek.put(self.look(0))
+            self.peek.put(self.eye.look(0, wanted))
 
 
 @dataclass(frozen=True)
@@ -147,19 +148,25 @@ class WatchedEnvironments:
         path: The shared file.
     """
 
-    environments: Environments
+    environments: Any
     path: str
 
     def __call__(self, environment_index: int, seed: int) -> Any:
         """One environment."""
-        env: Any = self.environments(environment_index, seed)
-        if isinstance(env, NavEnv | RearrangeEnv):
-            look = eye_of(env).look
-            env.after_step = Window(Peek(Path(self.path)), environment_index, look).show
+        return self._watched(self.environments(environment_index, seed), environment_index, 1)
+
+    def make_vector(self, count: int, seed: int, threads: int = 0) -> Any:
+        """All environments in one process."""
+        return self._watched(self.environments.make_vector(count, seed, threads), 0, count)
+
+    def _watched(self, env: Any, first: int, count: int) -> Any:
+        eye = eye_of(env)
+        if eye is not None:
+            env.after_step = Window(Peek(Path(self.path)), first, count, eye).show
         return env
 
 
-Watched = Callable[[Environments], Any]
+Watched = Callable[[Any], Any]
 
 
 @contextmanager
@@ -200,9 +207,6 @@ def check_live(settings: Any) -> None:
     """Raise a UserError where the worlds of a training cannot be watched."""
     if importlib.util.find_spec("viser") is None:
         raise UserError("live=true needs viser: pip install viser")
-    if settings.trainer.system == "batched":
-        raise UserError(
-            "live=true shows a worker's world, trainer.system=batched has none: take ver"
-        )
-    if getattr(settings, "sim", "habitat") == "habitat":
-        raise UserError("live=true shows our own homes: leave sim=habitat out")
+    sim = getattr(settings, "sim", HABITAT)
+    if sim in (HABITAT, SCAN):
+        raise UserError(f"live=true shows our own homes: leave sim={sim} out")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from nav.env import NavEnv
+from nav.env import NavEnv, NavVectorEnv
+from nav.episode import NavEpisode
 from nav.worlds import AgentWorlds
-from rearrange.env import RearrangeEnv
+from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.errors import UserError
 from rearrange.render.overlay import colour_depth
 from rearrange.sim.base import NOTHING
@@ -92,148 +93,165 @@ class Sight:
         return cls(**plain)
 
 
-class WorldEye:
-    """Looks at a world of a skill or a scenario, on the MuJoCo simulator."""
+class Eye(Protocol):
+    """Looks at worlds that somebody else steps."""
 
-    def __init__(self, world: RearrangeEnv) -> None:
-        """Take the world, and note from now on which actions its simulator carries out.
-
-        Raises:
-            UserError: It is on another simulator.
-        """
-        if not isinstance(world.simulator, MujocoSimulator):
-            raise UserError("only worlds of sim=mujoco can be watched")
-        self.world, self._simulator = world, world.simulator
-        self._taken = np.full(world.robot.actions.physical_size, np.nan)  # nothing noted yet
-        self._step = self._simulator.step
-        self._simulator.step = self._noted_step
-
-    def _noted_step(self, action: np.ndarray) -> None:
-        """The simulator's own step, whoever acts."""
-        self._taken[:] = action[0]
-        self._step(action)
-
-    def look(self, size: int | None = None) -> Sight:
-        """The world now.
+    def look(self, size: int | None = None, i: int = 0) -> Sight:
+        """World i now.
 
         Args:
             size: Of the picture [pixels]; None: none, 0: as the policy's.
+            i: Which, where there are many side by side.
         """
-        world, simulator = self.world, self._simulator
-        episode, state, data = world.episode, world.state, simulator.data[0]
+        ...
+
+
+class WorldEye:
+    """Looks at worlds of a skill or a scenario, on the MuJoCo simulator."""
+
+    def __init__(self, env: RearrangeEnv | RearrangeVectorEnv) -> None:
+        """Take the worlds, and note from now on which actions their simulator carries out.
+
+        Raises:
+            UserError: They are on another simulator.
+        """
+        self._worlds = env._worlds  # all of it: an onlooker decides nothing
+        simulator = self._worlds.simulator
+        if not isinstance(simulator, MujocoSimulator):
+            raise UserError("only worlds of sim=mujoco can be watched")
+        self._simulator, self._robot = simulator, simulator.state.robot
+        shape = simulator.world_count, self._robot.actions.physical_size
+        self._taken = np.full(shape, np.nan)  # nothing noted yet
+        self._step = simulator.step
+        simulator.step = self._noted_step
+
+    def _noted_step(self, action: np.ndarray) -> None:
+        """The simulator's own step, whoever acts."""
+        self._taken[:] = action
+        self._step(action)
+
+    def look(self, size: int | None = None, i: int = 0) -> Sight:
+        """See Eye."""
+        worlds, simulator = self._worlds, self._simulator
+        episode, state, data = worlds.episodes[i], worlds.state, simulator.data[i]
         assert data is not None
+        assert episode is not None
         picture = None
         if size is not None:
-            picture = colour_depth(simulator.render_depth(size or None)[0], 0.0, FARTHEST)
-        x, y, yaw = state.base_pose[0].tolist()
+            picture = colour_depth(simulator.render_depth_of(i, size or None), 0.0, FARTHEST)
+        x, y, yaw = state.base_pose[i].tolist()
         return Sight(
             kind=ROOM,
-            task=world.task.name,
+            task=worlds.task.name,
             home=f"{episode.layout}/{episode.variation}",
             episode=f"{episode.episode_id} {episode.seed} {episode.base_pose}",
-            step=world.elapsed_steps,
-            max_steps=int(world.task.max_steps),
-            told=f"{self._in_hand()} in the hand, force {state.contact_force[0]:.0f} N",
+            step=int(worlds.steps[i]),
+            max_steps=int(worlds.task.max_steps),
+            told=f"{self._in_hand(i)} in the hand, force {state.contact_force[i]:.0f} N",
             base=(x, y, yaw),
-            robot=world.robot.name,
+            robot=self._robot.name,
             slots=tuple(sorted(episode.objects)),
             goals=tuple(map(_point, (target.goal for target in episode.targets))),
-            rewards=self._rewards(),
-            action=self._action(),
+            rewards=self._rewards(i),
+            action=self._action(i),
             poses=np.hstack([data.xpos, data.xquat]).astype(np.float32),
             picture=picture,
         )
 
-    def _in_hand(self) -> str:
-        state = self.world.state
-        held, handle = int(state.held_object[0]), int(state.held_handle[0])
+    def _in_hand(self, i: int) -> str:
+        state = self._worlds.state
+        held, handle = int(state.held_object[i]), int(state.held_handle[i])
         if held != NOTHING:
             return f"object {held}"
         return "nothing" if handle == NOTHING else f"handle of {state.scene.joints[handle]}"
 
-    def _rewards(self) -> dict[str, float]:
+    def _rewards(self, i: int) -> dict[str, float]:
         """Terms of the last step; none before the first."""
-        if not self.world.elapsed_steps:
+        if not self._worlds.steps[i]:
             return {}
-        terms = self.world.task.outcome.rewards
-        return {name: float(value[0]) for name, value in terms.items()}
+        terms = self._worlds.task.outcome.rewards
+        return {name: float(value[i]) for name, value in terms.items()}
 
-    def _action(self) -> dict[str, float]:
+    def _action(self, i: int) -> dict[str, float]:
         """The last action in units of the largest; none before the first that was noted."""
-        if not self.world.elapsed_steps or np.isnan(self._taken).any():
+        taken = self._taken[i]
+        if not self._worlds.steps[i] or np.isnan(taken).any():
             return {}
-        layout = self.world.robot.actions
-        scale = self.world.task.action.scale(layout)
-        action = np.clip(self._taken / np.where(scale > 0.0, scale, 1.0), -1.0, 1.0)
-        action[layout.grip] = np.sign(self._taken[layout.grip])
+        layout = self._robot.actions
+        scale = self._worlds.task.action.scale(layout)
+        action = np.clip(taken / np.where(scale > 0.0, scale, 1.0), -1.0, 1.0)
+        action[layout.grip] = np.sign(taken[layout.grip])
         return dict(zip(layout.names, action.tolist(), strict=False))  # all but the stop
 
 
 class AgentEye:
-    """Looks at an agent of a navigation task in our buildings; the agent is body 1."""
+    """Looks at agents of a navigation task in our buildings; each is body 1."""
 
-    def __init__(self, env: NavEnv) -> None:
-        """Take the environment.
+    def __init__(self, env: NavEnv | NavVectorEnv) -> None:
+        """Take the agents.
 
         Raises:
-            UserError: It is in one of Habitat's scenes.
+            UserError: They are in one of Habitat's scenes.
         """
         if not isinstance(env.worlds, AgentWorlds):
             raise UserError("only agents in our own buildings can be watched: leave dataset= out")
-        self.env, self._cameras = env, dict[int, AgentWorlds]()
+        self._runs, self._cameras = env._worlds, dict[int, AgentWorlds]()
 
-    def look(self, size: int | None = None) -> Sight:
-        """See WorldEye."""
-        env, episode = self.env, self.env.episode
-        x, y, yaw = env.worlds.poses[0].tolist()
-        distance = float(env.worlds.distances[0])
+    def look(self, size: int | None = None, i: int = 0) -> Sight:
+        """See Eye."""
+        runs, episode = self._runs, self._runs.episodes[i]
+        assert episode is not None
+        x, y, yaw = runs.worlds.poses[i].tolist()
+        distance, step = float(runs.worlds.distances[i]), int(runs.steps[i])
         told = [] if episode.category is None else [f"looks for: {episode.category}"]
         told += [] if math.isnan(distance) else [f"{distance:.1f} m to go"]
         pose = (x, y, 0.0, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2))
+        action = int(runs.actions[i]) if step else -1
         return Sight(
             kind=FLOOR,
-            task=env.task.name,
+            task=runs.task.name,
             home=episode.building,
             episode=f"{episode.episode_id} {episode.start}",
-            step=env.elapsed_steps,
-            max_steps=int(env.task.max_steps),
+            step=step,
+            max_steps=int(runs.task.max_steps),
             told=", ".join(told),
             base=(x, y, yaw),
-            goals=self._goals(),
-            rewards={} if env.action is None else {"reward": env.reward},
-            action={name: float(env.action == k) for k, name in enumerate(NAV_ACTIONS)},
+            goals=self._goals(i, episode),
+            rewards={"reward": float(runs.rewards[i])} if step else {},
+            action={name: float(action == k) for k, name in enumerate(NAV_ACTIONS)},
             poses=np.array([(0, 0, 0, 1, 0, 0, 0), pose], np.float32),
-            picture=None if size is None else self._picture(size),
+            picture=None if size is None else self._picture(size, i, episode),
         )
 
-    def _goals(self) -> tuple[Point, ...]:
+    def _goals(self, i: int, episode: NavEpisode) -> tuple[Point, ...]:
         """The goal, or the middles of all that is looked for."""
-        episode = self.env.episode
         if episode.goal is not None:
             return ((*episode.goal, GOAL_HEIGHT),)
-        things = self.env.worlds.scene(0).objects
+        things = self._runs.worlds.scene(i).objects
         return tuple(each.position for each in things if each.category == episode.category)
 
-    def _picture(self, size: int) -> np.ndarray:
+    def _picture(self, size: int, i: int, episode: NavEpisode) -> np.ndarray:
         """Depth in colours, and beside it the colours that the agent sees, if it sees any."""
-        worlds, config = self.env.worlds, self.env.worlds.config
+        worlds, config = self._runs.worlds, self._runs.worlds.config
         size = size or config.camera_size
         if size not in self._cameras:
             changed = replace(config, camera_size=size, goal_mask=False)
             self._cameras[size] = AgentWorlds(1, changed)
         camera = self._cameras[size]
-        x, y, yaw = worlds.poses[0].tolist()
-        camera.place(0, self.env.episode.building, (x, y, yaw))
-        camera.tilts[0] = worlds.tilts[0]
+        x, y, yaw = worlds.poses[i].tolist()
+        camera.place(0, episode.building, (x, y, yaw))
+        camera.tilts[0] = worlds.tilts[i]
         images = camera.new_images()
         camera.draw(images)
         depth = colour_depth(images["depth"][0, ..., 0] * config.depth_range, 0.0, FARTHEST)
         return np.hstack([depth, images["rgb"][0]]) if "rgb" in images else depth
 
 
-def eye_of(env: Any) -> WorldEye | AgentEye:
-    """What looks at an environment's world; UserError where it cannot be seen."""
-    return AgentEye(env) if isinstance(env, NavEnv) else WorldEye(env)
+def eye_of(env: Any) -> Eye | None:
+    """An eye for an environment of ours; None for others."""
+    if isinstance(env, NavEnv | NavVectorEnv):
+        return AgentEye(env)
+    return WorldEye(env) if isinstance(env, RearrangeEnv | RearrangeVectorEnv) else None
 
 
 def _point(place: Any) -> Point:

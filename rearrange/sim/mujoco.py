@@ -106,6 +106,13 @@ class MujocoSimulator:
         self._threads.each(draw, self.world_count)
         return depth
 
+    def render_depth_of(self, i: int, size: int | None = None) -> np.ndarray:
+        """Head camera depth of world i alone [H, W], m."""
+        size = size or self.config.camera_size
+        depth = np.empty((size, size), np.float32)
+        self._draw(i, self._lens(size), self._scratch[0], depth, 1.0)
+        return depth
+
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
         position, rotation = np.empty(3), np.empty((3, 3))

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from console.commands import COMMANDS, help_text, main
+from console.commands import COMMANDS, NAVIGATION, help_text, main
+from nav.table import TASKS
 
 
 def called(monkeypatch, *words: str) -> int:
@@ -53,6 +54,14 @@ def test_a_live_view_is_the_live_page(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith(
         "rearrange live: argument --agent: invalid choice: 'nobody'"
     )
+
+
+def test_a_view_of_a_navigation_task_is_its_own(monkeypatch, capsys):
+    assert set(TASKS) == NAVIGATION
+    assert called(monkeypatch, "view", "--steps", "-1", "pointnav") == 2
+    assert "--steps must not be negative" in capsys.readouterr().err
+    assert called(monkeypatch, "view", "pointnav", "--help") == 0
+    assert "one episode of a navigation task" in capsys.readouterr().out
 
 
 def test_help_loads_no_library():

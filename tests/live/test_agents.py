@@ -13,7 +13,7 @@ class FirstLook(Exception):  # noqa: N818 - no error: it leaves the episode
 def first_sight(episodes, name, number):
     seen = []
 
-    def show(look, words):
+    def show(look, *told):
         seen.append(look(None))
         raise FirstLook
 

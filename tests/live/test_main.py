@@ -18,6 +18,9 @@ from rearrange.errors import UserError
         (["pick", "--port", "0"], "--port must be from 1"),
         (["pick", "--agent", "oracle", "--policy", "mine"], "--policy is whose weights"),
         (["pick", "--split", "all"], "all"),
+        (["pick", "--replan"], "--replan is for chores by plan"),
+        (["tidy_house", "--agent", "drive", "--replan", "2"], "--replan is for chores by plan"),
+        (["tidy_house", "--replan", "-1"], "--replan must be from 0 to 100"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, told):

@@ -21,8 +21,8 @@ def test_the_page_is_served_and_agents_play_on_it(page):
                        ("explore", "random"), ("flee", "oracle")):  # fmt: skip
         told = []
 
-        def show(look, words, told=told):
-            page.show(look, words)
+        def show(look, *words, told=told):
+            page.show(look, *words)
             told.append((look(None).step, words))
             if len(told) == 5:
                 page.pace.leave()
@@ -32,7 +32,9 @@ def test_the_page_is_served_and_agents_play_on_it(page):
         assert len(told) == 5
         assert told[-1][0] > told[0][0]
         if task == "tidy_house":
-            assert told[-1][1].count("<div") == 21  # the plan of five objects
+            plan, beliefs = told[-1][1]
+            assert plan.count("<div") == 21  # of five objects
+            assert beliefs.count("object_") == 5
 
 
 def test_a_followed_robot_stays_in_the_middle_from_wherever_it_is_seen():

@@ -21,7 +21,7 @@ def steps_of(agent, number, count=8):
     class Enough(Exception):  # noqa: N818 - no error: it leaves the episode
         """So many are enough."""
 
-    def show(look, words):
+    def show(look, words, beliefs=""):
         seen.append((look(None), words))
         if len(seen) == count:
             raise Enough

@@ -56,12 +56,11 @@ def test_the_page_asks_for_a_world_only_while_somebody_looks(page, tmp_path, mon
     worker, training = Peek(tmp_path / FILE), TrainingPage(page, tmp_path)
     assert not page.controls.step.visible
     training.update()
-    assert not worker.is_asked(0)
+    assert worker.asked() == -1
     monkeypatch.setattr(Page, "is_watched", True)
     training.environment.value = 3
     training.update()
-    assert worker.is_asked(3)
-    assert not worker.is_asked(0)
+    assert worker.asked() == 3
     pose = np.array([(0, 0, 0, 1, 0, 0, 0), (1, 2, 0, 1, 0, 0, 0)], np.float32)
     worker.put(
         Sight(FLOOR, "pointnav", "layout5000_variation00", "1", 5, 500, "", (1.0, 2.0, 0.0),

@@ -100,6 +100,11 @@ def test_what_lacks_a_checkpoint_is_left_out(tmp_path, capsys, monkeypatch):
         (["cooking"], "unknown film 'cooking': choose one of tidy_house_no_nav, tidy_house"),
         (["pick", "--skills", "magic"], "unknown skills 'magic'"),
         (["pick", "--episodes", "0"], "--episodes must be at least 1"),
+        (["pick", "--checkpoint", "nope.safetensors"], "nope.safetensors: there is no such policy"),
+        (["pick", "--skills", "mixed,pick=nope.safetensors"], "nope.safetensors: there is no such"),
+        (["pick", "place", "--checkpoint", "a.safetensors"], "name that alone"),
+        (["tidy_house", "--checkpoint", "a.safetensors"], "in a chore say --skills mixed,pick=a"),
+        (["pointnav", "--checkpoint", "a.pt", "--skills", "oracle"], "leave --skills out"),
     ],
 )
 def test_mistakes_are_told(arguments, told):
@@ -188,3 +193,18 @@ def test_a_film_of_a_policy_that_is_none_of_the_skill_is_refused(words, told):
     words = words.replace("place.saf", f"{CHECKPOINTS}/place.saf")
     with pytest.raises(USER_ERRORS, match=told):
         film.SkillPlayer("pick", words, 0, 1, ("classic", ""))
+
+
+def test_a_policy_of_ones_own_is_filmed_and_one_of_another_skill_is_an_error(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(film, "SkillPlayer", lambda *words: asked.append(words))
+    monkeypatch.setattr(film, "film", lambda *_: [])
+    policy = tmp_path / "mine.safetensors"
+    policy.touch()
+    assert film.main(["pick", "--checkpoint", str(policy), "--output", str(tmp_path)]) == 0
+    assert asked[0][:2] == ("pick", f"mixed,pick={policy}")
+    monkeypatch.undo()
+    from skills.settings import CHECKPOINTS
+
+    with pytest.raises(USER_ERRORS, match="policy for 'place', not for 'pick'"):
+        film.main(["pick", "--checkpoint", str(CHECKPOINTS / "place.safetensors")])

@@ -10,7 +10,7 @@ import pytest
 from rearrange.errors import UserError
 from skills.peek import FILE, INTERVAL, Peek, WatchedEnvironments, page_of
 from skills.settings import make_environments
-from skills.sight import FLOOR, ROOM, Sight
+from skills.sight import FLOOR, ROOM, Sight, eye_of
 from skills.train import load_settings
 
 
@@ -86,9 +86,34 @@ def test_without_live_environments_are_as_they_are(tmp_path):
     assert not (tmp_path / FILE).exists()
 
 
-@pytest.mark.parametrize("override", ["trainer.system=batched", "sim=habitat"])
-def test_worlds_that_cannot_be_watched_are_refused(tmp_path, override):
-    settings = load_settings("pick", ["live=true", override])
+@pytest.mark.parametrize("task", ["pick", "pointnav"])
+def test_of_many_worlds_in_one_process_the_one_that_is_asked_for_is_shown(tmp_path, task):
+    path = tmp_path / FILE
+    Peek.create(path, 3)
+    page = Peek(path)
+    watched = WatchedEnvironments(make_environments(load_settings(task)), str(path))
+    together = watched.make_vector(3, 0, 1)
+    together.reset(seed=5)
+    page.ask(1, 60.0)
+    together.action_space.seed(1)  # in which nobody stops, which would begin an episode anew
+    together.step(together.action_space.sample())
+    sight, eye = page.take(), eye_of(together)
+    assert sight is not None
+    assert eye is not None
+    first, second = (eye.look(None, i) for i in range(2))
+    assert (sight.base, sight.episode) == (second.base, second.episode)
+    assert sight.base != first.base
+    assert sight.action
+    assert sight.rewards
+    page.ask(3, 60.0)  # there is no such world
+    time.sleep(INTERVAL)
+    together.step(together.action_space.sample())
+    assert page.take() is None
+
+
+@pytest.mark.parametrize(("task", "sim"), [("pick", "habitat"), ("pointnav", "scan")])
+def test_worlds_that_cannot_be_watched_are_refused(tmp_path, task, sim):
+    settings = load_settings(task, ["live=true", f"sim={sim}"])
     with (
         pytest.raises(UserError, match="live=true shows"),
         page_of(settings, tmp_path),

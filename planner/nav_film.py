@@ -1,0 +1,137 @@
+"""Films of PointNav and ObjectNav: what the agent sees, and a map with its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from nav.env import NavEnv
+from nav.picture import SIZE, NavPicture
+from planner.panels import BACKGROUND, DONE, FAILED, FAINT, TEXT, font
+from planner.takes import TOLD_EVERY, Take, Tell
+from rearrange.errors import UserError
+from rearrange.render import VideoWriter
+from skills.eval import SEED_STRIDE
+from skills.learned import check_metadata
+from skills.modes import parse_modes
+from skills.players import BaselinePlayer, FollowerPlayer, PolicyPlayer
+from skills.settings import CHECKPOINTS, ORACLE
+from skills.sight import AgentEye
+from ver import load_policy
+
+TITLES = {"pointnav": "PointNav", "objectnav": "ObjectNav"}
+FPS = 10  # steps per second: the agent has no clock
+LAST_FRAMES = 20  # how long the result stands still
+CAPTION = 40  # pixels, below the pictures
+
+
+class NavPlayer:
+    """Episodes of a navigation task; a policy takes mean actions, as in plans."""
+
+    def __init__(
+        self, task: str, words: str, seed: int, homes: str, checkpoint: Path | None = None
+    ) -> None:
+        """Take who plays.
+
+        Args:
+            task: One of TITLES.
+            words: As `skills.modes.parse_modes` reads them; exceptions are other skills'.
+            seed: Of the episodes, as skills.eval numbers them.
+            homes: Collection of buildings.
+            checkpoint: Policy that plays, instead of who the words say.
+
+        Raises:
+            UserError: It has no policy, or what is asked for plays in plans alone.
+        """
+        self._task, self._seed = task, seed
+        self._who = "learned" if checkpoint else parse_modes(words)[0].replace("mixed", "learned")
+        self._player = _player(task, self._who, homes, checkpoint)
+
+    def play(self, index: int, path: Path | None, tell: Tell) -> Take:
+        """See planner.takes.Player."""
+        env: NavEnv = self._player.environment
+        seed = self._seed * SEED_STRIDE + index
+        steps = 0
+
+        def count(world: NavEnv) -> None:
+            nonlocal steps
+            del world
+            steps += 1
+            if steps % TOLD_EVERY == 0:
+                tell(f"step {steps}")
+
+        env.after_step = count
+        if path is None:
+            return take_of(self._player.play(seed, None))
+        with VideoWriter(path, FPS, quality=26) as writer:
+            film: NavFilm | None = None
+
+            def observe(world: NavEnv) -> None:
+                nonlocal film
+                count(world)
+                film = film or NavFilm(env, self._task, self._who)  # an episode has begun
+                writer.write(film.frame())
+
+            env.after_step = observe
+            metrics = self._player.play(seed, None)
+            assert film is not None
+            for _ in range(LAST_FRAMES):
+                writer.write(film.frame(metrics))
+        return take_of(metrics)
+
+
+def _player(task: str, who: str, homes: str, checkpoint: Path | None) -> Any:
+    """Who plays; see NavPlayer."""
+    if who == ORACLE:
+        return FollowerPlayer(task, "val", homes)
+    if who == "random":
+        return BaselinePlayer(task, "val", homes, who)
+    if who != "learned":
+        raise UserError(f"--skills {who} plays whole chores: give {task} another, or film a chore")
+    path = checkpoint or CHECKPOINTS / f"{task}.safetensors"
+    if not path.is_file():
+        raise UserError(f"no checkpoint {path}: train it with scripts/train_nav.sh {task}")
+    check_metadata(path, load_policy(path).metadata, task)
+    return PolicyPlayer(str(path), True, "val", place={"homes": homes})
+
+
+def take_of(metrics: Mapping[str, float]) -> Take:
+    """What came of an episode."""
+    told = f"{metrics['length']:.0f} steps, SPL {metrics['spl']:.2f}"
+    return Take(bool(metrics["success"]), told)
+
+
+class NavFilm:
+    """Draws an episode, frame after frame."""
+
+    def __init__(self, env: NavEnv, task: str, who: str) -> None:
+        """Begin with the running episode; `who` plays it."""
+        self._eye, self._picture = AgentEye(env), NavPicture(env.worlds, 0, env.episode)
+        self._title, self._who = TITLES[task], who
+
+    def frame(self, metrics: Mapping[str, float] | None = None) -> np.ndarray:
+        """The next picture [400, W, 3] uint8: what is seen, the map, and a line below.
+
+        Args:
+            metrics: Of the episode, when it is over.
+        """
+        sight = self._eye.look(SIZE)
+        assert sight.picture is not None
+        pictures = np.hstack([sight.picture, self._picture.map()])
+        height, width = pictures.shape[:2]
+        page = Image.new("RGB", (width, height + CAPTION), BACKGROUND)
+        page.paste(Image.fromarray(pictures), (0, 0))
+        draw, row = ImageDraw.Draw(page), height + 10
+        text, colour = f"{self._title}  {sight.told}", TEXT
+        if metrics is not None:
+            take = take_of(metrics)
+            text = f"{'Success' if take.success else 'Failed'}: {take.told}"
+            colour = DONE if take.success else FAILED
+        draw.text((12, row), text, font=font(17), fill=colour)
+        clock = f"{self._who}, step {sight.step}"
+        draw.text((width - 12, row + 2), clock, font=font(14), fill=FAINT, anchor="ra")
+        return np.asarray(page)

@@ -13,6 +13,7 @@ _INTO_DOCS = re.compile(r"(\]\(|src=\")docs/")
 _OUT_OF_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+[^)]*\)")
 _BESIDE_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:examples|results|configs|data|scripts)[^)]*\)")
 _WORD = re.compile(r"<code>([^\s<]{1,40})</code>")
+_FIGURE = re.compile(r"(<td[^>]*>)([\d.,]+ \[[^\]<]+\])(?=</td>)")
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -29,8 +30,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """Mark short code that has no space: `--seed` must not be broken behind its hyphen."""
+    """Mark what must not be broken: `--seed` behind its hyphen, a figure before its interval."""
     del page, config, files
+    html = _FIGURE.sub(r'\1<span class="whole">\2</span>', html)
     return _WORD.sub(r'<code class="whole">\1</code>', html)
 
 

@@ -137,7 +137,10 @@ def _summary(entry: Mapping[str, Any]) -> Iterator[str]:
     rows = [(ROWS[who], row["episodes"], _percent(row["success_at_end"]))
             for who, row in entry.get("rows", {}).items()]  # fmt: skip
     whole = ("the policy", entry["episodes"], _percent(entry["success_at_end"]))
-    rows = [whole, *(row for row in rows if row[:2] != whole[:2])]
+    starts = entry.get("starts", {}) if "detour" in entry.get("starts", {}) else {}
+    parts = [(f"the policy, {kind} starts", each["episodes"], _percent(each["success_at_end"]))
+             for kind, each in starts.items()]  # fmt: skip
+    rows = [whole, *parts, *(row for row in rows if row[:2] != whole[:2])]
     yield from _table(("who", "episodes", "success"), rows)
     failures = ", ".join(
         f"{cause.replace('_', ' ')} {count}" for cause, count in entry["failures"].items()

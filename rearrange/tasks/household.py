@@ -2,7 +2,7 @@
 
 Tidy House, Prepare Groceries and Set Table differ in their episodes; each has its file. This reward makes
 them the tasks of MonolithicRL, which learns a scenario without skills.
-Reference: habitat-lab v0.3.4's rearrange PDDL tasks. `hab=` tells the reference's numbers.
+Reference: habitat-lab v0.3.4's rearrange PDDL tasks.
 
 Observation (besides head_depth): for each of the K targets in order obj_start_sensor and
 obj_goal_sensor [3 K] in the end-effector frame, obj_start_gps_compass and obj_goal_gps_compass [2 K] polar

@@ -1,7 +1,7 @@
 """Navigate: drive to within 1.5 m of an object or of a goal, face it, and stop.
 
 Reference: habitat-lab v0.3.4's NavToObjTask with the VER paper's changes (an action of its own to stop, a
-force penalty that applies, start-relative GPS+Compass). `hab=` tells the reference's numbers.
+force penalty that applies, start-relative GPS+Compass).
 
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
 goal in the base frame, joint [7], gps_compass [4].

@@ -1,7 +1,7 @@
 """OpenCab, CloseCab, OpenFridge, CloseFridge: move one drawer or one door, the fridge's, and stop at rest.
 
 Reference: habitat-lab v0.3.4's articulated-object tasks with the VER paper's changes (base motion in
-every skill, contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
+every skill, contact suction, start-relative GPS+Compass).
 
 Observation (besides head_depth): joint [7], ee_pos [3] in the base frame, is_holding [1],
 relative_resting_position [3] in the base frame, gps_compass [4]. The handle is only seen in the depth image.

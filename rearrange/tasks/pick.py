@@ -1,7 +1,7 @@
 """Pick: drive to an object, take it with the suction cup, bring the hand back to its resting place.
 
 Reference: habitat-lab v0.3.4's RearrangePickTask with the VER paper's changes (base motion in the skill,
-contact suction, start-relative GPS+Compass). `hab=` tells the reference's numbers.
+contact suction, start-relative GPS+Compass).
 
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
 frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].

@@ -1,7 +1,7 @@
 """Place: put the held object down at its goal and bring the hand back to its resting place.
 
 Reference: habitat-lab v0.3.4's RearrangePlaceTask with the VER paper's changes (base motion in the
-skill, start-relative GPS+Compass). `hab=` tells the reference's numbers.
+skill, start-relative GPS+Compass).
 
 Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [7],
 is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4].

@@ -85,6 +85,10 @@ def test_results_of_other_policies_stand_apart():
         True, True, False, False,
     ]  # fmt: skip
     assert [name in studies for name in ("pick.json", "study")] == [False, True]
+    assert "starts" not in own
+    ledger["pick"]["starts"] = {kind: measured("", 0.5) for kind in ("straight", "detour")}
+    own = "\n".join(cards._results("pick", ledger, "ours"))
+    assert "| the policy, detour starts | 10 | 50.0 [10.0, 90.0] |" in own
     none = "\n".join(cards._results("pick", ledger, "new"))
     assert none.startswith("The shipped policy was not evaluated yet.")
     assert "Of 10 episodes" not in none

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.install`: the wheel in an empty environment, as a stranger gets it, and what that takes.
+"""`python -m benchmarks.install`: the wheel in an empty environment, as a stranger gets it, and what it takes.
 
 Builds the wheel, makes an empty virtual environment in a folder outside the checkout, downloads what the
 wheel needs without pip's cache, installs it, and runs there `rearrange demo`, `gym.make`, `rearrange doctor`,

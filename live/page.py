@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout
 from io import StringIO
-from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
@@ -189,7 +188,7 @@ class Page:
             self.tally,
         ]
         self._words.content = "\n\n".join(line for line in lines if line)
-        for text, content in zip_longest(self._told, told, fillvalue=""):
+        for text, content in zip(self._told, (*told, ""), strict=False):
             text.show(content)
         rewards = {name: value for name, value in sight.rewards.items() if value}
         shown = bars(

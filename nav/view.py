@@ -63,14 +63,14 @@ def sheet_of(options: Namespace) -> Sheet:
     agent = replace(TASKS[options.task].agent_config(), camera_size=CAMERA)
     env = NavEnv(options.task, None, options.split, options.homes, agent)
     observation, _ = env.reset(seed=options.episode)
-    picture, chance = NavPicture(env.worlds, env.episode), RandomAgent(env, options.episode)
+    picture, chance = NavPicture(env.worlds, 0, env.episode), RandomAgent(env, options.episode)
     chance.can_stop = False
     steps, ended = 0, False
     while steps < options.steps and not ended:
         observation, _, terminated, truncated, _ = env.step(chance.act(observation))
         steps, ended = steps + 1, terminated or truncated
         picture.map()  # notes the way
-    return _drawn(env, picture.draw(observation), facts(env, steps))
+    return _drawn(env, picture.draw(), facts(env, steps))
 
 
 def _drawn(env: NavEnv, pictures: Picture, lines: Sequence[str]) -> Sheet:
@@ -79,7 +79,7 @@ def _drawn(env: NavEnv, pictures: Picture, lines: Sequence[str]) -> Sheet:
     sheet.text(env.task.name, MARGIN, 8, 24)
     building = env.episode.building
     sheet.text(building, 2 * MARGIN + sheet.width_of(env.task.name, 24), 16, 15, FAINT)
-    seen = "what the agent sees" if "rgb" in env.observation_space.spaces else "depth, 0 to 5 m"
+    seen = "what the agent sees" if env.worlds.config.rgb else "depth, 0 to 5 m"
     sheet.put(pictures[:, :SIZE], MARGIN, top, seen)
     sheet.put(pictures[:, SIZE:], 2 * MARGIN + SIZE, top, "map, with the way so far")
     for row, line in enumerate(lines):

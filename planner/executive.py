@@ -296,7 +296,7 @@ class _Run:
 
     def _step(self, action: np.ndarray, *told: Any) -> bool:
         """Advances the world; returns whether a force limit was exceeded. `told`: of Moment, after the plan."""
-        moment = Moment(self.calls, *told, self._beliefs)
+        moment = Moment(self.calls, *told, beliefs=self._beliefs)
         _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._judge.watch()

@@ -334,7 +334,7 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
             raise UserError(f"{source}: unknown key '{dotted}'{_known(str(name), config, prefix)}")
         known = isinstance(config, DictConfig) and name in config
         asked, given = config._get_node(name) if known else None, addition._get_node(name)
-        value = addition[name]
+        value = cast(Any, addition[name])
         if value is None and asked is not None and not asked._is_optional():
             raise UserError(f"{source}: '{dotted}' is empty: give it a value, or leave it out")
         whole = isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer()

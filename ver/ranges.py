@@ -141,7 +141,7 @@ def check_ranges(config: Any, prefix: str = "", told: str = "") -> None:
             check_ranges(value, f"{key}.", told)
         elif key in NUMBERS and value is not None and value not in NUMBERS[key]:
             raise UserError(f"{told}{key} must be {NUMBERS[key]}, found {value:g}")
-        elif key in NAMES and not re.fullmatch(NAMES[key][0], value):
+        elif key in NAMES and not re.fullmatch(NAMES[key][0], str(value)):
             raise UserError(f"{told}{key} must be {NAMES[key][1]}, found '{value}'")
         elif key in CHOICES and value not in CHOICES[key]:
             raise UserError(

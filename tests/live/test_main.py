@@ -18,6 +18,9 @@ from rearrange.errors import UserError
         (["pick", "--port", "0"], "--port must be from 1"),
         (["pick", "--agent", "oracle", "--policy", "mine"], "--policy is whose weights"),
         (["pick", "--split", "all"], "all"),
+        (["pick", "--host", "300.1.1.1"], r"--host 300\.1\.1\.1 --port 8080: .*; choose others"),
+        (["pick", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 8080: "),
+        (["pick", "--host="], "--host must not be empty"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, told):

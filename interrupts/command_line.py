@@ -46,7 +46,7 @@ def output_file(text: str) -> Path:
         raise argparse.ArgumentTypeError(f"'{text}' is a folder: name a file in it")
     if path.exists() and not path.is_file():  # such as /dev/null, which a file would replace
         raise argparse.ArgumentTypeError(f"{path} is a device: name a file")
-    _check_folder(path.parent)
+    _check_folder(path.parent, path)
     if path.exists() and not os.access(path, os.W_OK):
         raise argparse.ArgumentTypeError(f"{path} cannot be written: choose another")
     return path
@@ -57,11 +57,11 @@ def output_folder(text: str) -> Path:
     path = Path(text)
     if not text:
         raise argparse.ArgumentTypeError("'' is no folder: name one")
-    _check_folder(path)
+    _check_folder(path, path)
     return path
 
 
-def _check_folder(folder: Path) -> None:
+def _check_folder(folder: Path, asked: Path) -> None:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():
@@ -70,7 +70,7 @@ def _check_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):  # who may write everywhere cannot do so in /proc
             pass
     except OSError:
-        raise argparse.ArgumentTypeError(f"{folder} cannot be written: choose another") from None
+        raise argparse.ArgumentTypeError(f"{asked} cannot be written: choose another") from None
 
 
 def run_command(

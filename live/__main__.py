@@ -7,6 +7,8 @@ finished evaluation again, `--watch RUN` shows a training that was started with 
 
 from __future__ import annotations
 
+import errno
+import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -78,6 +80,23 @@ def _check(options: Any) -> None:
     ):
         if not low <= getattr(options, name) <= high:
             raise UserError(f"--{name} must be from {low} to {high}")
+    if not options.host:
+        raise UserError("--host must not be empty: name an address of this machine")
+    check_address(options.host, options.port)
+
+
+def check_address(host: str, port: int) -> None:
+    """Raise a UserError where no page can be served; a port that is taken is well: the next is."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except (OSError, UnicodeError) as error:
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            return
+        reason = getattr(error, "strerror", "") or error
+        raise UserError(f"--host {host} --port {port}: {reason}; choose others") from None
 
 
 def main(arguments: Sequence[str]) -> int:

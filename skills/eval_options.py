@@ -175,7 +175,8 @@ def _parser() -> OneLineParser:
         "--actions",
         choices=("sampled", "mean"),
         default="sampled",
-        help="sampled, as in training (default), or the mean, as in films and published figures",
+        help="sampled, as in training (default), or the mean: films and published figures are made "
+        "with --actions mean, but for ObjectNav's",
     )
     parser.add_argument(
         "--images",

@@ -50,6 +50,10 @@ def test_outputs_are_checked_before_the_work(tmp_path):
     assert output_folder(str(tmp_path / "new")) == tmp_path / "new"
     with pytest.raises(ArgumentTypeError, match="is a folder: name a file in it"):
         output_file(str(tmp_path))
+    with pytest.raises(ArgumentTypeError, match="/dev/null is a device"):
+        output_file("/dev/null")  # a file would replace it
     for check in (output_file, output_folder):
+        with pytest.raises(ArgumentTypeError, match="/proc/x cannot be written"):
+            check("/proc/x")  # also for those who may write everywhere
         with pytest.raises(ArgumentTypeError, match="is a file, no folder: choose another"):
             check(str(tmp_path / "file" / "below"))

@@ -1,12 +1,11 @@
 """What makes no sense on a command line: one line that names it, and exit code 2, before any work."""
 
 import importlib
-import sys
 
 import pytest
 
 from console.commands import COMMANDS
-from skills.command import USER_ERRORS
+from tests.helpers.refusals import refusal
 
 FOLDER, FILE = "FOLDER", "FILE"  # stand for a folder that is there, and for what lies below a file
 NUMBERS = ("-1", "nan", "x", "1.5")
@@ -58,22 +57,14 @@ CASES = [
 
 
 @pytest.mark.parametrize("words", CASES, ids=" ".join)
-def test_it_is_refused_in_one_line(words, tmp_path, monkeypatch, capsys):
+def test_it_is_refused_in_one_line(words, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     places = {FOLDER: str(tmp_path), FILE: str(tmp_path / "file" / "x.png")}
     name, *given = (places.get(word, word) for word in words)
     command = COMMANDS[name]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rearrange"])
     module = importlib.import_module(command.module)
     if not hasattr(module, "main"):  # a package
         module = importlib.import_module(f"{command.module}.__main__")
-    with pytest.raises((*USER_ERRORS, SystemExit)) as told:
-        module.main([*command.arguments, *given])
-    if isinstance(told.value, SystemExit):
-        assert told.value.code == 2
-        line = capsys.readouterr().err
-    else:
-        line = f"{told.value}\n"
-    assert line.count("\n") == 1, line
+    refusal(module.main, [*command.arguments, *given])
     assert [path.name for path in tmp_path.iterdir()] == ["file"]  # nothing was begun

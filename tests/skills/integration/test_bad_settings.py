@@ -22,7 +22,7 @@ from tests.helpers.refusals import refusal
 from ver.ranges import NUMBERS
 
 SEED, MISSPELLED = 38, 20  # of the draws; how many keys are misspelled, too
-FREE = ("run", "project", "scenes")  # any text will do
+FREE = ("run", "scenes")  # any text will do
 LIST, GROUP, TWICE = "[1, 2]", "{a: 1}", "[[1]]"
 WRONG = {  # what makes no sense, by the type of a setting
     bool: ["word", "2", "nan", "", "[true]", GROUP],
@@ -33,6 +33,8 @@ WRONG = {  # what makes no sense, by the type of a setting
     dict: ["5", "word", "{no_such: [0]}"],
 }
 MORE = {  # of single settings
+    "run": ["", "/proc/x"],
+    "trainer.project": ["", "a/b", "''"],
     "stages": ["[5]", "[{name: a b}]", "[{nme: a}]", "[{name: a}, {name: a}]"],
     "since": ["no_such"],
     "starts.paths": ["[no_such]", "[/]"],

@@ -1,4 +1,4 @@
-"""What `gymnasium.make` and `make_vec` take as keywords besides the settings of task, simulator and agent."""
+"""Keywords of `gymnasium.make` and `make_vec` besides the settings of task, simulator and agent."""
 
 from __future__ import annotations
 

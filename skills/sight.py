@@ -232,7 +232,7 @@ class AgentEye:
 
 
 def eye_of(env: Any) -> WorldEye | AgentEye:
-    """What looks at an environment's world; UserError where it cannot be seen."""
+    """The eye for an environment; UserError where its world cannot be seen."""
     return AgentEye(env) if isinstance(env, NavEnv) else WorldEye(env)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from nav.agent import AgentConfig
@@ -107,7 +108,7 @@ def test_observations_outlive_the_next_step():
 @pytest.mark.parametrize("action", [4, -1, 1.0, np.array([1])])
 def test_actions_must_be_of_the_space(action):
     env = NavEnv("pointnav", split="val", agent=SMALL)
-    with pytest.raises(RuntimeError, match="reset"):
+    with pytest.raises(ResetNeeded, match="reset"):
         env.step(1)
     env.reset(seed=0)
     with pytest.raises(ValueError, match="whole numbers from 0 to 3"):

@@ -104,7 +104,9 @@ class Runner:
         }
         self.reset([])
         for _ in range(BLOCK):
-            self.env.step(self.actions())
+            outcome = self.env.step(self.actions())
+            if outcome[2] or outcome[3]:
+                self.reset([])
 
     def reset(self, times: list[float]) -> None:
         """Begin an episode whose robot touches nothing."""

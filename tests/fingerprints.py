@@ -17,6 +17,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,9 @@ def rollout(task: str, rules: str) -> str:
     from rearrange.rules import hab_config, simulator_config
 
     config = hab_config(task) if rules == "hab" else None
-    env = RearrangeEnv(task, config, "val", simulator=simulator_config(rules))
+    # Written down, as its default has changed
+    simulator = replace(simulator_config(rules), camera_size=128)
+    env = RearrangeEnv(task, config, "val", simulator=simulator)
     digest = Digest()
     env.action_space.seed(SEED)
     observation, _ = env.reset(seed=SEED)

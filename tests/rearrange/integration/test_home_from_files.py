@@ -34,8 +34,10 @@ def test_episodes_are_sampled_and_played(path, task):
     assert observation["head_depth"].std() > 0.0
     env.action_space.seed(0)
     for _ in range(3):
-        observation, *_ = env.step(env.action_space.sample())
-    assert env.observation_space.contains(observation)
+        observation, _, terminated, *_ = env.step(env.action_space.sample())
+        assert env.observation_space.contains(observation)
+        if terminated:
+            env.reset()
 
 
 def test_gymnasium_makes_it_from_a_path(path):

@@ -62,8 +62,10 @@ def test_opening_and_closing_are_about_the_parts_that_name_them(task, part):
     assert low - 0.01 <= value <= min(high, part.range[1]) + 0.01
     env.action_space.seed(0)
     for _ in range(3):
-        observation, *_ = env.step(env.action_space.sample())
-    assert env.observation_space.contains(observation)
+        observation, _, terminated, *_ = env.step(env.action_space.sample())
+        assert env.observation_space.contains(observation)
+        if terminated:
+            env.reset()
 
 
 def test_a_task_may_name_its_part():

@@ -35,9 +35,11 @@ def test_environments_are_made_with_it(task):
     seen, _ = env.reset(seed=0)
     assert seen["joint"].shape == (5,)
     for _ in range(3):
-        seen, reward, *_ = env.step(env.action_space.sample())
+        seen, reward, terminated, *_ = env.step(env.action_space.sample())
         assert env.observation_space.contains(seen)
         assert math.isfinite(reward)
+        if terminated:
+            env.reset()
     env.close()
 
 

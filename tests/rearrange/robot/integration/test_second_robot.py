@@ -55,9 +55,11 @@ def test_actions_and_observations_have_its_sizes(task):
     seen, _ = env.reset(seed=0)
     assert seen["joint"].shape == (5,)
     for _ in range(3):
-        seen, reward, *_ = env.step(env.action_space.sample())
+        seen, reward, terminated, *_ = env.step(env.action_space.sample())
         assert env.observation_space.contains(seen)
         assert math.isfinite(reward)
+        if terminated:
+            env.reset()
     env.close()
 
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.install`: the wheel in an empty environment, as a stranger gets it, and what it takes.
+"""`python -m benchmarks.install`: the wheel in an empty environment, as a stranger gets it, and its price.
 
 Builds the wheel, makes an empty virtual environment in a folder outside the checkout, downloads what the
 wheel needs without pip's cache, installs it, and runs there `rearrange demo`, `gym.make`, `rearrange doctor`,
@@ -108,7 +108,10 @@ def measure(folder: Path, steps: int) -> dict[str, Any]:
         begun = time.perf_counter()
         told = run(words, home)
         minutes[name] = (time.perf_counter() - begun) / 60
-        print(f"{name}: {minutes[name]:.1f} minutes; {(told.strip() or 'done').splitlines()[-1]}")
+        print(
+            f"{name}: {minutes[name]:.1f} minutes; {(told.strip() or 'done').splitlines()[-1]}",
+            flush=True,
+        )
         if name == "download":
             megabytes["download"] = size(wheels)
         if name == "install":

@@ -1,8 +1,8 @@
 """`python -m skills.hub push FILE OWNER/NAME` and `pull OWNER/NAME`: policies on a Hugging Face Hub.
 
-push uploads a policy with a model card; `--result FILE.json`, which `skills.eval --json` has written of
-that very policy, puts its figures on the card. pull fetches a policy to runs/hub/OWNER/NAME. The Hub and
-the token are those of huggingface_hub: `hf auth login`, HF_TOKEN, HF_ENDPOINT.
+push uploads a policy with a model card. Its figures are those of the ledger (results/) for that very file, or
+of `--result FILE.json`, which `skills.eval --json` has written of it. pull fetches a policy to
+runs/hub/OWNER/NAME. The Hub and the token are those of huggingface_hub: `hf auth login`, HF_TOKEN, HF_ENDPOINT.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from typing import Any
 from rearrange.command_line import OneLineParser, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
-from skills.provenance import checksum
+from skills.figures import load_ledger
+from skills.provenance import ROOT, checksum
 from ver.checkpoint import load_policy
+from ver.logs import POLICY
 
-POLICY = "policy.safetensors"
+LEDGER = ROOT / "results"
 FILES = (POLICY, "policy.json", "README.md")
 ROWS = {  # of an evaluation with --sanity
     "policy": "the policy, in the same episodes",
@@ -40,13 +42,14 @@ def push(hub: Any, file: Path, repository: str, private: bool, result: Path | No
         file: The policy, with its .json beside it.
         repository: OWNER/NAME; made where it is not there yet.
         private: Make it visible to its owner alone.
-        result: What `skills.eval --json` has written of the policy.
+        result: What `skills.eval --json` has written of the policy; None: what the ledger has of it.
 
     Raises:
         UserError: There is no policy, or the result is another's.
     """
     policy = load_policy(file)
-    card = model_card(repository, policy.metadata, checked_result(result, file))
+    found = checked_result(result, file) if result else result_in_ledger(file)
+    card = model_card(repository, policy.metadata, found)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(file, Path(folder) / POLICY)
         shutil.copy(file.with_suffix(".json"), Path(folder) / "policy.json")
@@ -128,10 +131,19 @@ def _row(label: str, result: dict[str, Any]) -> str:
     return f"| {label} | {result['episodes']} | {mean:.1f} ({low:.1f} to {high:.1f}) |"
 
 
-def checked_result(path: Path | None, file: Path) -> dict[str, Any] | None:
+def result_in_ledger(file: Path) -> dict[str, Any] | None:
+    """The ledger's fullest evaluation of a policy by itself: of the most rows, then of the most episodes."""
+    digest = checksum(file)
+    judged = [
+        entry
+        for entry in load_ledger(LEDGER).values()
+        if "skill" in entry and set(entry["made"]["checkpoints"].values()) == {digest}
+    ]
+    return max(judged, default=None, key=lambda each: (len(each.get("rows", ())), each["episodes"]))
+
+
+def checked_result(path: Path, file: Path) -> dict[str, Any]:
     """The result of an evaluation; a UserError where another policy was evaluated."""
-    if path is None:
-        return None
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
         judged = set(result["made"]["checkpoints"].values())
@@ -150,7 +162,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     up.add_argument("file", type=Path, help="the policy, such as runs/pick/policy.safetensors")
     up.add_argument("repository", metavar="OWNER/NAME")
     up.add_argument("--private", action="store_true", help="visible to its owner alone")
-    up.add_argument("--result", type=Path, metavar="FILE.json", help="figures for the card")
+    up.add_argument(
+        "--result", type=Path, metavar="FILE.json", help="figures for the card (the ledger's)"
+    )
     down = commands.add_parser("pull", help="fetch a policy")
     down.add_argument("repository", metavar="OWNER/NAME")
     down.add_argument("--revision", metavar="R", help="branch, tag or commit (the newest)")

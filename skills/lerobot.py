@@ -46,7 +46,10 @@ def image(size: int) -> Feature:
 
 
 def grid(size: int, dtype: str) -> Feature:
-    """A feature of square arrays of numbers [size, size], which LeRobot leaves as they are."""
+    """A feature of square arrays of numbers [size, size], which LeRobot leaves as they are.
+
+    Rerun opens no dataset that has a type beside "int16", "int64", "float32" and "float64".
+    """
     return {"dtype": dtype, "shape": [size, size], "names": ["height", "width"]}
 
 

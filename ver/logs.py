@@ -157,7 +157,8 @@ def log_film(path: Path, directory: Path, config: TrainerConfig, steps: int) -> 
 def _policies(directory: Path) -> list[Path]:
     """The policies in a run directory, each with its description."""
     files = [directory / name for name in (POLICY, BEST)]
-    return [each for file in files if file.is_file() for each in (file, file.with_suffix(".json"))]
+    described = [each for file in files for each in (file, file.with_suffix(".json"))]
+    return [each for each in described if each.is_file()]
 
 
 class NoLogs(Logs):

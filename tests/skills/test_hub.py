@@ -9,6 +9,7 @@ import pytest
 
 from rearrange.errors import UserError
 from skills import hub
+from skills.eval import main as evaluate
 from skills.provenance import checksum
 from skills.settings import CHECKPOINTS
 from tests.helpers.fake_hub import FakeHub
@@ -49,7 +50,31 @@ def test_what_is_pulled_is_what_was_pushed(run, server, tmp_path):
     file = tmp_path / pulled.stdout.strip()
     assert file.relative_to(tmp_path).parts == ("runs", "hub", "me", "close_fridge", hub.POLICY)
     assert checksum(file) == checksum(POLICY)
-    assert "It was not evaluated" in (file.parent / "README.md").read_text()
+    figures = hub.result_in_ledger(POLICY)
+    assert figures is not None
+    card = (file.parent / "README.md").read_text()
+    assert f"| the policy | {figures['episodes']} | " in card
+    assert "| random actions | " in card
+
+
+def test_a_pulled_policy_evaluates_to_the_same_records(run, tmp_path):
+    pushed = CHECKPOINTS / "pointnav.safetensors"
+    assert run("push", pushed, "me/pointnav").returncode == 0
+    pulled = tmp_path / run("pull", "me/pointnav").stdout.strip()
+
+    def records(policy, path):
+        words = ["--episodes", "2", "--workers", "1", "--seed", "3", "--json", str(path)]
+        assert evaluate(["pointnav", "--checkpoint", str(policy), *words]) == 0
+        return json.loads(path.read_text())["per_episode"]
+
+    assert records(pulled, tmp_path / "pulled.json") == records(pushed, tmp_path / "pushed.json")
+
+
+def test_a_policy_that_nobody_judged_has_no_figures(tmp_path):
+    other = tmp_path / "policy.safetensors"
+    other.write_bytes(POLICY.read_bytes()[:-1])
+    assert hub.result_in_ledger(other) is None
+    assert "It was not evaluated" in hub.model_card("me/any", {"skill": "pick"}, None)
 
 
 def test_what_is_not_there_or_no_policy_is_told_in_one_line(run, server):

@@ -1,35 +1,46 @@
-"""The real package, offline, where it is installed: pip install wandb."""
+"""The real package, offline, read by its own kind of records: scripts/test_with_others.sh installs it."""
 
 import json
 
 import pytest
 
-from tests.helpers.tracked_run import train_twice
+from tests.helpers.tracked_run import train_stages
 
 
-def test_wandb_keeps_one_run_with_its_film_and_its_policy(tmp_path):
+def test_wandb_keeps_one_run_of_all_stages_with_its_film_and_its_policies(tmp_path):
     pytest.importorskip("wandb", reason="pip install wandb")
-    run = train_twice(tmp_path / "run", "wandb", WANDB_MODE="offline")
-    steps, artifacts, films = [], [], []
-    for file in sorted((tmp_path / "run" / "wandb").glob(f"offline-run-*-{run}/run-{run}.wandb")):
-        for record in records(file.read_bytes()):
-            if record.HasField("history"):
-                steps.append(record.history.step.num)
-                films += [
-                    (steps[-1], json.loads(item.value_json))
-                    for item in record.history.item
-                    if list(item.nested_key) == ["film", "path"]
-                ]
-            if record.HasField("request") and record.request.HasField("log_artifact"):
-                artifacts.append(record.request.log_artifact.artifact.type)
-            if record.HasField("artifact"):
-                artifacts.append(record.artifact.type)
+    run = train_stages(tmp_path / "run", "wandb", WANDB_MODE="offline")
+    files = sorted((tmp_path / "run" / "wandb").glob(f"offline-run-*-{run}/run-{run}.wandb"))
+    assert len(files) == 3  # two stages, one of which was resumed
+    steps, films, artifacts, config = [], [], {}, {}
+    for record in (each for file in files for each in records(file.read_bytes())):
+        if record.HasField("run"):
+            assert record.run.run_id == run
+            config |= {item.key: item.value_json for item in record.run.config.update}
+        if record.HasField("history"):
+            steps.append(record.history.step.num)
+            keys = [(list(item.nested_key), item.value_json) for item in record.history.item]
+            films += [(steps[-1], json.loads(at)) for key, at in keys if key == ["film", "path"]]
+        for artifact in artifacts_of(record):
+            assert artifact.type == "model"
+            artifacts[artifact.name] = {each.path for each in artifact.manifest.contents}
     assert steps == [32, 64, 96, 128]
-    assert set(artifacts) == {"model"}
+    assert json.loads(config["metadata"]) == {"skill": "remember"}
+    assert artifacts == {
+        f"policy-{run}": {"policy.safetensors", "policy.json"},
+        f"best-{run}": {"best.safetensors", "best.json"},
+    }
     ((step, path),) = films
     (film,) = (tmp_path / "run" / "wandb").glob(f"offline-run-*-{run}/files/{path}")
     assert step == 32
     assert film.read_bytes()[4:8] == b"ftyp"  # as an mp4 begins
+
+
+def artifacts_of(record):
+    if record.HasField("request") and record.request.HasField("log_artifact"):
+        yield record.request.log_artifact.artifact
+    if record.HasField("artifact"):
+        yield record.artifact
 
 
 def records(content):

@@ -41,7 +41,7 @@ def plan_of(moment: Moment) -> str:
 
 
 def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
-    """Where the robot believes objects to be, and what is open, in HTML."""
+    """Beliefs in HTML: places of objects, and what is open."""
     scene, beliefs = spec_of(world.episode), moment.beliefs
     lines = []
     for index, target in enumerate(world.episode.targets):
@@ -66,7 +66,7 @@ def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
 
 
 def _believed(world: RearrangeEnv, beliefs: Beliefs, index: int) -> str:
-    """Where a target's object is, to the robot's knowledge."""
+    """Place of a target's object, to the robot's knowledge."""
     where = beliefs.objects[index]
     if beliefs.held == world.episode.targets[index].slot:
         return "in the hand"
@@ -79,7 +79,7 @@ def _believed(world: RearrangeEnv, beliefs: Beliefs, index: int) -> str:
 
 
 def _assumed(world: RearrangeEnv, moment: Moment, index: int) -> str:
-    """Where a target's object is if all steps of the plan so far had their effects."""
+    """Place of a target's object if all steps of the plan so far had their effects."""
     target = world.episode.targets[index]
     place = f"on {spec_of(world.episode).title(target.start_receptacle)}"
     if world.episode.held_slot == target.slot:

@@ -17,13 +17,13 @@ from rearrange.errors import UserError
 
 @pytest.fixture
 def tab(page):
-    """The page in a browser, with an oracle that opens a fridge."""
+    """The page in a browser, with a robot before a fridge that waits to be driven, for ever."""
     pytest.importorskip("playwright", reason="no playwright is installed: pip install playwright")
     try:
         pictures.find_chromium()
     except UserError as error:
         pytest.skip(str(error))
-    agent = make_agent("oracle", Episodes.find("open_fridge", "val", None), page)
+    agent = make_agent("drive", Episodes.find("open_fridge", "val", None), page)
     page.pace.speed = 0.5
 
     def play():

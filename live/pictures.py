@@ -69,7 +69,7 @@ SHOTS = {
         "trainer.collect.num_environments=4 trainer.collect.rollout_length=16",
         steps=10, words="success 0", wait_s=30.0,
     ),
-    "plan": Shot("live tidy_house --replan", 450, folded=("Time", "Episode")),
+    "plan": Shot("live tidy_house --replan", 200, folded=("Time", "Episode")),
     "replay": Shot("live --replay results/open_fridge.json", 60),
     "drive": Shot(
         "live open_fridge --agent drive", 40, keys=("ArrowUp",) * 8 + ("i",) * 4

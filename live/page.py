@@ -32,7 +32,7 @@ Look = Callable[[int | None], Sight]  # a world now; takes the size of the pictu
 
 
 class Show(Protocol):
-    """What an agent calls after every step, see `Page.show`."""
+    """Callback of an agent after every step, see `Page.show`."""
 
     def __call__(self, look: Look, words: str = "", beliefs: str = "") -> None:
         """Show the world."""

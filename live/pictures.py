@@ -37,6 +37,7 @@ FLAGS = (
 SIZE = 940, 760  # pixels
 PHONE = 390, 844  # pixels
 WAIT_S = 600.0  # for a world, which may have to be compiled first
+FADING_MS = 15_000  # until the scene has faded in, which viser lets it do
 FOLDING_MS = 4000  # until what was clicked at is drawn, on a busy machine without a GPU
 TITLE = re.compile(r"step ([\d,]+) of")
 
@@ -68,7 +69,7 @@ SHOTS = {
         "trainer.collect.num_environments=4 trainer.collect.rollout_length=16",
         steps=10, words="success 0", wait_s=30.0,
     ),
-    "plan": Shot("live tidy_house --replan", 450, folded=("Time", "Episode")),
+    "plan": Shot("live tidy_house --replan", 200, folded=("Time", "Episode")),
     "replay": Shot("live --replay results/open_fridge.json", 60),
     "drive": Shot(
         "live open_fridge --agent drive", 40, keys=("ArrowUp",) * 8 + ("i",) * 4
@@ -145,6 +146,7 @@ def take(shot: Shot, size: tuple[int, int]) -> bytes:
         serving(shot.command.format(run=f"{run}/training")) as address,
         looking_at(address, size) as tab,
     ):
+        tab.wait_for_timeout(FADING_MS)
         for title in shot.folded:
             tab.get_by_text(title, exact=True).first.click()
             tab.wait_for_timeout(FOLDING_MS)

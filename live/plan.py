@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from planner.beliefs import Beliefs
+from planner.beliefs import ELSEWHERE, Beliefs
 from planner.problem import is_opened
 from planner.record import Execution, Moment
 from rearrange.env import RearrangeEnv
@@ -29,7 +29,7 @@ def plan_of(moment: Moment) -> str:
     lines = [html.escape(f"{moment.skill.replace('_', ' ')}, step {moment.skill_step}")]
     first = max(0, moment.plan_index - SHOWN_DONE)
     if first:
-        lines.append(f"… {first} more")
+        lines.append(f"✓ {first} before")
     for index, call in enumerate(moment.calls[first:], first):
         mark = "✓" if index < moment.plan_index else "▶" if index == moment.plan_index else "·"
         if index in moment.missed:
@@ -41,7 +41,7 @@ def plan_of(moment: Moment) -> str:
 
 
 def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
-    """Where the robot believes objects to be, and what is open, in HTML."""
+    """Beliefs in HTML: places of objects, and what is open."""
     scene, beliefs = spec_of(world.episode), moment.beliefs
     lines = []
     for index, target in enumerate(world.episode.targets):
@@ -66,20 +66,22 @@ def beliefs_of(world: RearrangeEnv, moment: Moment) -> str:
 
 
 def _believed(world: RearrangeEnv, beliefs: Beliefs, index: int) -> str:
-    """Where a target's object is, to the robot's knowledge."""
+    """Place of a target's object, to the robot's knowledge."""
     where = beliefs.objects[index]
     if beliefs.held == world.episode.targets[index].slot:
         return "in the hand"
     if where.position is None:
         return "lost"
-    place = (
-        "at its goal" if where.at_goal else f"on {spec_of(world.episode).title(where.receptacle)}"
-    )
+    place = where.receptacle
+    if where.at_goal:
+        place = "at its goal"
+    elif place != ELSEWHERE:
+        place = f"on {spec_of(world.episode).title(place)}"
     return f"{place}, {'seen' if index in beliefs.seen else 'not seen yet'}"
 
 
 def _assumed(world: RearrangeEnv, moment: Moment, index: int) -> str:
-    """Where a target's object is if all steps of the plan so far had their effects."""
+    """Place of a target's object if all steps of the plan so far had their effects."""
     target = world.episode.targets[index]
     place = f"on {spec_of(world.episode).title(target.start_receptacle)}"
     if world.episode.held_slot == target.slot:

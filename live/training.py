@@ -17,7 +17,7 @@ LOOKS, READS = 1 / 20, 2.0  # [s] between looks at the world, and at the curves
 POINTS = 400  # of a curve, at most
 # Of a row in metrics.jsonl: how they are called, and the least and largest that is drawn
 CURVES: dict[str, tuple[str, tuple[float | None, float | None]]] = {
-    "episode/success": ("success", (-0.05, 1.05)),  # room for the labels
+    "episode/success": ("success", (-0.05, 1.15)),  # room for the labels
     "episode/return": ("return", (None, None)),
 }
 COLOUR = "#2f9e6e"

@@ -88,7 +88,7 @@ def _drawn(env: NavEnv, pictures: Picture, lines: Sequence[str]) -> Sheet:
 
 
 def facts(env: NavEnv, steps: int) -> list[str]:
-    """What the episode asks for and where the agent is, line by line."""
+    """Goal and whereabouts of the agent, line by line."""
     episode, (x, y, yaw) = env.episode, env.worlds.poses[0].tolist()
     lines = []
     if episode.goal is not None:

@@ -324,7 +324,7 @@ def _run(
 def _progress(
     records: Sequence[EpisodeRecord], total: int, running: RunningEpisodes
 ) -> RenderableType:
-    """What a terminal shows meanwhile: the episodes that ended last, and where the others stand."""
+    """Table of the episodes that ended last, and lines of those that go on, for a terminal."""
     lines = running.lines({record.index for record in records})
     return Group(episode_table(records, total), *lines)
 

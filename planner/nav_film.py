@@ -85,7 +85,7 @@ class NavPlayer:
 
 
 def _player(task: str, who: str, homes: str, checkpoint: Path | None) -> Any:
-    """Who plays; see NavPlayer."""
+    """The player; see NavPlayer."""
     if who == ORACLE:
         return FollowerPlayer(task, "val", homes)
     if who == "random":
@@ -100,7 +100,7 @@ def _player(task: str, who: str, homes: str, checkpoint: Path | None) -> Any:
 
 
 def take_of(metrics: Mapping[str, float]) -> Take:
-    """What came of an episode."""
+    """Outcome of an episode."""
     told = f"{metrics['length']:.0f} steps, SPL {metrics['spl']:.2f}"
     return Take(bool(metrics["success"]), told)
 

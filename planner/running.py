@@ -1,4 +1,4 @@
-"""Where the episodes of an evaluation stand while they are played, in whatever process."""
+"""Progress of the episodes of an evaluation while they are played, in whatever process."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ EXCEPT = {
     "names, records or protocols only": (
         *("*/errors.py", "ver/shared/outcomes.py", "ver/collect/collector.py", "skills/spec.py"),
         *("rearrange/episodes/episode.py", "rearrange/sim/views.py", "planner/record.py"),
+        "planner/takes.py",
         *(
             "skills/specs/*.py",
             "rearrange/navigation/layouts.py",

@@ -78,7 +78,8 @@ class Dashboard:
             for key, value in row.items()
             if key.startswith("time/")
         ]
-        parts += [" ".join(shares), f"left {self._left(row)}"]
+        spent = _clock(row.get("seconds", 0.0))
+        parts += [" ".join(shares), f"{spent} so far", f"left {self._left(row)}"]
         return " | ".join(parts)
 
     def _left(self, row: dict[str, float]) -> str:

@@ -17,13 +17,13 @@ from rearrange.errors import UserError
 
 @pytest.fixture
 def tab(page):
-    """The page in a browser, with an oracle that opens a fridge."""
+    """The page in a browser, with a robot before a fridge that waits to be driven, for ever."""
     pytest.importorskip("playwright", reason="no playwright is installed: pip install playwright")
     try:
         pictures.find_chromium()
     except UserError as error:
         pytest.skip(str(error))
-    agent = make_agent("oracle", Episodes.find("open_fridge", "val", None), page)
+    agent = make_agent("drive", Episodes.find("open_fridge", "val", None), page)
     page.pace.speed = 0.5
 
     def play():
@@ -44,9 +44,10 @@ def tab(page):
 def test_a_browser_shows_the_world_and_its_buttons_act(page, tab):
     tab.get_by_text("open fridge").first.wait_for()
     tab.get_by_text("Action and reward").wait_for()
-    tab.get_by_text("one step").click()
-    tab.wait_for_function("document.querySelector('input[type=checkbox]').checked")  # paused
-    assert page.pace.paused
+    tab.get_by_text("one step").click()  # pauses, too
+    while not page.pace.paused:
+        tab.wait_for_timeout(100.0)
+    tab.wait_for_timeout(pictures.FOLDING_MS)
     before = pictures.step_of(tab)
     shown = np.asarray(Image.open(BytesIO(tab.screenshot())).convert("RGB"))
     scene = shown[60:-60, 20:580]  # beside the panel

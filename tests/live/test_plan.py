@@ -31,6 +31,9 @@ def moment(world):
 def test_the_plan_shows_what_is_done_and_what_went_wrong(moment):
     now = replace(moment, plan_index=2, missed=frozenset({1}))
     text = plan_of(now)
+    later = plan_of(replace(moment, plan_index=6))
+    assert "✓ 3 before" in later
+    assert later.count("<div") == 2 + len(moment.calls) - 3
     assert text.count("<div") == 1 + len(moment.calls)
     assert (text.count("✓"), text.count("✗"), text.count("▶")) == (1, 1, 1)
 

@@ -40,7 +40,7 @@ def test_the_table_shows_each_number_once_and_the_time_left():
 def test_the_plain_line_says_where_the_run_is():
     line = Dashboard("pick", 200, live=False).line(ROW)
     assert line.startswith("steps 50/200 | 10 steps/s | success 0.25 | episode_return 3 |")
-    assert line.endswith("learning 40% | left 0:00:15")
+    assert line.endswith("learning 40% | 0:00:00 so far | left 0:00:15")
 
 
 def test_all_that_matters_fits_the_smallest_terminal():

@@ -78,7 +78,7 @@ def trained() -> dict[str, str]:
 
 
 def _values(settings: TrainingSettings, key: str) -> Iterator[Any]:
-    """What a setting is in each stage that uses it: who imitates a teacher needs none of the trainer's."""
+    """Values of a setting in the stages that use it: one that imitates needs none of the trainer's."""
     part = key.split(".")[0]
     for stage in settings.stages:
         of_teacher = "teacher" in stage.settings

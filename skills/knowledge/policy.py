@@ -1,6 +1,6 @@
 """Observations of a policy: its own task's, as in training.
 
-Which numbers these are stands in the task's file in `rearrange.tasks`, and in docs/hab.md: HAB's
+Which numbers these are stands in the task's file in `rearrange.tasks`, and in docs/tasks.md: HAB's
 sensors. The masks of the actions read no more than that.
 """
 

@@ -18,16 +18,20 @@ FILE = "file"  # there is one of that name
 NUMBERS = ["word", "nan", "inf", "", "-1", "9" * 30]
 TAKES_ITS_PARSER_FROM = {"skills.eval": "skills.eval_options"}
 GOOD = {  # what has to stand before the options
-    **{name: ["pick"] for name in ("skills.train", "skills.eval", "skills.export_floors")},
+    **{name: ["pick"] for name in ("skills.train", "skills.eval")},
     **{name: ["pick"] for name in ("planner.film", "planner.rollouts", "live.__main__")},
     "rearrange.view.command": ["pick"],
     "rearrange.generate.command generate": ["pick"],
+    "rearrange.generate.command check": [FILE],
     "rearrange.check_scene.command": ["home.yaml"],
     "skills.population": ["pick", "until=alone"],
     "skills.plot": ["run", "--output", "a.png"],
     "skills.hub push": [FILE, "me/pick"],
     "skills.hub pull": ["me/pick"],
     "planner.eval": ["tidy_house"],
+    "planner.page": [FILE],
+    "planner.ship": ["run"],
+    "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
     "console.completion": ["bash"],
 }
 FREE = {  # any text will do, or is known to be wrong only by who is asked
@@ -35,6 +39,8 @@ FREE = {  # any text will do, or is known to be wrong only by who is asked
     "skills.hub push": ["--result"],
     "skills.hub pull": ["--revision"],
     "skills.population": ["--metric"],
+    "skills.check_habitat": ["--data", "--frame"],
+    "planner.table": ["--note"],
 }
 
 

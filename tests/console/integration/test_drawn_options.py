@@ -30,7 +30,13 @@ GOOD = {  # what has to stand before the options
     "skills.hub pull": ["me/pick"],
     "planner.eval": ["tidy_house"],
     "planner.page": [FILE],
+    "skills.study": ["emergent_navigation"],
+    "ver.eval": ["run"],
+    "ver.league.rate": ["run"],
+    "ver.league.train": ["game"],
+    "ver.train": ["CartPole-v1"],
     "planner.ship": ["run"],
+    "benchmarks.sample_factory": ["--python", FILE],
     "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
     "console.completion": ["bash"],
 }
@@ -41,6 +47,7 @@ FREE = {  # any text will do, or is known to be wrong only by who is asked
     "skills.population": ["--metric"],
     "skills.check_habitat": ["--data", "--frame"],
     "planner.table": ["--note"],
+    "benchmarks.sample_factory": ["--theirs"],
 }
 
 
@@ -96,7 +103,7 @@ def bad_words(action, free):
     if action.nargs == 0:
         yield [f"{option}=3"]
         return
-    if action.nargs != "?":
+    if action.nargs not in ("?", "*"):
         yield [option]
     if action.type in (int, float):
         values = NUMBERS + (["1.5"] if action.type is int else [])

@@ -35,6 +35,7 @@ from rearrange.errors import UserError
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
+from skills.train import load_stages
 from ver.collect.processes import die_with_parent
 
 LOOK_S = 0.5
@@ -262,6 +263,7 @@ def parse(arguments: Sequence[str]) -> Any:
         value = getattr(options, name)
         if not 0.0 < value < float("inf"):
             raise UserError(f"--{name.replace('_', '-')} must be above 0, found {value:g}")
+    load_stages(options.skill, options.overrides)  # refuses what makes no sense
     return options
 
 

@@ -138,6 +138,8 @@ def main(arguments: Sequence[str]) -> int:
     options.systems = options.systems.split(",")
     if options.task not in NAVIGATION_NAMES:
         parser.error(f"unknown task '{options.task}': choose one of {', '.join(NAVIGATION_NAMES)}")
+    for name in set(options.systems) - {*SYSTEMS}:
+        parser.error(f"--systems: unknown '{name}': choose from {', '.join(SYSTEMS)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
     origin = made(

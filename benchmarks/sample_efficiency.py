@@ -208,6 +208,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in names:
         if name not in system_names():
             parser.error(f"unknown system '{name}': choose one of {', '.join(system_names())}")
+    merge_config(TrainerConfig, [], options.set)  # refuses what makes no sense
     if options.seeds < 1 or options.steps < 1 or options.step_ms <= 0:
         parser.error("--seeds, --steps and --step-ms must be above zero")
     origin = made(

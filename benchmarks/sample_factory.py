@@ -30,7 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.systems import LENGTH, N, skill_case, skill_limit, train
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -150,8 +150,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--repeats", type=int, default=3, help="runs of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
     parser.add_argument("--theirs", nargs="*", default=[], help="key=value of sample_factory_run")
-    parser.add_argument("--log", default="", help="keep what Sample Factory prints in this file")
-    parser.add_argument("--json", default="", help="also write the figures to this file")
+    parser.add_argument(
+        "--log", type=output_file, help="keep what Sample Factory prints in this file"
+    )
+    parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     options.theirs = [f"--{word}" for word in options.theirs]

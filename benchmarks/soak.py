@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks.calibration import fixed_work_duration
 from benchmarks.faulty_environments import Trails
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, output_file, output_folder
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -185,7 +185,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings to change")
     parser.add_argument("--minutes", type=float, default=60.0, help="how long")
     parser.add_argument("--interval", type=float, default=60.0, help="seconds between samples")
-    parser.add_argument("--run", metavar="DIR", help="train in earnest, in this run directory")
+    parser.add_argument(
+        "--run", type=output_folder, metavar="DIR", help="train in earnest, in this run directory"
+    )
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the samples here")
     options = parser.parse_intermixed_args(arguments)
     if options.skill not in (*skill_names(), "toy"):

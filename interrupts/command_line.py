@@ -13,6 +13,8 @@ from typing import Any, ClassVar, NoReturn
 
 from interrupts import INTERRUPTED, raise_again
 
+MOST = 2**31 - 1  # of any number in an option: a larger one is a slip
+
 
 class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, with exit code 2.
@@ -28,6 +30,13 @@ class OneLineParser(argparse.ArgumentParser):
         """Build the parser as argparse does."""
         super().__init__(OneLineParser.called or prog, **options)
         OneLineParser.called = ""
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Read a word; whatever else a command asks of a number, none is below 0 or beyond MOST."""
+        value = super()._get_value(action, arg_string)
+        if type(value) in (int, float) and not 0 <= value <= MOST:  # NaN, too
+            raise argparse.ArgumentError(action, f"must be from 0 to {MOST}, found {arg_string}")
+        return value
 
     def error(self, message: str) -> NoReturn:
         """Print the message alone and leave."""

@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -358,11 +359,10 @@ def main(arguments: Sequence[str]) -> int:
     results: list[Result] = []
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     started = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Progress(TextColumn("{task.description}"), *columns) as progress,
-    ):
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
         checkpoints = checkpoints_of(given, options.seed, folder)
+        progress = stack.enter_context(Progress(TextColumn("{task.description}"), *columns))
         given_settings = options.split, options.seed, options.actions, options.heading
         settings = Settings(*given_settings, options.max_steps, checkpoints, options.homes)
         total = len(checkpoints) * len(distances) * options.episodes

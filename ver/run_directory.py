@@ -1,4 +1,4 @@
-"""Where a training writes, checked before it begins."""
+"""Run directory of a training, checked before it begins."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from unittest import mock
 
 from skills.command import run_command
 
-PATIENCE = 20.0  # [s] that a refusal may take, on a machine with other work too
+PATIENCE = 60.0  # [s] that a refusal may take, on a machine with other work too
 
 
 def refusal(main: Callable[[Sequence[str]], int | None], words: Sequence[str]) -> str:

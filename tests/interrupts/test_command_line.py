@@ -44,6 +44,16 @@ def test_parser_errors_are_one_line(capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("word", ["-1", "nan", "inf", "9" * 30])
+def test_numbers_beyond_all_sense_are_refused(word, capsys):
+    parser = OneLineParser(prog="it")
+    parser.add_argument("--seconds", type=float)
+    assert parser.parse_args(["--seconds=0"]).seconds == 0.0
+    with pytest.raises(SystemExit):
+        parser.parse_args([f"--seconds={word}"])
+    assert f"--seconds: must be from 0 to 2147483647, found {word}" in capsys.readouterr().err
+
+
 def test_outputs_are_checked_before_the_work(tmp_path):
     (tmp_path / "file").touch()
     assert output_file(str(tmp_path / "new" / "x.json")) == tmp_path / "new" / "x.json"

@@ -14,7 +14,6 @@ from rearrange.errors import UserError
     [
         ([], "give one of: TASK, --replay RESULT, --watch RUN"),
         (["pick", "--watch", "runs/pick"], "give one of: TASK, --replay RESULT, --watch RUN"),
-        (["pick", "--episode", "-1"], "--episode must be from 0"),
         (["pick", "--port", "0"], "--port must be from 1"),
         (["pick", "--agent", "oracle", "--policy", "mine"], "--policy is whose weights"),
         (["pick", "--split", "all"], "all"),

@@ -18,16 +18,26 @@ FILE = "file"  # there is one of that name
 NUMBERS = ["word", "nan", "inf", "", "-1", "9" * 30]
 TAKES_ITS_PARSER_FROM = {"skills.eval": "skills.eval_options"}
 GOOD = {  # what has to stand before the options
-    **{name: ["pick"] for name in ("skills.train", "skills.eval", "skills.export_floors")},
+    **{name: ["pick"] for name in ("skills.train", "skills.eval")},
     **{name: ["pick"] for name in ("planner.film", "planner.rollouts", "live.__main__")},
     "rearrange.view.command": ["pick"],
     "rearrange.generate.command generate": ["pick"],
+    "rearrange.generate.command check": [FILE],
     "rearrange.check_scene.command": ["home.yaml"],
     "skills.population": ["pick", "until=alone"],
     "skills.plot": ["run", "--output", "a.png"],
     "skills.hub push": [FILE, "me/pick"],
     "skills.hub pull": ["me/pick"],
     "planner.eval": ["tidy_house"],
+    "planner.page": [FILE],
+    "skills.study": ["emergent_navigation"],
+    "ver.eval": ["run"],
+    "ver.league.rate": ["run"],
+    "ver.league.train": ["game"],
+    "ver.train": ["CartPole-v1"],
+    "planner.ship": ["run"],
+    "benchmarks.sample_factory": ["--python", FILE],
+    "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
     "console.completion": ["bash"],
 }
 FREE = {  # any text will do, or is known to be wrong only by who is asked
@@ -35,6 +45,9 @@ FREE = {  # any text will do, or is known to be wrong only by who is asked
     "skills.hub push": ["--result"],
     "skills.hub pull": ["--revision"],
     "skills.population": ["--metric"],
+    "skills.check_habitat": ["--data", "--frame"],
+    "planner.table": ["--note"],
+    "benchmarks.sample_factory": ["--theirs"],
 }
 
 
@@ -90,7 +103,7 @@ def bad_words(action, free):
     if action.nargs == 0:
         yield [f"{option}=3"]
         return
-    if action.nargs != "?":
+    if action.nargs not in ("?", "*"):
         yield [option]
     if action.type in (int, float):
         values = NUMBERS + (["1.5"] if action.type is int else [])

@@ -84,7 +84,6 @@ def test_files_that_are_there_may_be_kept(tmp_path, capsys):
         (["generate", "juggle"], "juggle"),
         (["generate", "pick", "--split", "dev"], "dev"),
         (["generate", "pick", "--episodes", "0"], "--episodes"),
-        (["generate", "pick", "--seed", "-1"], "--seed"),
         (["check", "nowhere.json.gz"], "nowhere.json.gz"),
     ],
 )

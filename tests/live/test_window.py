@@ -6,11 +6,13 @@ from importlib.abc import MetaPathFinder
 from importlib.metadata import EntryPoint
 
 import gymnasium
+import numpy as np
 import pytest
 
 import nav  # noqa: F401 - makes the ids known
 from live import window
 from live.page import Page
+from nav.agent import FORWARD
 from rearrange import shell
 from rearrange.errors import UserError
 from tests.helpers import ROOT
@@ -38,10 +40,14 @@ def found(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "home", "steps"),
-    [("rearrange/Pick-v0", "home", 3), ("rearrange/PointNav-v0", "layout", 3)],
+    ("name", "home", "action"),
+    [
+        ("rearrange/Pick-v0", "home", np.zeros(10, np.float32)),
+        ("rearrange/PointNav-v0", "layout", FORWARD),
+    ],
 )
-def test_every_step_is_shown_and_the_address_is_told_once(name, home, steps, capsys):
+def test_every_step_is_shown_and_the_address_is_told_once(name, home, action, capsys):
+    steps = 3
     env = gymnasium.make(name, render_mode="human", split="val", homes="classic", camera_size=40)
     told = capsys.readouterr().out
     address = told.split()[0]
@@ -51,7 +57,7 @@ def test_every_step_is_shown_and_the_address_is_told_once(name, home, steps, cap
     for episode in range(2):
         env.reset(seed=episode)
         for _ in range(steps):
-            env.step(env.action_space.sample())
+            env.step(action)
         assert env.render() is None
         assert page.controls.told == f"episode {episode}"
         assert len(page._past) == steps + 1

@@ -208,7 +208,7 @@ def _train_all(
 
 
 class Outcome(NamedTuple):
-    """What came of a stage: the group of its processes, whether it was interrupted, and its steps."""
+    """End of a stage: the group of its processes, whether it was interrupted, and its steps."""
 
     group: SingleProcess
     interrupted: bool

@@ -72,7 +72,7 @@ class Tape:
         vectors = {name: vector(names) for name, (_, names) in self._senses.items()}
         rest = {"action": vector(self._action_names), "next.reward": scalar("float32")}
         rest |= {"next.done": scalar("bool"), "next.success": scalar("bool")}
-        seen = {IMAGE: image(self._size), DEPTH: grid(self._size, "int16")}
+        seen = {IMAGE: image(self._size), DEPTH: grid(self._size, "uint16")}
         return {**seen, **vectors, **rest}
 
     def say(self, task: str) -> None:
@@ -100,7 +100,7 @@ class Tape:
         depth = seen_depth(world.simulator, self._size)[0]
         self._frames[IMAGE].append(np.repeat(np.rint(255 * depth).astype(np.uint8), 3, axis=2))
         millimetres = np.rint(1000 * DEPTH_RANGE * depth[..., 0])
-        self._frames[DEPTH].append(millimetres.astype(np.int16))
+        self._frames[DEPTH].append(millimetres.astype(np.uint16))
         action[-1] = 1.0 if action[-1] > 0 else -1.0  # stop
         self._actions.append(action)
         self._rewards.append(world.reward)

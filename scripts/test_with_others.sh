@@ -17,7 +17,7 @@ run() {  # ENVIRONMENT EXTRAS TESTS...; a test that is skipped is a failure
 }
 
 mkdir -p "$home"
-run trackers_and_examples wandb,trackio,examples \
-    tests/ver/trackers tests/examples
-run lerobot lerobot-package \
-    tests/skills/test_lerobot.py
+run newest wandb,trackio,examples,rerun tests/ver/trackers tests/examples tests/skills/test_lerobot.py \
+    --deselect tests/skills/test_lerobot.py::test_lerobot_opens_it
+run lerobot lerobot-package tests/skills/test_lerobot.py \
+    --deselect tests/skills/test_lerobot.py::test_rerun_opens_it

@@ -46,10 +46,7 @@ def image(size: int) -> Feature:
 
 
 def grid(size: int, dtype: str) -> Feature:
-    """A feature of square arrays of numbers [size, size], which LeRobot leaves as they are.
-
-    Rerun opens no dataset that has a type beside "int16", "int64", "float32" and "float64".
-    """
+    """A feature of square arrays of numbers [size, size], which LeRobot leaves as they are."""
     return {"dtype": dtype, "shape": [size, size], "names": ["height", "width"]}
 
 

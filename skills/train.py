@@ -220,7 +220,7 @@ def _check_begun(run: Path, teacher: str) -> None:
 
 
 class Outcome(NamedTuple):
-    """What came of a stage: the group of its processes, whether it was interrupted, and its steps."""
+    """End of a stage: the group of its processes, whether it was interrupted, and its steps."""
 
     group: SingleProcess
     interrupted: bool

@@ -148,7 +148,7 @@ def run_id(directory: Path) -> str:
 
 
 def _read(directory: Path) -> dict[str, Any]:
-    """What is written of a run directory; nothing where there is no file."""
+    """Content of the file in a run directory; nothing where there is none."""
     path = directory / _FILE
     if not path.is_file():
         return {}

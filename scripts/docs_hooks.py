@@ -13,7 +13,8 @@ _INTO_DOCS = re.compile(r"(\]\(|src=\")docs/")
 _OUT_OF_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+[^)]*\)")
 _BESIDE_DOCS = re.compile(r"(?<!!)\[([^\]]+)\]\((?:examples|results|configs|data|scripts)[^)]*\)")
 _WORD = re.compile(r"<code>([^\s<]{1,40})</code>")
-_FIGURE = re.compile(r"(<td[^>]*>)([\d.,]+ \[[^\]<]+\])(?=</td>)")
+_MARKER = r"(?:<!--[^>]*-->)?"
+_FIGURE = re.compile(rf"(<td[^>]*>)({_MARKER}[\d.,]+ \[[^\]<]+\]{_MARKER})(?=</td>)")
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from omegaconf import BooleanNode, DictConfig, IntegerNode, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -334,14 +334,15 @@ def _check_keys(config: Any, addition: DictConfig, prefix: str, source: str) -> 
             raise UserError(f"{source}: unknown key '{dotted}'{_known(str(name), config, prefix)}")
         known = isinstance(config, DictConfig) and name in config
         asked, given = config._get_node(name) if known else None, addition._get_node(name)
-        value = cast(Any, addition[name])
+        value = addition[name]
         if value is None and asked is not None and not asked._is_optional():
             raise UserError(f"{source}: '{dotted}' is empty: give it a value, or leave it out")
         whole = isinstance(asked, IntegerNode) and isinstance(value, float) and value.is_integer()
-        if (isinstance(value, int) or whole) and abs(value) >= 2**63:  # too large for what computes
+        number = int(value) if isinstance(value, int) or whole else 0  # pyright: ignore
+        if abs(number) >= 2**63:  # too large for what computes
             raise UserError(f"{source}: '{dotted}' must be less than 2^63, found {value}")
         if whole:
-            addition[name] = int(value)
+            addition[name] = number
         elif isinstance(asked, BooleanNode) and type(value) in (int, float):
             if value not in (0, 1):
                 raise UserError(f"{source}: '{dotted}' must be true or false, found {value}")

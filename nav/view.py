@@ -33,9 +33,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     name = f"{options.task}_{options.split}_{options.episode}.png"
     path = options.output or Path("runs") / "view" / name
+    sheet = sheet_of(options)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        sheet_of(options).save(path)
+        sheet.save(path)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
     print(path)

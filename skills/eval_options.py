@@ -30,7 +30,7 @@ from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.learned import check_metadata, robot_of_policy
 from skills.navigation import HABITAT, NAVIGATION_NAMES, SCAN, find_episode_file
-from skills.players import BLIND, FOLLOWED, OWN, SWAPPED
+from skills.players import BLIND, FOLLOWED, OWN, SWAPPED, check_baseline
 from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
@@ -213,6 +213,7 @@ def check_player(options: Any) -> None:
             raise UserError(f"--policy {policy} takes no {options.overrides[0]}: leave it out")
         if policy == ORACLE and skill not in FOLLOWED:
             raise UserError(f"there is no oracle for {skill}: leave --policy out")
+        check_baseline(skill, policy)
     elif policy == "frontier":
         raise UserError(f"--policy {policy} is for navigation tasks, not {skill}")
     if options.sim in (HABITAT, SCAN) and not (policy == ORACLE and skill in NAVIGATION_NAMES):

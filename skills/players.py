@@ -318,6 +318,12 @@ class FollowerPlayer:
         return info["metrics"]
 
 
+def check_baseline(task: str, policy: str) -> None:
+    """Raise a UserError where a navigation task has no such baseline."""
+    if task not in TASKS or (policy == "frontier" and task != "objectnav"):
+        raise UserError(f"there is no {policy} baseline for {task}: leave --policy out")
+
+
 class BaselinePlayer:
     """Plays a navigation task with an agent that has learned nothing, see `nav.baselines`."""
 
@@ -327,8 +333,7 @@ class BaselinePlayer:
         Raises:
             UserError: There is no such baseline for the task.
         """
-        if task not in TASKS or (policy == "frontier" and task != "objectnav"):
-            raise UserError(f"there is no {policy} baseline for {task}: leave --policy out")
+        check_baseline(task, policy)
         self.environment = NavEnv(task, None, split, homes)
         self.policy = policy
 

@@ -55,7 +55,7 @@ def test_who_is_gone_has_no_workers(tmp_path):
     [
         (["dance"], "unknown skill 'dance': choose of"),
         (["pick", "--minutes", "0"], "--minutes must be above 0, found 0"),
-        (["pick", "--trainer-every", "-1"], "--trainer-every must be above 0, found -1"),
+        (["pick", "--trainer-every", "0"], "--trainer-every must be above 0, found 0"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_one_line(words, told):

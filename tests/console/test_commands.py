@@ -59,7 +59,7 @@ def test_a_live_view_is_the_live_page(monkeypatch, capsys):
 def test_a_view_of_a_navigation_task_is_its_own(monkeypatch, capsys):
     assert set(TASKS) == NAVIGATION
     assert called(monkeypatch, "view", "--steps", "-1", "pointnav") == 2
-    assert "--steps must not be negative" in capsys.readouterr().err
+    assert "--steps: must be from 0" in capsys.readouterr().err
     assert called(monkeypatch, "view", "pointnav", "--help") == 0
     assert "one episode of a navigation task" in capsys.readouterr().out
 

@@ -41,7 +41,7 @@ def test_speed_is_measured():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--seconds", "-1"], "--seconds must be from 0 to 600"), (["--json", "."], "is a folder")],
+    [(["--seconds", "601"], "--seconds must be from 0 to 600"), (["--json", "."], "is a folder")],
 )
 def test_bad_arguments_are_one_line(arguments, message, capsys):
     with pytest.raises(SystemExit) as left:

@@ -19,7 +19,7 @@ from rearrange.errors import UserError
         (["pick", "--split", "all"], "all"),
         (["pick", "--replan"], "--replan is for chores by plan"),
         (["tidy_house", "--agent", "drive", "--replan", "2"], "--replan is for chores by plan"),
-        (["tidy_house", "--replan", "-1"], "--replan must be from 0 to 100"),
+        (["tidy_house", "--replan", "101"], "--replan must be from 0 to 100"),
         (["pick", "--host", "300.1.1.1"], r"--host 300\.1\.1\.1 --port 8080: .*; choose others"),
         (["pick", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 8080: "),
         (["pick", "--host="], "--host must not be empty"),

@@ -116,7 +116,7 @@ def test_a_checkpoint_that_changes_is_read_again(tmp_path):
     runner = agent._player.runner
     first, _, words = steps_of(agent, 0, 6)
     assert agent._player.runner is runner
-    assert words == f"policy of step {runner.policy.metadata['steps']:,}"
+    assert f"policy of step {runner.policy.metadata['steps']:,}<" in words
     from ver import ActorCritic, save_policy
 
     policy = runner.policy
@@ -124,5 +124,5 @@ def test_a_checkpoint_that_changes_is_read_again(tmp_path):
     save_policy(path, fresh, policy.config, policy.metadata | {"steps": 12_345})
     os.utime(path, ns=(0, 1))
     second, _, words = steps_of(agent, 0, 6)
-    assert words == "policy of step 12,345"
+    assert "policy of step 12,345<" in words
     assert any(not np.array_equal(a.poses, b.poses) for a, b in zip(first, second, strict=True))

@@ -31,13 +31,6 @@ def test_facts_say_what_is_asked_for():
     assert "shortest way that is left" in told[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--output", "x.jpg"], "--output must end in .png"),
-        (["--steps", "-1"], "--steps must not be negative"),
-    ],
-)
-def test_mistakes_are_told(arguments, told):
-    with pytest.raises(UserError, match=told):
-        view.parse(["pointnav", *arguments])
+def test_a_picture_of_another_kind_is_refused():
+    with pytest.raises(UserError, match=r"--output must end in \.png"):
+        view.parse(["pointnav", "--output", "x.jpg"])

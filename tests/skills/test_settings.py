@@ -63,7 +63,7 @@ def test_the_recipe_of_bps_is_one_for_navigation():
 
 
 def test_an_unknown_preset_is_told():
-    with pytest.raises(VerUserError, match="unknown preset 'tpu': choose one of cpu, bps, gpu"):
+    with pytest.raises(UserError, match="unknown preset 'tpu': choose one of cpu, bps, gpu"):
         load_settings("pick", ["preset=tpu"])
 
 

@@ -60,7 +60,6 @@ def test_the_command_prints_and_writes_what_was_played(run, tmp_path, capsys):
     ("words", "told"),
     [
         (["--episodes", "0"], "--episodes must be from 1"),
-        (["--seed", "-1"], "--seed must be from 0"),
     ],
 )
 def test_what_cannot_be_is_one_line(run, words, told):

@@ -28,6 +28,7 @@ GOOD = {  # what has to stand before the options
     "skills.plot": ["run", "--output", "a.png"],
     "skills.hub push": [FILE, "me/pick"],
     "skills.hub pull": ["me/pick"],
+    "nav.view": ["pointnav"],
     "planner.eval": ["tidy_house"],
     "planner.page": [FILE],
     "skills.study": ["emergent_navigation"],

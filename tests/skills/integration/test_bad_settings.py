@@ -22,7 +22,7 @@ from tests.helpers.refusals import refusal
 from ver.ranges import NUMBERS
 
 SEED, MISSPELLED = 38, 20  # of the draws; how many keys are misspelled, too
-FREE = ("run", "scenes")  # any text will do
+FREE = ("run", "scenes", "project")  # any text will do
 LIST, GROUP, TWICE = "[1, 2]", "{a: 1}", "[[1]]"
 WRONG = {  # what makes no sense, by the type of a setting
     bool: ["word", "2", "nan", "", "[true]", GROUP],

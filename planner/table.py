@@ -38,15 +38,20 @@ its end, no fault was noticed, and the goal is not met. [The planner](planner.md
 and followed.
 """
 
+STUDY = "study_"  # results of what is not shipped: the lab notes tell of them
 NOTHING = (
     "Not measured yet in today's world; [older results](lab-notes/results.md) are in the lab notes."
 )
 
 
 def in_ledger(folder: Path) -> list[dict[str, Any]]:
-    """The evaluations of household scenarios among the results in a folder, by file name."""
-    results = load_ledger(folder).values()
-    return [each for each in results if all(name in each for name in FIGURES)]
+    """The evaluations of household scenarios among the results in a folder, by file name, studies left out."""
+    results = load_ledger(folder)
+    return [
+        each
+        for name, each in results.items()
+        if not name.startswith(STUDY) and all(key in each for key in FIGURES)
+    ]
 
 
 def page(summaries: Sequence[dict[str, Any]], note: str = "") -> str:

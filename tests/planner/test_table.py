@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -132,8 +133,9 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_evaluations_in_the_ledger_make_the_page(tmp_path):
-    written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7])
+    path = written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7])
     (tmp_path / "pick.json").write_text('{"made": {}, "skill": "pick"}')
+    shutil.copy(path, tmp_path / "study_of_something.json")
     assert [each["task"] for each in in_ledger(tmp_path)] == ["tidy_house"]
     assert "**70.0 %**" in page(in_ledger(tmp_path))
     assert "Not measured yet" in page([])

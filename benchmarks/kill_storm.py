@@ -116,6 +116,7 @@ class Storm:
             while (now := time.monotonic()) < end:
                 if process.poll() is not None:
                     self._note_end(process.returncode)
+                    wake(process.pid)
                     process = self._start()
                 passed = now - begin
                 if self.dice is not None and passed > next_trainer:
@@ -135,6 +136,7 @@ class Storm:
                 process.wait(60.0)
             process.kill()
             process.wait()
+            wake(process.pid)
         self.phase.seconds = time.monotonic() - begin
         self._sample(self.phase.seconds)
         return self.phase
@@ -149,8 +151,6 @@ class Storm:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # A session of its own, as a terminal's jobs have: the kernel ends those of it that were
-                # stopped before they could ask to die with the trainer
                 start_new_session=True,
                 preexec_fn=partial(die_with_parent, os.getpid()),
             )
@@ -190,6 +190,15 @@ class Storm:
             success = row.get("episode/success", 0.0)
             self.phase.curve.append([round(seconds, 1), row["steps"], round(success, 3)])
             self.phase.faults = {key: row[key] for key in row if key.startswith("faults/")}
+
+
+def wake(trainer: int) -> None:
+    """Let workers of a trainer that has ended go on.
+
+    Who was stopped while it still imported had not asked yet to die with the trainer; it sees now that it is alone.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(trainer, signal.SIGCONT)
 
 
 def workers_of(trainer: int) -> dict[int, str]:

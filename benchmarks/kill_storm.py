@@ -195,7 +195,8 @@ class Storm:
 def wake(trainer: int) -> None:
     """Let workers of a trainer that has ended go on.
 
-    Who was stopped while it still imported had not asked yet to die with the trainer; it sees now that it is alone.
+    Who was stopped while it still imported had not asked yet to die with the trainer. It sees now that it is
+    alone.
     """
     with suppress(ProcessLookupError):
         os.killpg(trainer, signal.SIGCONT)

@@ -26,6 +26,7 @@ from ver.cloning import Demonstrations, clone
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.processes import cores
 from ver.config import CloningConfig, TrainerConfig, config_to_dict
+from ver.logs import POLICY
 from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything
 from ver.run_lock import RunLock
@@ -187,14 +188,34 @@ def imitate(
     Raises:
         UserError: Another training holds the run directory.
     """
-    path, about = run / "policy.safetensors", metadata | {"cloning": asdict(config)}
+    path, about = run / POLICY, metadata | {"cloning": asdict(config)}
     with RunLock(run):
         if path.exists():
             say(f"done before: {path}")
             for line in _changes(path, trainer, about):
                 say(f"it was shown with another setting, and stays so: {line}")
-        else:
-            _imitate(environments, trainer, config, run, about, say)
+            return
+        begin, slowly = time.monotonic(), _Slowly(say)
+        seed_everything(trainer.seed)
+        shown = record(
+            environments, config.transitions, trainer.seed, cores(),
+            lambda steps, kept, failed: slowly(
+                f"the oracle has shown {steps:,} of {config.transitions:,} steps; "
+                f"{failed} of {kept + failed} episodes failed and do not count"
+            ),
+        )  # fmt: skip
+        torch.set_num_threads(trainer.learner_threads or cores())
+        policy = ActorCritic(*probe_spaces(environments, trainer.seed), trainer.network)  # pyright: ignore
+        rng = np.random.default_rng(trainer.seed)
+        loss = clone(
+            policy, shown, config, rng,
+            lambda update, loss: slowly(f"update {update:,} of {config.updates:,}, loss {loss:.3f}"),
+        )  # fmt: skip
+        steps, seconds = len(shown.first), time.monotonic() - begin
+        row = {"steps": float(steps), "seconds": seconds, "loss/cloning": loss}
+        write_atomically(run / "metrics.jsonl", (json.dumps(row) + "\n").encode())
+        save_policy(path, policy, config_to_dict(trainer), about | {"steps": steps})
+        say(f"done; {steps:,} steps shown, loss {loss:.3f}, {seconds:.0f} s, policy in {path}")
 
 
 def _changes(path: Path, trainer: TrainerConfig, about: dict[str, Any]) -> list[str]:
@@ -202,38 +223,6 @@ def _changes(path: Path, trainer: TrainerConfig, about: dict[str, Any]) -> list[
     policy, now = load_policy(path), config_to_dict(trainer)
     kept = {"trainer": {name: now[name] for name in ("seed", "network")}} | about
     return differences({"trainer": policy.config} | policy.metadata, json.loads(json.dumps(kept)))
-
-
-def _imitate(
-    environments: SkillEnvironments,
-    trainer: TrainerConfig,
-    config: CloningConfig,
-    run: Path,
-    metadata: dict[str, Any],
-    say: Callable[[str], None],
-) -> None:
-    path = run / "policy.safetensors"
-    begin, slowly = time.monotonic(), _Slowly(say)
-    seed_everything(trainer.seed)
-    shown = record(
-        environments, config.transitions, trainer.seed, cores(),
-        lambda steps, kept, failed: slowly(
-            f"the oracle has shown {steps:,} of {config.transitions:,} steps; "
-            f"{failed} of {kept + failed} episodes failed and do not count"
-        ),
-    )  # fmt: skip
-    torch.set_num_threads(trainer.learner_threads or cores())
-    policy = ActorCritic(*probe_spaces(environments, trainer.seed), trainer.network)  # pyright: ignore
-    rng = np.random.default_rng(trainer.seed)
-    loss = clone(
-        policy, shown, config, rng,
-        lambda update, loss: slowly(f"update {update:,} of {config.updates:,}, loss {loss:.3f}"),
-    )  # fmt: skip
-    steps, seconds = len(shown.first), time.monotonic() - begin
-    row = {"steps": float(steps), "seconds": seconds, "loss/cloning": loss}
-    write_atomically(run / "metrics.jsonl", (json.dumps(row) + "\n").encode())
-    save_policy(path, policy, config_to_dict(trainer), metadata | {"steps": steps})
-    say(f"done; {steps:,} steps shown, loss {loss:.3f}, {seconds:.0f} s, policy in {path}")
 
 
 class _Slowly:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -253,7 +252,8 @@ class _Run:
         missed = self._judge.missed
         for step in range(1, timeout + 1):
             action = self._masked(name, skill.act(self._world), rule)
-            exceeded = self._step(action, index, name, argument, step, missed)
+            moment = Moment(self.calls, index, name, argument, step, missed, self._beliefs)
+            exceeded = self._step(action, moment)
             if exceeded:
                 return "force limit", step
             if skill.done(self._world) and not self._stop_masked(name, argument):
@@ -279,7 +279,8 @@ class _Run:
                 action[layout.turn] = np.clip(
                     heading - math.copysign(LOOK_HEADING, heading), -LOOK_TURN, LOOK_TURN
                 )
-            if self._step(action, index, name, None, step, missed):
+            moment = Moment(self.calls, index, name, None, step, missed, self._beliefs)
+            if self._step(action, moment):
                 call = self.calls[index]
                 bearing = self._bearing(self._told(call.argument))
                 self._judge.keep(
@@ -294,9 +295,8 @@ class _Run:
         """Closes the record."""
         return self._judge.execution(self._steps, stopped, self._decisions)
 
-    def _step(self, action: np.ndarray, *told: Any) -> bool:
-        """Advances the world; returns whether a force limit was exceeded. `told`: of Moment, after the plan."""
-        moment = Moment(self.calls, *told, beliefs=self._beliefs)
+    def _step(self, action: np.ndarray, moment: Moment) -> bool:
+        """Advances the world; returns whether a force limit was exceeded."""
         _, _, _, info = self._world.step_physical(action)
         self._steps += 1
         self._judge.watch()

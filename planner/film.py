@@ -22,7 +22,7 @@ from planner.interactions import InteractionResult, SkillCall
 from planner.labels import label_of
 from planner.record import Execution, Moment
 from planner.search import PlanStep
-from planner.takes import TOLD_EVERY, Player, Take, Tell
+from planner.takes import NAVIGATION, TOLD_EVERY, Player, Take, Tell
 from rearrange.command_line import OneLineParser, check_counts, output_folder, refuse
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
@@ -38,7 +38,6 @@ from skills.settings import CHECKPOINTS
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
 Place = tuple[str, str]  # collection of homes, and the robot's name, "" for the policies' own
-NAVIGATION = ("pointnav", "objectnav")  # the other tasks without physics know no success
 GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
 
 

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 from nav.env import NavEnv
 from nav.picture import SIZE, NavPicture
 from planner.panels import BACKGROUND, DONE, FAILED, FAINT, TEXT, font
-from planner.takes import TOLD_EVERY, Take, Tell
+from planner.takes import NAVIGATION, TOLD_EVERY, Take, Tell
 from rearrange.errors import UserError
 from rearrange.render import VideoWriter
 from skills.eval import SEED_STRIDE
@@ -23,7 +23,6 @@ from skills.settings import CHECKPOINTS, ORACLE
 from skills.sight import AgentEye
 from ver import load_policy
 
-TITLES = {"pointnav": "PointNav", "objectnav": "ObjectNav"}
 FPS = 10  # steps per second: the agent has no clock
 LAST_FRAMES = 20  # how long the result stands still
 CAPTION = 40  # pixels, below the pictures
@@ -38,7 +37,7 @@ class NavPlayer:
         """Take who plays.
 
         Args:
-            task: One of TITLES.
+            task: One of NAVIGATION.
             words: As `skills.modes.parse_modes` reads them; exceptions are other skills'.
             seed: Of the episodes, as skills.eval numbers them.
             homes: Collection of buildings.
@@ -111,7 +110,7 @@ class NavFilm:
     def __init__(self, env: NavEnv, task: str, who: str) -> None:
         """Begin with the running episode; `who` plays it."""
         self._eye, self._picture = AgentEye(env), NavPicture(env.worlds, 0, env.episode)
-        self._title, self._who = TITLES[task], who
+        self._title, self._who = NAVIGATION[task], who
 
     def frame(self, metrics: Mapping[str, float] | None = None) -> np.ndarray:
         """The next picture [400, W, 3] uint8: what is seen, the map, and a line below.

@@ -9,6 +9,8 @@ from typing import Protocol
 
 Tell = Callable[[str], None]  # shows where an episode stands
 TOLD_EVERY = 30  # steps: a second
+# Tasks without physics that are filmed, and their titles; the others know no success
+NAVIGATION = {"pointnav": "PointNav", "objectnav": "ObjectNav"}
 
 
 @dataclass(frozen=True)

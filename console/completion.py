@@ -7,9 +7,7 @@ where a skill was added.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from console.commands import COMMANDS
 from rearrange.command_line import OneLineParser
@@ -47,7 +45,7 @@ def words_of_commands() -> dict[str, list[str]]:
     from rearrange.view.command import PLANS
     from skills.navigation import NAVIGATION_NAMES
     from skills.registry import skill_names
-    from skills.settings import settings_type
+    from skills.settings import keys, settings_type
 
     tasks = [*skill_names(), *household_names()]
     trained = [*tasks, *NAVIGATION_NAMES]
@@ -63,16 +61,6 @@ def words_of_commands() -> dict[str, list[str]]:
         "episodes": ["generate", "check"],
         "completion": [*SHELLS],
     }
-
-
-def keys(settings: Any, prefix: str = "") -> Iterator[str]:
-    """Dotted keys of a dataclass of settings and of those in it."""
-    for each in dataclasses.fields(settings):
-        value = getattr(settings, each.name)
-        if dataclasses.is_dataclass(value):
-            yield from keys(value, f"{prefix}{each.name}.")
-        else:
-            yield f"{prefix}{each.name}"
 
 
 def script(shell: str) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, make_dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -115,6 +115,16 @@ def kind_of(skill: str) -> type[Environments]:
 def settings_type(skill: str) -> type[Any]:
     """Settings of its training, with the task's own config in the field `task` where the task is ours."""
     return kind_of(skill).settings_type(skill)
+
+
+def keys(settings: Any, prefix: str = "") -> Iterator[str]:
+    """Dotted keys of a dataclass of settings and of those in it."""
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if is_dataclass(value):
+            yield from keys(value, f"{prefix}{each.name}.")
+        else:
+            yield f"{prefix}{each.name}"
 
 
 def hab_settings(skill: str) -> Any:

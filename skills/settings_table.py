@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skills.registry import built_in
-from skills.settings import TrainingSettings
+from skills.settings import TrainingSettings, keys
 from skills.train import load_settings
 from ver.config import CloningConfig, TrainerConfig
 from ver.ranges import CHOICES, NUMBERS
@@ -63,7 +63,7 @@ def trained() -> dict[str, str]:
     skills = {name: load_settings(name, []) for name in built_in()}
     default = TrainingSettings(skill="pick")
     found: dict[str, str] = {}
-    for key in set(_keys(default)) - OF_CARDS:
+    for key in set(keys(default)) - OF_CARDS:
         usual = _shown(_at(default, key))
         sets: dict[str, list[str]] = {}
         for name, settings in skills.items():
@@ -84,16 +84,6 @@ def _values(settings: TrainingSettings, key: str) -> Iterator[Any]:
         of_teacher = "teacher" in stage.settings
         if part not in ("cloning", "trainer") or (part == "cloning") == of_teacher:
             yield stage.settings.get(key, _at(settings, key))
-
-
-def _keys(settings: Any, prefix: str = "") -> Iterator[str]:
-    """Dotted keys of all settings that are no group."""
-    for each in dataclasses.fields(settings):
-        value = getattr(settings, each.name)
-        if dataclasses.is_dataclass(value):
-            yield from _keys(value, f"{prefix}{each.name}.")
-        else:
-            yield f"{prefix}{each.name}"
 
 
 def _at(settings: Any, key: str) -> Any:

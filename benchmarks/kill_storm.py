@@ -151,7 +151,7 @@ class Storm:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
+                start_new_session=True,  # and so a group of its own, for `wake`
                 preexec_fn=partial(die_with_parent, os.getpid()),
             )
 

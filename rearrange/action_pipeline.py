@@ -92,18 +92,17 @@ def checked_action(action: Any, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def to_physical(scale: np.ndarray, action: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def to_physical(scale: np.ndarray, action: np.ndarray) -> np.ndarray:
     """Actions in [-1, 1] [N, >= A] in the simulator's units, rad, grip, m, rad [N, A].
 
     Args:
         scale: `ActionConfig.scale()` of the task [A].
         action: What the policy wants; clipped to [-1, 1].
-        out: Written and returned [N, A]; None: a fresh array.
 
     Raises:
         ValueError: An action is NaN or infinite.
     """
-    physical = np.empty((len(action), len(scale))) if out is None else out
+    physical = np.empty((len(action), len(scale)))
     if not _scale_actions(scale, action, physical):
         raise ValueError(_infinite(action))
     return physical

@@ -59,7 +59,7 @@ def test_every_step_is_shown_and_the_address_is_told_once(name, action, capsys):
         assert page.controls.told == f"episode {episode}"
         assert len(page._past) == steps + 1
         assert [sight.step for sight in page._past] == list(range(steps + 1))
-        assert "home" in page._words.content
+        assert page._words.content.startswith(f"**{env.unwrapped.task.name}**, home ")
     assert not page.controls.episodes.visible
     env.close()
     env.close()

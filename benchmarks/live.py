@@ -3,10 +3,12 @@
 One training with live=true goes on while its page is, in turn, halted (as if there were none), served to
 nobody, and looked at by a browser's connection, which takes everything and draws nothing: whoever looks sits
 at another machine. The turns are short and follow each other, so that whatever else the machine does hits all
-of them. Told are steps per second in each, and their ratio to those with the page halted of the same round.
+of them. Told are steps per second in each, their ratio to those with the page halted of the same round, and
+which part of all processors' time the page's process takes: that is what a training on all of them can lose,
+and it is told more finely than a ratio of speeds.
 
-What a training with live=true costs over one without, page aside, is one read of a shared file in each step;
-that is timed too, beside a step of the pure simulation.
+What a training with live=true costs over one without, page aside, is a read of a shared file in one step of
+eight, and a sight ten times a second for who looks; these are timed too, beside a step of the pure simulation.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -133,30 +136,55 @@ def looking(address: str) -> Iterator[list[int]]:
         yield taken
 
 
-def take_turn(training: Watched, turn: str, seconds: float) -> tuple[float, int]:
-    """Steps per second in a turn, and messages that a looker took."""
+def _processor_time(process: int) -> float:
+    """Seconds that a process with all its threads has computed."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What was seen in a turn.
+
+    Attributes:
+        rate: Steps per second.
+        share: Part of all processors' time that the page took.
+        messages: How many a looker took.
+    """
+
+    rate: float
+    share: float
+    messages: int = 0
+
+
+def take_turn(training: Watched, turn: str, seconds: float) -> Turn:
+    """One turn."""
     os.kill(training.page, signal.SIGSTOP if turn == HALTED else signal.SIGCONT)
 
-    def measure() -> float:
+    def measure() -> Turn:
         time.sleep(SETTLE_S)
-        before = len(training.rows())
+        before, computed, begin = (
+            len(training.rows()), _processor_time(training.page), time.monotonic()
+        )  # fmt: skip
         time.sleep(seconds)
+        computed, passed = _processor_time(training.page) - computed, time.monotonic() - begin
         rows = training.rows()[before - 1 :]
         if len(rows) < 3:
             raise UserError("a turn is too short for the training's rows: raise --seconds")
-        return (rows[-1]["steps"] - rows[0]["steps"]) / (rows[-1]["seconds"] - rows[0]["seconds"])
+        steps, took = (rows[-1][key] - rows[0][key] for key in ("steps", "seconds"))
+        return Turn(steps / took, computed / passed / (os.cpu_count() or 1))
 
     if turn != LOOKED_AT:
-        return measure(), 0
+        return measure()
     with looking(training.address) as taken:
-        rate = measure()
+        seen = measure()
         if not taken:
             raise UserError("the page sent nothing to who looked at it")
-        return rate, len(taken)
+        return replace(seen, messages=len(taken))
 
 
-def idle_cost(skill: str, steps: int, seed: int) -> dict[str, float]:
-    """Microseconds of a step of one world with its image, and of a window that nobody looks through."""
+def window_cost(skill: str, steps: int, seed: int) -> dict[str, float]:
+    """Microseconds of a step of a world with its image, of a window without who looks, and of a sight."""
     settings = load_settings(skill, ["sensors=depth", "starts.paths=[]"])
     env: Any = make_environments(settings)(0, seed)
     env.reset(seed=seed)
@@ -165,21 +193,26 @@ def idle_cost(skill: str, steps: int, seed: int) -> dict[str, float]:
         path = Path(folder) / "peek"
         Peek.create(path, 1)
         peek = Peek(path)
-        window = Window(peek, 0, 1, WorldEye(env))
-        step_s = window_s = 0.0
+        eye = WorldEye(env)
+        window = Window(peek, 0, 1, eye)
+        step_s = window_s = sight_s = 0.0
         for k in range(2 * steps):
             begin = time.perf_counter()
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-            middle = time.perf_counter()
+            stepped = time.perf_counter()
             window.show()
+            shown = time.perf_counter()
+            peek.put(eye.look(0, 0))
             if k >= steps:  # the first half compiles
-                step_s += middle - begin
-                window_s += time.perf_counter() - middle
+                step_s += stepped - begin
+                window_s += shown - stepped
+                sight_s += time.perf_counter() - shown
             if terminated or truncated:
                 env.reset()
         peek.close()
     env.close()
-    return {"step_us": 1e6 * step_s / steps, "window_us": 1e6 * window_s / steps}
+    seconds = {"step_us": step_s, "window_us": window_s, "sight_us": sight_s}
+    return {name: 1e6 * each / steps for name, each in seconds.items()}
 
 
 def median_interval(values: Sequence[float]) -> dict[str, float]:
@@ -196,26 +229,28 @@ def median_interval(values: Sequence[float]) -> dict[str, float]:
 
 
 def measure(options: Any) -> dict[str, Any]:
-    """Rates and ratios of all turns, by turn."""
-    rates: dict[str, list[float]] = {turn: [] for turn in TURNS}
-    messages = 0
+    """Rates, ratios and the page's part of all turns, by turn."""
+    seen: dict[str, list[Turn]] = {turn: [] for turn in TURNS}
     with tempfile.TemporaryDirectory() as folder:
         training = Watched(options.skill, Path(folder) / "run", options.seed)
         try:
             for each in range(options.rounds):
                 # In another order each time: a trend of the machine hits none of them more
                 for turn in np.roll(TURNS, each).tolist():
-                    rate, taken = take_turn(training, turn, options.seconds)
-                    rates[turn].append(rate)
-                    messages += taken
+                    seen[turn].append(take_turn(training, turn, options.seconds))
                 print(f"round {each + 1} of {options.rounds}", file=sys.stderr, flush=True)
         finally:
             training.end()
+    rates = {turn: [each.rate for each in seen[turn]] for turn in TURNS}
     ratios = {turn: np.divide(rates[turn], rates[HALTED]).tolist() for turn in TURNS[1:]}
+    shares = {turn: [each.share for each in seen[turn]] for turn in TURNS[1:]}
     return {
-        "messages_taken": messages,
+        "messages_taken": sum(each.messages for each in seen[LOOKED_AT]),
         "turns": {
             turn: {"steps_per_second": median(rates[turn]), "each": rates[turn]} for turn in TURNS
+        },
+        "page_shares": {
+            turn: {**median_interval(shares[turn]), "each": shares[turn]} for turn in shares
         },
         "ratios": {
             turn: {**median_interval(ratios[turn]), "each": ratios[turn]} for turn in ratios
@@ -226,16 +261,21 @@ def measure(options: Any) -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     """Prints the tables."""
     table = Table(title="a training and its page")
-    for name in ("page", "steps/s", "of halted"):
+    for name in ("page", "steps/s", "of halted", "page's part"):
         table.add_column(name, justify="left" if name == "page" else "right")
     for turn, each in found["turns"].items():
-        ratio = found["ratios"].get(turn)
-        told = f"{ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f})" if ratio else ""
-        table.add_row(turn, f"{each['steps_per_second']:,.0f}", told)
+        told = [
+            f"{100 * e['median']:.1f} % ({100 * e['low']:.1f} to {100 * e['high']:.1f})"
+            if e
+            else ""
+            for e in (found[key].get(turn) for key in ("ratios", "page_shares"))
+        ]
+        table.add_row(turn, f"{each['steps_per_second']:,.0f}", *told)
     Console().print(table)
-    idle = found["idle"]
+    window = found["window"]
     print(
-        f"a window that nobody looks through: {idle['window_us']:.2f} us a step of {idle['step_us']:,.0f} us"
+        f"a window that nobody looks through: {window['window_us']:.2f} us a step of "
+        f"{window['step_us']:,.0f} us; a sight {window['sight_us']:,.0f} us"
     )
 
 
@@ -264,7 +304,7 @@ def main(arguments: Sequence[str]) -> int:
     origin = made(
         "benchmarks.live", arguments, what="a page that shows a training", seed=options.seed
     )
-    found = {"idle": idle_cost(options.skill, options.steps, options.seed)} | measure(options)
+    found = {"window": window_cost(options.skill, options.steps, options.seed)} | measure(options)
     show(found)
     if options.json:
         write_result(options.json, {"made": origin, "skill": options.skill, **found})

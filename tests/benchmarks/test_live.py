@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks.live import LOOKED_AT, NOBODY, TURNS, idle_cost, main, median_interval
+from benchmarks.live import LOOKED_AT, NOBODY, TURNS, main, median_interval, window_cost
 from skills.command import USER_ERRORS
 
 
@@ -20,8 +20,9 @@ def test_the_interval_of_a_median_is_of_ordered_values(count, low, high):
 
 
 def test_a_window_that_nobody_looks_through_is_timed_beside_a_step():
-    told = idle_cost("pick", 3, 1)
+    told = window_cost("pick", 3, 1)
     assert 0.0 < told["window_us"] < told["step_us"]
+    assert told["window_us"] < told["sight_us"]
 
 
 @pytest.mark.slow
@@ -33,6 +34,8 @@ def test_a_training_is_measured_in_all_turns(tmp_path):
     assert set(told["turns"]) == set(TURNS)
     assert set(told["ratios"]) == {NOBODY, LOOKED_AT}
     assert told["messages_taken"] > 0
+    shares = told["page_shares"]
+    assert 0.0 <= shares[NOBODY]["median"] < shares[LOOKED_AT]["median"] < 1.0
 
 
 @pytest.mark.parametrize(

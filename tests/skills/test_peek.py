@@ -9,7 +9,7 @@ import pytest
 
 from nav.agent import FORWARD
 from rearrange.errors import UserError
-from skills.peek import FILE, INTERVAL, Peek, WatchedEnvironments, page_of
+from skills.peek import FILE, INTERVAL, STEPS_PER_READ, Peek, WatchedEnvironments, Window, page_of
 from skills.settings import make_environments
 from skills.sight import FLOOR, ROOM, Sight, eye_of
 from skills.train import load_settings
@@ -49,7 +49,7 @@ def test_only_the_environment_that_is_asked_for_shows_its_world(tmp_path, task, 
         for each in (env, alone):
             each.action_space.seed(seed)
             observation, _ = each.reset(seed=seed)
-            for _ in range(4):
+            for _ in range(STEPS_PER_READ):
                 action = FORWARD if kind == FLOOR else each.action_space.sample()
                 observation, reward, *_ = each.step(action)
             outcomes.append((observation, reward))
@@ -82,6 +82,17 @@ def test_only_the_environment_that_is_asked_for_shows_its_world(tmp_path, task, 
     assert page.take() is None
 
 
+def test_the_file_is_read_in_one_step_of_eight(tmp_path, monkeypatch):
+    path = tmp_path / FILE
+    Peek.create(path, 1)
+    reads = []
+    monkeypatch.setattr(Peek, "asked", lambda self: reads.append(1) or -1)
+    window = Window(Peek(path), 0, 1, SimpleNamespace())  # type: ignore[arg-type]
+    for _ in range(2 * STEPS_PER_READ):
+        window.show()
+    assert len(reads) == 2
+
+
 def test_without_live_environments_are_as_they_are(tmp_path):
     with page_of(SimpleNamespace(live=False), tmp_path) as watched:
         assert watched("environments") == "environments"
@@ -91,10 +102,10 @@ def test_without_live_environments_are_as_they_are(tmp_path):
 @pytest.mark.parametrize("task", ["pick", "pointnav"])
 def test_of_many_worlds_in_one_process_the_one_that_is_asked_for_is_shown(tmp_path, task):
     path = tmp_path / FILE
-    Peek.create(path, 3)
+    Peek.create(path, STEPS_PER_READ)
     page = Peek(path)
     watched = WatchedEnvironments(make_environments(load_settings(task)), str(path))
-    together = watched.make_vector(3, 0, 1)
+    together = watched.make_vector(STEPS_PER_READ, 0, 1)
     together.reset(seed=5)
     page.ask(1, 60.0)
     together.action_space.seed(1)  # in which nobody stops, which would begin an episode anew
@@ -107,7 +118,7 @@ def test_of_many_worlds_in_one_process_the_one_that_is_asked_for_is_shown(tmp_pa
     assert sight.base != first.base
     assert sight.action
     assert sight.rewards
-    page.ask(3, 60.0)  # there is no such world
+    page.ask(STEPS_PER_READ, 60.0)  # there is no such world
     time.sleep(INTERVAL)
     together.step(together.action_space.sample())
     assert page.take() is None

@@ -64,7 +64,6 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
             collector.engine.policy.critic.bias += 1.0
     lost = sum(step.outcome == LOST for step in chronicle.steps.values())
     assert collector.faults.counts["steps_lost"] == lost
-    assert collector.environment_steps == (4 * length + 1) * n
     ended = [
         key for key, step in chronicle.steps.items() if step.outcome in (TERMINATED, TRUNCATED)
     ]

@@ -79,7 +79,7 @@ def _name_command(words: str) -> None:
 
 
 def _name_navigation(words: list[str]) -> bool:
-    """Whether one of them is a navigation task, which has a sheet of its own."""
+    """Tells whether one of them is a navigation task, which has a sheet of its own."""
     from nav.registration import IDS  # brings numpy, too
 
     return not IDS.keys().isdisjoint(words)

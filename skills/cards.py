@@ -164,7 +164,7 @@ def _curve(name: str) -> str:
 
 
 def _senses(name: str, observation: str) -> list[str]:
-    """What it observes, and the names that settings may use for its numbers and actions."""
+    """Its observations, and the names that settings may use for their numbers and its actions."""
     names = names_of(name)
     rows = [(f"`{key}`", ", ".join(names.parts[key])) for key in names.sizes]
     rows.append(("the action", ", ".join(names.actions)))

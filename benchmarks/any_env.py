@@ -145,7 +145,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
     check_counts(options, "seeds", "episodes")
-    check_counts(options, "seed", "steps", least=0)
     chosen = options.envs.split(",")
     unknown = [name for name in chosen if name not in TASKS]
     if unknown:

@@ -135,7 +135,6 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
     check_counts(options, "episodes")
-    check_counts(options, "seed", least=0)
     return options
 
 

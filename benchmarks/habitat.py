@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.systems import FEW_APARTMENTS
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.habitat.process import check_installed
@@ -322,8 +322,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in options.contestants:
         if name not in CONTESTANTS:
             raise UserError(f"unknown '{name}': choose one of {', '.join(CONTESTANTS)}")
-    if options.steps < 1 or options.workers < 1:
-        raise UserError("--steps and --workers must be at least 1")
+    check_counts(options, "steps", "workers")
     if options.contestants != ["mujoco"]:
         check_installed()
     with tempfile.TemporaryDirectory() as folder:

@@ -290,7 +290,6 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
     check_counts(options, "rounds", "steps")
-    check_counts(options, "seed", least=0)
     if options.skill not in skill_names():
         raise UserError(f"--skill: unknown '{options.skill}'")
     if not 1.0 <= options.seconds <= 600.0:

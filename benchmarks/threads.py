@@ -125,7 +125,6 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
     check_counts(options, "worlds", "blocks")
-    check_counts(options, "seed", least=0)
     options.tasks = options.tasks.split(",")
     for task in options.tasks:
         if task not in (*skill_names(), *NAVIGATION_NAMES):

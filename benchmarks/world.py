@@ -284,7 +284,6 @@ def main(arguments: Sequence[str]) -> int:
             f"--apartments must be 0 to {most} in {options.split}, not {options.apartments}"
         )
     check_counts(options, "steps", "camera_size")
-    check_counts(options, "seed", least=0)
     tasks = options.tasks or list(TASKS)
     for task in tasks:
         default_config(task)

@@ -60,7 +60,6 @@ COMMANDS = {
     "completion": Command("console.completion", "a script by which a shell completes all this"),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
-NAVIGATION = {"pointnav", "objectnav", "flee", "explore"}  # tasks that have a sheet of their own
 NAV_VIEW = Command("nav.view", "draw an episode of a navigation task")
 
 
@@ -77,6 +76,13 @@ def _name_command(words: str) -> None:
     from rearrange.command_line import OneLineParser  # brings numpy, which help can do without
 
     OneLineParser.called = words
+
+
+def _name_navigation(words: list[str]) -> bool:
+    """Tells whether one of them is a navigation task, which has a sheet of its own."""
+    from nav.registration import IDS  # brings numpy, too
+
+    return not IDS.keys().isdisjoint(words)
 
 
 def main() -> NoReturn:
@@ -98,7 +104,7 @@ def main() -> NoReturn:
     if name == "view" and "--live" in rest:
         name, command = "live", COMMANDS["live"]
         rest.remove("--live")
-    elif name == "view" and not NAVIGATION.isdisjoint(rest):
+    elif name == "view" and _name_navigation(rest):
         command = NAV_VIEW
     sys.argv[1:] = [*command.arguments, *rest]
     _name_command(f"rearrange {name}")

@@ -161,7 +161,6 @@ def _check_options(options: argparse.Namespace) -> None:
         make_simulator(options.sim, 1).close()
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     check_level(options.knowledge)
-    check_counts(options, "replan", "seed", least=0)
     reason = " follows no plan: leave out {option}"
     if options.plan_only:
         written = {"ledger": None, "page": None, "video": False, "record_hand_offs": None}

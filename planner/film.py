@@ -309,7 +309,6 @@ def main(arguments: Sequence[str]) -> int:
     if options.robot:
         find_robot(options.robot)
     check_counts(options, "episodes")
-    check_counts(options, "seed", least=0)
     import torch
 
     torch.set_num_threads(1)  # more only wait for each other on so small a network

@@ -61,7 +61,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     at_most = len(options.skills) + len(household_names())
     check_counts(options, "recordings", "episodes", "chain_episodes", "jobs")
     options.jobs = options.jobs or min(at_most, max(1, len(processors())))
-    check_counts(options, "seed", least=0)
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
     return options
 

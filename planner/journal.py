@@ -2,7 +2,8 @@
 
 `PATH.part` is JSON lines: what is evaluated, then one record per episode, on the disk before the next
 begins. An evaluation that was killed goes on from there when the same command is given again, with the same
-code. While it runs, the file is locked.
+code. While it runs, the file is locked. Where no episode is done yet, there is nothing to go on with: no file
+is left, and one that a kill has left is written anew.
 """
 
 from __future__ import annotations
@@ -72,14 +73,17 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._empty:
+            self.delete()
         self._file.close()
 
     def keep(self, record: EpisodeRecord) -> None:
         """Write a record; it is on the disk afterwards."""
         self._write(dataclasses.asdict(record))
+        self._empty = False
 
     def delete(self) -> None:
-        """Remove the file: the result is written."""
+        """Remove the file: the result is written, or nothing is lost."""
         self.path.unlink(missing_ok=True)
 
     def _lock(self) -> None:
@@ -99,15 +103,18 @@ class Journal:
             lines = [json.loads(line) for line in content[:good].splitlines()]
         except ValueError:
             raise self._broken() from None
-        if lines:
+        self._empty = len(lines) < 2  # a heading, at most
+        if lines and not isinstance(lines[0], dict):
+            raise self._broken()
+        if not self._empty:
             self._check(lines[0])
         try:
             found = [decode(EpisodeRecord, line) for line in lines[1:]]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise self._broken() from None
         self.records = {r.index: r for r in found if r.index < self._episodes}
-        self._file.truncate(good)
-        if not lines:
+        self._file.truncate(0 if self._empty else good)
+        if self._empty:
             self._write(self._heading)
 
     def _write(self, value: Any) -> None:
@@ -115,9 +122,7 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _check(self, there: Any) -> None:
-        if not isinstance(there, dict):
-            raise self._broken()
+    def _check(self, there: dict[str, Any]) -> None:
         names = [n for n in self._heading if there.get(n) != self._heading[n]]
         if names or set(there) != set(self._heading):
             # Of files the name is enough: where they lie is long

@@ -20,7 +20,6 @@ __all__ = [
     "refuse",
     "run_command",
 ]
-MOST = 10**9  # of what is counted on a command line: a larger number is a slip
 
 
 def run_command(
@@ -31,15 +30,12 @@ def run_command(
     interrupts.command_line.run_command(main, errors)
 
 
-def check_counts(options: Any, *names: str, least: int = 1) -> None:
-    """Raise a UserError for the first option that is less than `least`, which is 1 or 0, or more than MOST."""
-    limit = f"be at least {least}" if least else "not be negative"
+def check_counts(options: Any, *names: str) -> None:
+    """Raise a UserError for the first option that is given and less than 1."""
     for name in names:
         value = getattr(options, name)
-        if value is not None and value < least:
-            raise UserError(f"{option(name)} must {limit}, found {value}")
-        if value is not None and value > MOST:
-            raise UserError(f"{option(name)} must be at most {MOST}, found {value}")
+        if value is not None and value < 1:
+            raise UserError(f"{option(name)} must be at least 1, found {value}")
 
 
 def refuse(options: Any, reason: str, **unset: Any) -> None:

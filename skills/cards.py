@@ -20,6 +20,7 @@ from skills.provenance import ROOT, checksum
 from skills.recipe import differences, trained_stages
 from skills.registry import built_in, shipped_policy
 from skills.settings import CHECKPOINTS
+from skills.tasks_table import SECTIONS
 from skills.train import config_of, load_stages
 from ver import load_policy
 
@@ -162,16 +163,12 @@ def _curve(name: str) -> str:
     return "There is no curve of its training: the log was not kept."
 
 
-def _senses(name: str) -> list[str]:
+def _senses(name: str, observation: str) -> list[str]:
+    """Its observations, and the names that settings may use for their numbers and its actions."""
     names = names_of(name)
-    rows = [(f"`{key}`", size, ", ".join(names.parts[key])) for key, size in names.sizes.items()]
-    lines = ["Beside the depth image `head_depth`:", ""]
-    lines += _table(("observation", "numbers", "names"), rows)
-    lines += [
-        f"The action is {len(names.actions)} numbers in [-1, 1]: {', '.join(names.actions)}.",
-        "",
-    ]
-    return lines
+    rows = [(f"`{key}`", ", ".join(names.parts[key])) for key in names.sizes]
+    rows.append(("the action", ", ".join(names.actions)))
+    return [observation, "", *_table(("", "names of the numbers"), rows)]
 
 
 def _settings_table(head: str, settings: Sequence[Setting]) -> list[str]:
@@ -215,8 +212,12 @@ def card(name: str, ledger: Mapping[str, Any]) -> str:
     others = [each for each in settings if each not in stages]
     lines = [f"# {spec.title.title()}", ""]
     lines += ["`python -m skills.cards` writes this page from code, config and results.", ""]
-    lines += [part for paragraph in about(spec.task) for part in (paragraph, "")]
-    lines += ["## What it sees and does", "", *_senses(name)]
+    told = {re.split(r"\W", paragraph, maxsplit=1)[0]: paragraph for paragraph in about(spec.task)}
+    for head, paragraph in told.items():
+        lines += [] if head in SECTIONS else [paragraph, ""]
+    place = f"../tasks.md#{spec.heading.lower().replace(' ', '-')}"
+    lines += [f"[Tasks]({place}) says what it may do, where it starts and what success is.", ""]
+    lines += ["## What it sees and does", "", *_senses(name, told["Observation"])]
     policy = shipped_policy(name, CHECKPOINTS)
     shipped = checksum(policy) if policy.is_file() else ""
     lines += ["## Results", "", _curve(name), "", *_results(name, ledger, shipped)]

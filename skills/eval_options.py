@@ -102,7 +102,6 @@ def parse(arguments: Sequence[str]) -> Any:
     options.homes = _homes(options)
     _check_robot(options)
     check_counts(options, "episodes", "workers", "sanity_episodes")
-    check_counts(options, "seed", least=0)
     if options.sanity:
         reason = "--sanity compares a policy with others: leave {option} out"
         refuse(options, reason, policy=LEARNED, images=OWN)

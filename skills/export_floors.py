@@ -34,7 +34,6 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     check_split(options.split)
     check_counts(options, "episodes")
-    check_counts(options, "seed", least=0)
     env = NavEnv("pointnav", None, options.split, options.homes)
     episodes: list[NavEpisode] = []
     for index in track(range(options.episodes), "episodes"):

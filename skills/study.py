@@ -310,9 +310,6 @@ def parse(arguments: Sequence[str]) -> Any:
         raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")
     check_homes_asked(options)
     check_counts(options, "episodes", "workers", "max_steps")
-    check_counts(options, "seed", least=0)
-    if not all(0 <= distance < math.inf for distance in options.distances):
-        raise UserError("--distances must be finite and not negative")
     return options
 
 

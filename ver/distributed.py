@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -63,6 +63,26 @@ class SingleProcess:
     def gather(self, value: Any) -> list[Any]:
         """Returns the JSON-able values of all ranks, by rank; waits for all of them."""
         return [value]
+
+    def ask_main(self, question: Callable[[], Any]) -> Any:
+        """Returns on every rank what a function answers on rank 0, where alone it is called.
+
+        Args:
+            question: Its answer is JSON-able.
+
+        Raises:
+            UserError: On every rank, if the function raises one.
+        """
+        answer, refused = None, None
+        if self.main:
+            try:
+                answer = question()
+            except UserError as error:
+                refused = error
+        answer, message = self.gather([answer, None if refused is None else str(refused)])[0]
+        if message is not None:
+            raise refused or UserError(message)
+        return answer
 
     def broadcast(self, tensors: Sequence[Tensor]) -> None:
         """Overwrites tensors with rank 0's, in place."""

@@ -52,13 +52,7 @@ def ppo_loss(
     surrogate = torch.minimum(ratio * advantages, clipped_ratio * advantages)
     policy_loss = -(weights * surrogate).mean()
 
-    squared = (values - returns).square()
-    if config.clip_value:
-        reach = config.clip * value_unit
-        near = old_values + (values - old_values).clamp(-reach, reach)
-        squared = torch.maximum(squared, (near - returns).square())
-    value_loss = 0.5 * (weights * squared).mean() / value_unit**2
-
+    value_loss = _value_loss(config, values, old_values, returns, weights, value_unit)
     entropy = (weights * entropies).mean()
     loss = policy_loss + config.value_coefficient * value_loss - entropy_coefficient * entropy
     with torch.no_grad():
@@ -70,3 +64,19 @@ def ppo_loss(
             "clip_fraction": ((ratio - 1.0).abs() > config.clip).float().mean(),
         }
     return loss, numbers
+
+
+def _value_loss(
+    config: PPOConfig,
+    values: Tensor,
+    old_values: Tensor,
+    returns: Tensor,
+    weights: Tensor,
+    value_unit: float,
+) -> Tensor:
+    squared = (values - returns).square()
+    if config.clip_value:
+        reach = config.clip * value_unit
+        near = old_values + (values - old_values).clamp(-reach, reach)
+        squared = torch.maximum(squared, (near - returns).square())
+    return 0.5 * (weights * squared).mean() / value_unit**2

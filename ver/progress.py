@@ -41,6 +41,12 @@ class Progress:
         self.episodes += len(episodes)
         self._window.extend(episodes)
 
+    def count_faults_in(self, counts: dict[str, int]) -> None:
+        """Takes over where faults are counted from now on, and adds those so far there."""
+        for name in counts:
+            counts[name] += self.faults.get(name, 0)
+        self.faults = counts
+
     def row(self) -> dict[str, float]:
         """Returns the counts and means to log."""
         row = {"steps": float(self.steps), "episodes": float(self.episodes)}

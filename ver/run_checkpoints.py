@@ -8,6 +8,7 @@ from pathlib import Path
 
 from atomic_files import remove_unfinished
 from ver.errors import CorruptFileError, UserError
+from ver.run_lock import RunLock
 
 
 class RunCheckpoints:
@@ -45,9 +46,16 @@ class RunCheckpoints:
             old.unlink(missing_ok=True)
 
     def remove_unfinished(self) -> None:
-        """Removes what a killed process left of files that it had not finished writing."""
-        for directory in (self._run_directory, self.folder):
-            remove_unfinished(directory)
+        """Removes what a killed process left of files that it had not finished writing.
+
+        Raises:
+            UserError: If another training writes into the run directory.
+        """
+        if not self._run_directory.is_dir():
+            return
+        with RunLock(self._run_directory):  # what another training is just writing stays
+            for directory in (self._run_directory, self.folder):
+                remove_unfinished(directory)
 
     def load_newest(self, load: Callable[[Path], None]) -> Path:
         """Loads the newest checkpoint that is whole; others are renamed on the way.

@@ -38,7 +38,6 @@ from ver.random_state import (
 from ver.rollout import RolloutBuffer
 from ver.rollout_timer import RolloutTimer
 from ver.run_checkpoints import RunCheckpoints
-from ver.run_lock import RunLock
 from ver.stop_signals import StopSignals
 from ver.warm_start import start_from
 
@@ -95,7 +94,8 @@ class Trainer:
         self.metadata = metadata or {}
         self.after_update = after_update
         self.group = join_group(config.device, config.distributed)
-        self._seed_generators(config.seed)
+        self.progress = Progress(config.episode_window)
+        self._seed_generators()
         torch.set_num_threads(config.inference_threads)
         observation_space, action_space = probe_spaces(self.make_env, config.seed)
         self.policy = ActorCritic(observation_space, action_space, config.network)
@@ -109,7 +109,6 @@ class Trainer:
             self.group,
             self._system.vtrace(config),
         )
-        self.progress = Progress(config.episode_window)
         self.checkpoints = RunCheckpoints(self.run_directory, config.keep_checkpoints)
         self.interrupted = False
         self.row: dict[str, float] = {}
@@ -199,10 +198,7 @@ class Trainer:
     def _attend(self, collector: Collector) -> None:
         """Tells a collector of gradient steps, and lets it count faults on from here."""
         self.ppo.after_update = collector.publish
-        counts = collector.faults.counts
-        for name in counts:
-            counts[name] += self.progress.faults.get(name, 0)
-        self.progress.faults = counts
+        self.progress.count_faults_in(collector.faults.counts)
 
     def _locate(self, fault: Fault) -> Fault:
         alone = self.group.size == 1
@@ -214,7 +210,7 @@ class Trainer:
         samples = self.rollout_steps * config.ppo.epochs
         saved_at = time.monotonic()
         ended = self._collected = False  # with overlap: a rollout waits to be learned from
-        while self.steps < config.total_steps and self._all_go_on(ended):
+        while self.steps < config.total_steps and not self.group.any(ended or self._signals.heard):
             steps = self.steps
             self._timer.begin(collector.busy_seconds, self.ppo.packing_seconds)
             collector.begin(self.ppo.updates)
@@ -340,7 +336,7 @@ class Trainer:
         self.ppo.updates = values["updates"]
         self._saved = self.steps
         if not self.group.main:  # what follows is rank 0's alone
-            self._seed_generators(self.config.seed + 7919 * self.progress.resumes)
+            self._seed_generators()
             return
         restore_generators(self.rng, values, tensors)
         self.environment_seed = values.get("environment_seed", 0)
@@ -356,30 +352,19 @@ class Trainer:
         """
         self.load(path)
         self.boundary = {}
-        self._seed_generators(self.config.seed + 7919 * self.progress.resumes)
+        self._seed_generators()
         self.checkpoints.clear()
         self.save()
 
     def _resume_if_possible(self) -> None:
         # Rank 0 says from which file, so that all take the same; the directory must be shared.
-        path, refused = None, None
-        if self.group.main:
-            try:
-                path = self._load_newest()
-            except UserError as error:
-                refused = error
-        news = [str(path) if path else None, str(refused) if refused else None]
-        path, message = self.group.gather(news)[0]
-        if message is not None:
-            raise refused or UserError(message)
+        path = self.group.ask_main(self._load_newest)
         if path is not None and not self.group.main:
             self.load(path)
 
-    def _load_newest(self) -> Path | None:
+    def _load_newest(self) -> str | None:
         """Loads the newest checkpoint that is whole, and returns which one that was."""
-        if self.run_directory.is_dir():
-            with RunLock(self.run_directory):  # what another training is just writing stays
-                self.checkpoints.remove_unfinished()
+        self.checkpoints.remove_unfinished()
         config = self.config
         if not self.checkpoints.all():
             resets = config.reset_log_std, config.reset_actions
@@ -390,7 +375,7 @@ class Trainer:
                 f"{self.run_directory} already holds a run; set resume=true to go on, or choose "
                 "another directory."
             )
-        return self.checkpoints.load_newest(self.load)
+        return str(self.checkpoints.load_newest(self.load))
 
     def _choose_environment_seed(self, goes_on: bool = False) -> int:
         if not goes_on:
@@ -400,15 +385,11 @@ class Trainer:
             self.environment_seed = first + self.group.rank * self.config.collect.num_environments
         return self.environment_seed
 
-    def _seed_generators(self, seed: int) -> None:
-        """Seeds every generator; ranks must not sample the same actions."""
-        seed += 104729 * self.group.rank
+    def _seed_generators(self) -> None:
+        """Seeds every generator; neither ranks nor resumes must sample the same actions."""
+        seed = self.config.seed + 7919 * self.progress.resumes + 104729 * self.group.rank
         seed_everything(seed)
         self.rng = np.random.default_rng(seed)
-
-    def _all_go_on(self, ended: bool) -> bool:
-        """Agrees with the other ranks on whether to collect another rollout."""
-        return not self.group.any(ended or self._signals.heard)
 
     def _keep_collecting(self) -> bool:
         return not self.group.hears_stop(self._signals.heard)

@@ -56,7 +56,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         check_split(options.split)
         find_robot(options.robot)
         check_counts(options, "episodes", "workers")
-        check_counts(options, "seed", least=0)
     return options
 
 

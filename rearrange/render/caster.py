@@ -119,7 +119,6 @@ class GeomTable:
             known shape.
         kinds: Their mujoco.mjtGeom [M], int64.
         sizes: Half sizes along the geom's axes and bounding radius [M, 4], metres.
-        body_ids: Body of every geom [ngeom].
         groups: Group of every geom [ngeom].
         rgba: Colour of every geom [ngeom, 4], in [0, 1].
         meshes: The visible geoms that show triangle meshes; None without any.
@@ -129,7 +128,6 @@ class GeomTable:
     ids: Array
     kinds: Array
     sizes: Array
-    body_ids: Array
     groups: Array
     rgba: Array
     meshes: MeshGeoms | None = None
@@ -166,7 +164,6 @@ class GeomTable:
             ids=ids,
             kinds=kinds[ids],
             sizes=sizes,
-            body_ids=np.array(model.geom_bodyid),
             groups=np.array(model.geom_group),
             rgba=rgba,
             meshes=mesh_geoms(model, shown),
@@ -186,7 +183,6 @@ class GeomTable:
             ids=np.empty(0, np.int64),
             kinds=np.empty(0, np.int64),
             sizes=np.empty((0, 4)),
-            body_ids=np.zeros(count, np.int64),
             groups=np.zeros(count, np.int64),
             rgba=np.ones((count, 4)) if rgba is None else np.array(rgba, np.float64),
             meshes=meshes,

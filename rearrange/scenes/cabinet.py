@@ -27,7 +27,6 @@ DRAWER_FRONTS = {
     "drawer_bottom": (-0.475, 0.475, 0.125, 0.375),
 }
 HANDLE_DEPTH = 0.035  # [m]
-CABINET_FOOTPRINT = (-0.30, -0.48, 0.335, 0.48)  # with handles: x_min, y_min, x_max, y_max
 
 
 def _drawer(

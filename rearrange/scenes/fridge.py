@@ -22,7 +22,6 @@ FRIDGE_SHELF_HEIGHT = 0.95
 FRIDGE_SHELF_RECT = (-0.08, 0.20, -0.25, 0.25)  # usable part: x_min, x_max, y_min, y_max
 FRIDGE_SHELF_CLEARANCE = 0.38
 FRIDGE_HINGE = (0.31, 0.345)  # x, y of the hinge axis
-FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)  # with the handle: x_min, y_min, x_max, y_max
 
 FRIDGE_DOOR = Door(
     name="fridge_door",

@@ -33,14 +33,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
-from rearrange.tasks.base import (
-    ActionConfig,
-    ForceConfig,
-    Task,
-    each_world,
-    feel_force,
-    keep_base,
-)
+from rearrange.tasks.base import ActionConfig, ForceConfig, Task, each_world, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import Pose, add_shut_in, one_of, pose_near, standing_before
@@ -49,9 +42,9 @@ SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
 ARRIVED_DISTANCE = 1.5  # Navigate's goal [m]
 ARRIVED_YAW_NOISE = 0.13  # standard deviation: half of what that allows [rad]
 
-
 # Of all four
 FORCE = partial(ForceConfig, accumulated_limit=20_000.0, end_penalty=10.0)
+HAB_FORCE = {"penalty": 0.0, "end_penalty": 10.0}
 
 
 @dataclass
@@ -59,7 +52,7 @@ class OpenCabConfig:
     """Numbers of OpenCab. `hab`: habitat-lab v0.3.4's."""
 
     action: ActionConfig = group(ActionConfig)
-    force: ForceConfig = group(FORCE, penalty=0.0, accumulated_limit=-1.0, end_penalty=10.0)
+    force: ForceConfig = group(FORCE, **HAB_FORCE, accumulated_limit=-1.0)
     max_steps: int = setting(200, low=1, hab=200, about="then the episode is truncated")
     joint_scale: float = setting(
         10.0, hab=10.0, about="per metre or radian of the joint, until it is there once"
@@ -133,9 +126,7 @@ class OpenCabConfig:
 class CloseCabConfig(OpenCabConfig):
     """Numbers of CloseCab. `hab`: habitat-lab v0.3.4's."""
 
-    force: ForceConfig = group(
-        FORCE, penalty=0.0, accumulated_limit=-1.0, instant_limit=-1.0, end_penalty=10.0
-    )
+    force: ForceConfig = group(FORCE, **HAB_FORCE, accumulated_limit=-1.0, instant_limit=-1.0)
     rest_scale: float = setting(
         1.0, hab=1.0, about="per metre of the hand nearer to its resting place, after that"
     )
@@ -152,7 +143,7 @@ class CloseCabConfig(OpenCabConfig):
 class OpenFridgeConfig(OpenCabConfig):
     """Numbers of OpenFridge. `hab`: habitat-lab v0.3.4's."""
 
-    force: ForceConfig = group(FORCE, penalty=0.0, accumulated_limit=20_000.0, end_penalty=10.0)
+    force: ForceConfig = group(FORCE, **HAB_FORCE, accumulated_limit=20_000.0)
     rest_scale: float = setting(
         1.0, hab=1.0, about="per metre of the hand nearer to its resting place, after that"
     )
@@ -166,9 +157,7 @@ class OpenFridgeConfig(OpenCabConfig):
 class CloseFridgeConfig(OpenFridgeConfig):
     """Numbers of CloseFridge. `hab`: habitat-lab v0.3.4's."""
 
-    force: ForceConfig = group(
-        FORCE, penalty=0.0, accumulated_limit=-1.0, instant_limit=-1.0, end_penalty=10.0
-    )
+    force: ForceConfig = group(FORCE, **HAB_FORCE, accumulated_limit=-1.0, instant_limit=-1.0)
     grasp_bonus: float = setting(0.0, hab=0.0, about="nothing can be taken")
     wrong_penalty: float = setting(0.0, hab=0.0, about="nothing can be taken")
     hold_penalty: float = setting(10.0, hab=10.0, about="when a grasp breaks, which cannot happen")
@@ -317,12 +306,12 @@ class OpenClose(Task):
         arrived = share > 0.0 and rng.random() < share
         for _ in range(SCENE_ATTEMPTS):
             scene, part = empty_scene(split, rng), one_of(self.parts, rng)
+            self._open(scene, part.name, rng)
             if arrived:
-                self._open(scene, part.name, rng)
                 target = add_shut_in(scene, part.receptacle, rng)
                 pose = self._arrive(scene, target, rng)
             else:
-                pose = self._open_and_stand(scene, part.name, rng)
+                pose = self._stand(scene, part.name, rng)
                 target = None if pose is None else add_shut_in(scene, part.receptacle, rng)
             if pose is not None and target is not None:
                 arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
@@ -341,7 +330,8 @@ class OpenClose(Task):
         if joint not in scene.handle_ways:
             there = ", ".join(scene.handle_ways) or "none"
             raise UserError(f"{self.name}: its episode has no marker of {joint}, only {there}")
-        pose = self._open_and_stand(scene, joint, rng)
+        self._open(scene, joint, rng)
+        pose = self._stand(scene, joint, rng)
         if pose is None:
             return None
         arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
@@ -363,23 +353,18 @@ class OpenClose(Task):
 
     def _arrive(self, scene: Scene, target: Target, rng: np.random.Generator) -> Pose | None:
         """A free pose where Navigate may have ended, or None."""
-        return pose_near(
-            self.robot, scene, target.start_receptacle, target.start, ARRIVED_DISTANCE,
-            ARRIVED_YAW_NOISE, rng,
-        )  # fmt: skip
+        where = target.start_receptacle, target.start
+        return pose_near(self.robot, scene, *where, ARRIVED_DISTANCE, ARRIVED_YAW_NOISE, rng)
 
-    def _open_and_stand(
-        self, scene: Scene, joint: str, rng: np.random.Generator
-    ) -> tuple[float, float, float] | None:
-        """Open the part as far as it shall be at the start; a free pose in the start rectangle, or None."""
+    def _stand(self, scene: Scene, joint: str, rng: np.random.Generator) -> Pose | None:
+        """A free pose in the start rectangle, or None."""
         config = self.config
-        self._open(scene, joint, rng)
-        middle = 0.5 * (config.start_x_low + config.start_x_high)
-        half = (0.5 * (config.start_x_high - config.start_x_low), config.start_y)
+        low, high = config.start_x_low, config.start_x_high
+        middle, half = 0.5 * (low + high), (0.5 * (high - low), config.start_y)
+        noise = config.start_yaw_noise
         return standing_before(
-            self.robot, scene, joint, middle, half, config.start_scale,
-            config.start_yaw_noise, rng,
-        )  # fmt: skip
+            self.robot, scene, joint, middle, half, config.start_scale, noise, rng
+        )
 
 
 class OpenCab(OpenClose):

@@ -125,7 +125,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
     check_counts(options, "count")
-    check_counts(options, "episode", "steps", "seed", least=0)
     return options
 
 

@@ -30,7 +30,7 @@ def test_memory_of_this_process_is_counted():
     ("arguments", "what"),
     [
         (["nothing"], "unknown 'nothing': choose one of mujoco, habitat, bare, habitat-lab"),
-        (["mujoco", "--steps", "0"], "--steps and --workers must be at least 1"),
+        (["mujoco", "--steps", "0"], "--steps must be at least 1, found 0"),
     ],
 )
 def test_mistakes_are_told_in_a_line(arguments, what):

@@ -5,9 +5,12 @@ import pytest
 
 from rearrange.scenes import Apartment, ArticulatedPose, Solid
 from rearrange.scenes.apartment_kind import APARTMENT
-from rearrange.scenes.cabinet import CABINET_FOOTPRINT, DRAWERS
-from rearrange.scenes.fridge import FRIDGE_FOOTPRINT
+from rearrange.scenes.cabinet import DRAWERS
 from rearrange.scenes.placement import overlap
+
+# With handles: x_min, y_min, x_max, y_max in the frame of the part [m]
+CABINET_FOOTPRINT = (-0.30, -0.48, 0.335, 0.48)
+FRIDGE_FOOTPRINT = (-0.34, -0.35, 0.37, 0.35)
 
 
 def vertical(solid: Solid) -> tuple[float, float]:

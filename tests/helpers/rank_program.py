@@ -85,6 +85,19 @@ def learn_halves(group: SingleProcess) -> dict[str, Any]:
     }
 
 
+def refusal(group: SingleProcess) -> str:
+    """Tells how rank 0 refuses to answer."""
+
+    def refuse() -> None:
+        raise UserError("no answer")
+
+    try:
+        group.ask_main(refuse)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
 def check() -> dict[str, Any]:
     """Tries every exchange once."""
     group = join_group("cpu", DistributedConfig(timeout_s=60.0))
@@ -100,6 +113,7 @@ def check() -> dict[str, Any]:
         "gradients": [gradient.flatten().tolist() for gradient in gradients],
         "gathered": group.gather({"from": rank, "text": "x" * rank}),
         "broadcast": parameter.flatten().tolist(),
+        "asked": [group.ask_main(lambda: rank), refusal(group)],
         "quiet": quiet,
         "one_flag": group.any(rank == 1),
         "count": [group.count("steps", rank + 1), group.any(False), group.count("steps", 0)][2],

@@ -82,6 +82,18 @@ def test_more_episodes_may_be_asked_for_than_before(stage, evaluate, kill_at):
     assert len(stage.world.seeds) == 5
 
 
+def test_where_no_episode_is_done_nothing_is_left(stage, evaluate, kill_at, tmp_path):
+    part = tmp_path / "result.json.part"
+    kill_at(0)
+    with pytest.raises(SystemExit):
+        evaluate("--episodes", "2")
+    assert not part.exists()
+    kill_at(None)
+    part.write_text('{"seed": 7}\n')  # of other settings, killed before it could remove it
+    assert evaluate("--episodes", "2", "--seed", "3")["seed"] == 3
+    assert not part.exists()
+
+
 def test_other_settings_do_not_mix(stage, evaluate, kill_at, tmp_path):
     kill_at(1)
     with pytest.raises(SystemExit):

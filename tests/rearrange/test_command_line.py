@@ -10,14 +10,11 @@ from rearrange.errors import UserError
 from tests.helpers import ROOT
 
 
-def test_a_count_below_its_least_value_is_named():
-    options = Namespace(episodes=1, max_steps=0, workers=None, seed=0)
+def test_a_count_below_one_is_named():
+    options = Namespace(episodes=1, max_steps=0, workers=None)
     check_counts(options, "episodes", "workers")
-    check_counts(options, "seed", least=0)
     with pytest.raises(UserError, match=r"^--max-steps must be at least 1, found 0$"):
         check_counts(options, "episodes", "max_steps")
-    with pytest.raises(UserError, match=r"^--seed must not be negative, found -1$"):
-        check_counts(Namespace(seed=-1), "seed", least=0)
 
 
 def test_an_option_that_does_not_go_with_another_is_named():

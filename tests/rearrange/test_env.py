@@ -1,9 +1,4 @@
 import dataclasses
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -13,11 +8,10 @@ from gymnasium.vector import AutoresetMode
 
 import rearrange
 from rearrange import RearrangeEnv, RearrangeVectorEnv, SimulatorConfig, UserError, default_config
-from rearrange.episodes import RecordedStarts
 from rearrange.scenes.registry import CLASSIC
 from rearrange.sim import MujocoSimulator
 from rearrange.sim.contacts import ROBOT, SUCTION
-from rearrange.tasks import ForceConfig, NavigateConfig, PickConfig, PlaceConfig
+from rearrange.tasks import ForceConfig, NavigateConfig, PickConfig
 from rearrange.tasks.base import ActionConfig
 from tests.helpers.numbered import Numbered
 
@@ -354,55 +348,6 @@ def test_seeds_may_be_given_per_world():
     second, _ = vector.reset(seed=5)
     np.testing.assert_array_equal(first["joint"][0], second["joint"][0])
     assert not np.array_equal(second["joint"][0], second["joint"][1])
-
-
-# Half of the starts recorded, as in training
-RECORDED = "data/hand_offs/place/tidy_house_train.json.gz"
-FRESH_PROCESS = f"""
-import json
-from rearrange import RearrangeEnv, SimulatorConfig
-from rearrange.episodes import RecordedStarts
-from rearrange.tasks import sampling
-
-sampling.VARIATION_COUNT = 1
-starts = RecordedStarts([{RECORDED!r}], 0.5)
-env = RearrangeEnv("place", None, "train", SimulatorConfig(camera_size=12), starts=starts)
-found = []
-for seed in range(20):
-    env.reset(seed=seed)
-    found.append([env.episode.episode_id, env.state.worlds.tobytes().hex()])
-print(json.dumps(found))
-"""
-
-
-def test_the_same_seed_gives_the_same_start_whatever_failed_before():
-    root = str(Path(rearrange.__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "-c", FRESH_PROCESS],
-        env=os.environ | {"PYTHONPATH": root},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    starts = RecordedStarts([RECORDED], 0.5)
-    env = RearrangeEnv("place", PlaceConfig(max_steps=3), "train", SMALL, starts=starts)
-    env.reset(seed=1000)
-    failures = 0
-    for _ in range(60):
-        _, _, terminated, truncated, info = env.step(env.action_space.sample())
-        if terminated or truncated:
-            failures += not info["metrics"]["success"]
-            env.reset()
-    assert failures >= 20
-    recorded = 0
-    for seed, (episode_id, state) in enumerate(json.loads(done.stdout)):
-        env.reset(seed=seed)
-        assert env.episode.episode_id == episode_id
-        assert env.state.worlds.tobytes().hex() == state
-        recorded += "/" in episode_id
-    assert 0 < recorded < 20
-    env.close()
 
 
 def test_unknown_options_of_reset_are_refused():

@@ -50,6 +50,14 @@ def test_a_docstring_is_told_in_paragraphs():
     ]  # fmt: skip
 
 
+def test_what_tasks_md_says_is_not_said_again():
+    text = cards.card("place", {})
+    paragraphs = list(about(built_in()["place"].task))
+    assert [text.count(p) for p in paragraphs] == [1, 1, 1, 0, 0, 0]
+    assert "../tasks.md#place" in text
+    assert "../tasks.md#open-and-close" in cards.card("open_cab", {})
+
+
 def test_the_pages_in_the_docs_are_up_to_date(capsys):
     assert cards.main(["--check"]) == 0, capsys.readouterr().out
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")

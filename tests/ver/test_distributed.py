@@ -126,6 +126,7 @@ def test_exchanges(checked):
         assert result["gradients"] == [[0.5] * 6, [5.0]]
         assert result["gathered"] == [{"from": 0, "text": ""}, {"from": 1, "text": "x"}]
         assert result["broadcast"] == [0.0] * 4
+        assert result["asked"] == [0, "no answer"]
         assert result["quiet"] == [False] * 3
         assert result["one_flag"] is True
         assert result["count"] == 3
@@ -255,6 +256,7 @@ def test_one_process_has_nobody_to_talk_to():
     assert group.main
     assert group.average([], {"loss": 2.0}) == {"loss": 2.0}
     assert group.gather([1]) == [[1]]
+    assert group.ask_main(lambda: "here") == "here"
     assert group.any(True)
     assert not group.any(False)
     assert group.hears_stop(True)

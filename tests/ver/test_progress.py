@@ -33,3 +33,12 @@ def test_what_a_checkpoint_keeps_is_restored_and_counts_as_a_resume():
         assert (again.steps, again.episodes, again.seconds) == (10, 1, 1.5)
         assert (again.resumes, again.faults) == (1, faults)
         assert again.episode_mean("success") == 1.0
+
+
+def test_faults_are_counted_on_where_a_collector_counts_its_own():
+    progress, counts = Progress(window=1), {"hung": 1, "died": 0}
+    progress.faults = {"hung": 2}
+    progress.count_faults_in(counts)
+    assert counts == {"hung": 3, "died": 0}
+    counts["died"] += 1
+    assert progress.row()["faults/died"] == 1.0

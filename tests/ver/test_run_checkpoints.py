@@ -2,6 +2,7 @@ import pytest
 
 from ver.errors import CorruptFileError, UserError
 from ver.run_checkpoints import RunCheckpoints
+from ver.run_lock import RunLock
 
 
 def write(checkpoints: RunCheckpoints, *steps: int) -> None:
@@ -45,6 +46,9 @@ def test_unfinished_files_are_removed(tmp_path):
     left = [tmp_path / ".abc.tmp", checkpoints.folder / ".def.tmp"]
     for path in left:
         path.touch()
+    with RunLock(tmp_path), pytest.raises(UserError, match="another training"):
+        checkpoints.remove_unfinished()
+    assert all(path.exists() for path in left)
     checkpoints.remove_unfinished()
     assert not any(path.exists() for path in left)
     assert checkpoints.all() == [checkpoints.path(1)]

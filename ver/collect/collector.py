@@ -24,7 +24,6 @@ class Collector(ABC):
     Attributes:
         buffer: The rollout to learn from after `collect`.
         faults: The faults that were survived.
-        environment_steps: Steps collected in all.
         overlaps: True if the next rollout is collected while the learner learns from this one.
         went_on: True if the episodes that were carried over were taken up.
         together: True if one vectorised environment steps all worlds.
@@ -62,7 +61,6 @@ class Collector(ABC):
         self._policy = policy
         self._seed = seed
         self.faults = FaultCounter(config.collect.max_faults_per_hour, on_fault)
-        self.environment_steps = 0
         self.start(in_flight, keep_going)
 
     @abstractmethod

@@ -88,8 +88,6 @@ class Player(Collector):
     ) -> bool:
         """Tells whether the arena has filled the rollout."""
         del version, keep_going, preemption
-        if self.buffer.full:
-            self.environment_steps += int(self.buffer.written[0])
         return self.buffer.full
 
     @property

@@ -18,6 +18,7 @@ from ver.league.arena import Arena, Player, player_config
 from ver.league.evolution import Evolution, EvolutionConfig, Genome
 from ver.league.games import MakeGame, Table
 from ver.logs import Logs
+from ver.run_lock import RunLock
 from ver.stop_signals import StopSignals
 from ver.trainer import Trainer
 
@@ -133,6 +134,7 @@ class League:
         evolve: When and by what the worst policies take over from the best; never, by default.
 
     Attributes:
+        run_directory: Of all.
         trainers: Of the policies.
         evolution: What has become of them.
         interrupted: Whether a signal ended the last `train()`.
@@ -154,18 +156,19 @@ class League:
         self._evolve = evolve or EvolutionConfig()
         check_league(config, policies, snapshot_every, self._evolve)
         self.arena = Arena(Table(make_game, config.collect.num_environments))
+        self.run_directory = Path(run_directory)
         self.interrupted, self._seed = False, config.seed
         self.trainers = [
             PlayerTrainer(
                 self.arena.table,
                 snapshot_every,
                 player_config(config, self.arena.table.seats, policies, number),
-                Path(run_directory) / f"policy_{number}",
+                self.run_directory / f"policy_{number}",
                 metadata,
             )
             for number in range(policies)
         ]
-        self.evolution = Evolution.begin(Path(run_directory), config.ppo, policies)
+        self.evolution = Evolution.begin(self.run_directory, config.ppo, policies)
         for trainer, genome in zip(self.trainers, self.evolution.genomes, strict=True):
             trainer.apply(genome)
 
@@ -179,12 +182,15 @@ class League:
 
         Returns:
             The last logged row of each policy.
+
+        Raises:
+            UserError: Another league trains in the run directory, which is left as it is.
         """
         if self.steps < self.trainers[0].config.total_steps:
-            for trainer in self.trainers:
-                trainer.take_over()  # before it was stopped it did not come to that
-            players = [trainer.sit() for trainer in self.trainers]
-            with StopSignals() as signals, ExitStack() as stack:
+            with RunLock(self.run_directory), StopSignals() as signals, ExitStack() as stack:
+                for trainer in self.trainers:
+                    trainer.take_over()  # before it was stopped it did not come to that
+                players = [trainer.sit() for trainer in self.trainers]
                 stack.callback(self.arena.close)
                 turns = [trainer.rounds(signals) for trainer in self.trainers]
                 for turn in turns:

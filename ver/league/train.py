@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     league = make_league(options.game, options.settings)
-    run = league.trainers[0].run_directory.parent
+    run = league.run_directory
     count, games = len(league.trainers), league.arena.table.count
     beginning = f"resuming at step {league.steps:,}" if league.steps else "from the start"
     _say(f"training {count} policies of {options.game} in {run}, {beginning}; {games} games ...")

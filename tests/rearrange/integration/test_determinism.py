@@ -1,11 +1,16 @@
 """The same seed and actions give bit-identical trajectories in every process."""
 
+import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from rearrange.tasks import TASKS
+from rearrange import RearrangeEnv, SimulatorConfig
+from rearrange.episodes import RecordedStarts
+from rearrange.tasks import TASKS, PlaceConfig
+from tests.helpers import ROOT
 
 TRAJECTORY_HASHES = """
 import hashlib, sys
@@ -58,3 +63,52 @@ def test_two_processes_see_the_same_trajectories():
 def test_another_seed_gives_another_trajectory():
     hashes = [trajectory_hashes(seed, ["pick"])["pick"] for seed in (3, 4)]
     assert hashes[0] != hashes[1]
+
+
+# Half of the starts recorded, as in training
+RECORDED = "data/hand_offs/place/tidy_house_train.json.gz"
+RECORDED_STARTS = f"""
+import json
+from rearrange import RearrangeEnv, SimulatorConfig
+from rearrange.episodes import RecordedStarts
+from rearrange.tasks import sampling
+
+sampling.VARIATION_COUNT = 1
+starts = RecordedStarts([{RECORDED!r}], 0.5)
+env = RearrangeEnv("place", None, "train", SimulatorConfig(camera_size=12), starts=starts)
+found = []
+for seed in range(20):
+    env.reset(seed=seed)
+    found.append([env.episode.episode_id, env.state.worlds.tobytes().hex()])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.usefixtures("one_variation")
+def test_the_same_seed_gives_the_same_start_whatever_failed_before():
+    done = subprocess.run(
+        [sys.executable, "-c", RECORDED_STARTS],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    small, starts = SimulatorConfig(camera_size=12), RecordedStarts([RECORDED], 0.5)
+    env = RearrangeEnv("place", PlaceConfig(max_steps=3), "train", small, starts=starts)
+    env.reset(seed=1000)
+    failures = 0
+    for _ in range(60):
+        _, _, terminated, truncated, info = env.step(env.action_space.sample())
+        if terminated or truncated:
+            failures += not info["metrics"]["success"]
+            env.reset()
+    assert failures >= 20
+    recorded = 0
+    for seed, (episode_id, state) in enumerate(json.loads(done.stdout)):
+        env.reset(seed=seed)
+        assert env.episode.episode_id == episode_id
+        assert env.state.worlds.tobytes().hex() == state
+        recorded += "/" in episode_id
+    assert 0 < recorded < 20
+    env.close()

@@ -12,6 +12,10 @@ def rows_of(run):
     return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
 
 
+def files_of(run):
+    return {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
 @pytest.mark.parametrize("policies", [1, 3])
 def test_each_policy_learns_from_its_own_steps(tmp_path, policies):
     played = league(tmp_path, policies=policies)
@@ -58,6 +62,27 @@ def test_a_league_goes_on_where_it_was(tmp_path):
     assert [trainer.steps for trainer in again.trainers] == [512, 512]
     assert [row["steps"] for row in rows_of(tmp_path / "policy_1")] == list(range(64, 513, 64))
     assert league(tmp_path).train() == [{}, {}]  # nothing is left to do
+
+
+def test_a_second_league_in_a_run_directory_is_refused_and_changes_nothing(tmp_path):
+    first, second = league(tmp_path), league(tmp_path)
+    adopted = tmp_path / "policy_0" / "adopt.safetensors"
+    told = []
+
+    def train_second(trainer, row):
+        if not told:
+            first.trainers[1].hand_over(adopted)
+            before = files_of(tmp_path)
+            with pytest.raises(UserError, match="another training writes into") as refused:
+                second.train()
+            assert files_of(tmp_path) == before
+            told.append(refused.value)
+        return True
+
+    first.trainers[1].after_update = train_second
+    first.train()
+    assert told
+    assert not adopted.exists()  # the first has taken it over since
 
 
 @pytest.mark.parametrize(

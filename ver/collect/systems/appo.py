@@ -164,7 +164,6 @@ class APPOCollector(VERCollector):
         inference = min(waited, self.engine.seconds["inference"] - before)
         self._waited["inference"] += inference
         self._waited["wait"] += waited - inference
-        self.environment_steps = int(self.buffer.handed_out[0])
         return True
 
     def publish(self, version: int) -> None:

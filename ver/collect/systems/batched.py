@@ -144,7 +144,6 @@ class BatchedCollector(Collector):
                 if not keep_going():
                     return False
                 asked_at = time.perf_counter()
-        self.environment_steps += int(self.buffer.written[0])
         if self._take_up_episodes:
             self._actions.record(self.buffer)
         return True

@@ -206,7 +206,6 @@ class VERCollector(Collector):
         if preemption is not None:
             preemption.end(not early)
         self._read_reports()
-        self.environment_steps += int(buffer.written[0])
         self._actions.record(buffer)
         return True
 

@@ -49,7 +49,7 @@ class Shot:
     Attributes:
         command: Of `python -m`, which prints the page's address; "{run}" becomes an empty folder.
         steps: Of the episode, after which it is taken.
-        words: That stand on the page by then.
+        words: That stand on the page then.
         wait_s: How much later it is taken.
         keys: That are pressed before, one after the other.
         folded: Folders of the panel that make room for others.
@@ -69,7 +69,9 @@ SHOTS = {
         "trainer.collect.num_environments=4 trainer.collect.rollout_length=16",
         steps=10, words="success 0", wait_s=30.0,
     ),
-    "plan": Shot("live tidy_house --replan", 200, folded=("Time", "Episode")),
+    "plan": Shot(
+        "live tidy_house --replan", 0, words="▶ pick object_1", folded=("Time", "Episode")
+    ),
     "replay": Shot("live --replay results/open_fridge.json", 60),
     "drive": Shot(
         "live open_fridge --agent drive", 40, keys=("ArrowUp",) * 8 + ("i",) * 4
@@ -146,10 +148,12 @@ def take(shot: Shot, size: tuple[int, int]) -> bytes:
         serving(shot.command.format(run=f"{run}/training")) as address,
         looking_at(address, size) as tab,
     ):
+        tab.keyboard.press("Space")  # pause: the world must not run away meanwhile
         tab.wait_for_timeout(FADING_MS)
         for title in shot.folded:
             tab.get_by_text(title, exact=True).first.click()
             tab.wait_for_timeout(FOLDING_MS)
+        tab.keyboard.press("Space")
         for key in shot.keys:
             tab.keyboard.press(key)
         if shot.words:

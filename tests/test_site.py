@@ -56,7 +56,7 @@ def test_options_and_figures_are_not_broken():
     )
 
 
-@pytest.mark.parametrize("name", ["add_scenario.md", "examples.md"])
+@pytest.mark.parametrize("name", ["add_scenario.md", "add_skill.md", "examples.md"])
 def test_code_that_a_page_takes_in_is_there(name):
     lines = [line for line in (ROOT / "docs" / name).read_text().splitlines() if "8<" in line]
     assert lines

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,12 @@ def on_files(files: Files, config: Any) -> Files:
     while waiting:
         path = waiting.pop()
         if not path.is_relative_to(DOCS):
-            text = content_of(path)
-            files.append(File.generated(config, address_of(path), content=text))
-        led_to = {target for target in targets_of(path) if not target.is_relative_to(DOCS)}
-        waiting += led_to - found
-        found |= led_to
+            files.append(File.generated(config, address_of(path), content=content_of(path)))
+        text = path.read_text(encoding="utf-8") if path.suffix == ".md" else ""
+        led_to = {target_of(match[0], path) for match in _LINK.finditer(text)}
+        new = {each for each in led_to if each and not each.is_relative_to(DOCS)} - found
+        waiting += new
+        found |= new
     return files
 
 
@@ -45,13 +45,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     return markdown if own else with_links(markdown, DOCS / uri)
 
 
-def targets_of(path: Path) -> Iterator[Path]:
-    """Files of the repository that a page leads to."""
-    if path.suffix == ".md":
-        for match in _LINK.finditer(path.read_text(encoding="utf-8")):
-            target = (path.parent / match[0]).resolve()
-            if target.is_file() and target.is_relative_to(ROOT):
-                yield target
+def target_of(link: str, path: Path) -> Path | None:
+    """The file of the repository that a link on a page leads to, if it does.
+
+    Args:
+        link: Relative, without its anchor.
+        path: Of the page.
+    """
+    target = (path.parent / link).resolve()
+    return target if target.is_file() and target.is_relative_to(ROOT) else None
 
 
 def address_of(path: Path) -> str:
@@ -84,10 +86,9 @@ def with_links(markdown: str, path: Path) -> str:
         path: Of it in the repository.
     """
     here = posixpath.dirname(address_of(path))
-    known = set(targets_of(path))
 
     def led(match: re.Match[str]) -> str:
-        target = (path.parent / match[0]).resolve()
-        return posixpath.relpath(address_of(target), here) if target in known else match[0]
+        target = target_of(match[0], path)
+        return match[0] if target is None else posixpath.relpath(address_of(target), here)
 
     return _LINK.sub(led, markdown)

@@ -81,11 +81,10 @@ def _check(options: Any) -> None:
         ("replan", 0, 100),
         ("episode", 0, 2**31),
         ("episodes", 0, 10**9),
-        ("pause_at", 0, 10**6),
         ("port", 1, 65535),
     ):
-        if not low <= (getattr(options, name) or 0) <= high:
-            raise UserError(f"--{name.replace('_', '-')} must be from {low} to {high}")
+        if not low <= getattr(options, name) <= high:
+            raise UserError(f"--{name} must be from {low} to {high}")
     if not options.host:
         raise UserError("--host must not be empty: name an address of this machine")
     check_address(options.host, options.port)

@@ -50,6 +50,9 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="the first (0)")
     parser.add_argument("--episodes", type=int, default=0, help="end after so many; 0: never")
     parser.add_argument(
+        "--pause-at", type=int, metavar="STEP", help="pause there, once somebody looks"
+    )
+    parser.add_argument(
         "--replay", type=Path, metavar="RESULT", help="of skills.eval, planner.eval"
     )
     parser.add_argument("--watch", type=Path, metavar="RUN", help="a training with live=true")
@@ -70,6 +73,8 @@ def _check(options: Any) -> None:
     if options.policy and (options.agent != "policy" or not options.task):
         raise UserError("--policy is whose weights --agent policy takes: leave one of them out")
     plans = options.task in household_names() and options.agent in PLANNERS and not options.policy
+    if options.watch and options.pause_at is not None:
+        raise UserError("--pause-at is for worlds of this command's own: leave it out")
     if options.replan and not plans:
         raise UserError("--replan is for chores by plan: leave it out")
     for name, low, high in (
@@ -132,6 +137,7 @@ def _serve(options: Any, page: Any) -> None:
     from live.agents import make_agent
     from live.episodes import Episodes
 
+    page.pause_at = options.pause_at
     if options.replay:
         from live.replay import Result, offer
 

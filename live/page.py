@@ -48,6 +48,7 @@ class Page:
         folder: Where agents may put what they are steered by.
         training: Where a training puts its curves.
         tally: What came of the episodes so far, a line.
+        pause_at: Step of an episode from which on it pauses, once, where somebody looks; None: none.
     """
 
     def __init__(self, host: str, port: int, title: str) -> None:
@@ -68,6 +69,7 @@ class Page:
         with gui.add_folder("Action and reward"):
             self._numbers = gui.add_html("")
         self.tally = ""
+        self.pause_at: int | None = None
         self._moving: dict[int, Any] = {}
         self._shown: tuple[Any, ...] = ()
         self._followed: dict[int, np.ndarray] = {}  # where the robot was, by client
@@ -103,6 +105,9 @@ class Page:
         now = time.monotonic()
         pictured = now - self._pictured >= PICTURES or self.pace.paused
         sight = look(PICTURE if pictured else None)
+        if self.pause_at is not None and sight.step >= self.pause_at and self.is_watched:
+            self.pause_at, pictured, sight = None, True, look(PICTURE)
+            self.controls.set_pause(True)
         if sight.scene != self._shown:
             self._build(sight)
             self._past.clear()

@@ -49,7 +49,8 @@ class Shot:
     Attributes:
         command: Of `python -m`, which prints the page's address; "{run}" becomes an empty folder.
         steps: Of the episode, after which it is taken.
-        words: That stand on the page by then.
+        pauses: Whether the world pauses there by itself.
+        words: That stand on the page then.
         wait_s: How much later it is taken.
         keys: That are pressed before, one after the other.
         folded: Folders of the panel that make room for others.
@@ -57,6 +58,7 @@ class Shot:
 
     command: str
     steps: int
+    pauses: bool = True
     words: str = ""
     wait_s: float = 0.0
     keys: tuple[str, ...] = ()
@@ -67,12 +69,14 @@ SHOTS = {
     "training": Shot(
         "skills.train pick live=true run={run} trainer.system=batched "
         "trainer.collect.num_environments=4 trainer.collect.rollout_length=16",
-        steps=10, words="success 0", wait_s=30.0,
+        steps=10, pauses=False, words="success 0", wait_s=30.0,
     ),
-    "plan": Shot("live tidy_house --replan", 200, folded=("Time", "Episode")),
-    "replay": Shot("live --replay results/open_fridge.json", 60),
+    "plan": Shot(
+        "live tidy_house --replan", 420, folded=("Time", "Episode")
+    ),
+    "replay": Shot("live --replay results/open_fridge.json", 30),
     "drive": Shot(
-        "live open_fridge --agent drive", 40, keys=("ArrowUp",) * 8 + ("i",) * 4
+        "live open_fridge --agent drive", 40, False, keys=("ArrowUp",) * 8 + ("i",) * 4
     ),
     "objectnav": Shot("live objectnav", 12),
 }  # fmt: skip
@@ -141,15 +145,13 @@ def serving(command: str) -> Iterator[str]:
 
 def take(shot: Shot, size: tuple[int, int]) -> bytes:
     """Take a picture, a PNG."""
+    halt = f" --pause-at {shot.steps}" if shot.pauses else ""
     with (
         tempfile.TemporaryDirectory() as run,
-        serving(shot.command.format(run=f"{run}/training")) as address,
+        serving(shot.command.format(run=f"{run}/training") + halt) as address,
         looking_at(address, size) as tab,
     ):
         tab.wait_for_timeout(FADING_MS)
-        for title in shot.folded:
-            tab.get_by_text(title, exact=True).first.click()
-            tab.wait_for_timeout(FOLDING_MS)
         for key in shot.keys:
             tab.keyboard.press(key)
         if shot.words:
@@ -158,7 +160,11 @@ def take(shot: Shot, size: tuple[int, int]) -> bytes:
         until = time.monotonic() + WAIT_S
         while step_of(tab) < shot.steps and time.monotonic() < until:
             tab.wait_for_timeout(500.0)
-        tab.keyboard.press("Space")  # pause
+        if not shot.pauses:
+            tab.keyboard.press("Space")
+        for title in shot.folded:
+            tab.get_by_text(title, exact=True).first.click()
+            tab.wait_for_timeout(FOLDING_MS)
         tab.wait_for_timeout(FOLDING_MS)
         return small(Image.open(BytesIO(tab.screenshot())))
 

@@ -19,11 +19,14 @@ from nav.scan_worlds import ScanWorlds
 from nav.task import NavTask
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
+from rearrange.habitat.process import check_installed
 
 READERS: dict[str, Callable[..., tuple[NavEpisode, ...]]] = {
     "pointnav": read_episodes,
     "objectnav": read_object_episodes,
 }
+# Simulators: ours in our buildings; habitat-sim; ours in scanned scenes
+GRID, HABITAT, SCAN = "grid", "habitat", "scan"
 SCENES = "data/scene_datasets"  # where Habitat's downloader puts scenes
 STAY = 50  # episodes after which an agent goes to another scene: loading one takes seconds
 OTHERS = {".basis", ".semantic"}  # files beside a scene's own, as in HM3D
@@ -155,6 +158,41 @@ class ScanEpisodes:
         there = sorted({episode.building for episode in everywhere})
         scene = there[int(rng.integers(len(there)))]
         return [each for each in everywhere if each.building == scene]
+
+
+def source_of(
+    sim: str, task: str, dataset: str, scenes: str, split: str = ""
+) -> EpisodeSource | None:
+    """Make the source of a simulator's episodes; None in our buildings.
+
+    Args:
+        sim: GRID, HABITAT or SCAN.
+        task: Whose episodes.
+        dataset: Their file, in which `{split}` stands for the split; "": none, they are sampled.
+        scenes: Folder of the scenes.
+        split: Which.
+
+    Raises:
+        UserError: There is no such simulator, or it has no such episodes.
+    """
+    path = dataset.replace("{split}", split)
+    if sim == SCAN:
+        return ScanEpisodes(task, path, scenes)
+    if sim == HABITAT:
+        check_installed()
+        if not path:
+            raise UserError(
+                "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
+                "habitat-test-scenes/v1/{split}/{split}.json.gz"
+            )
+        return SceneEpisodes(task, path, scenes)
+    if sim != GRID:
+        raise UserError(f"unknown simulator '{sim}': choose one of {GRID}, {HABITAT}, {SCAN}")
+    if path:
+        raise UserError(
+            f"dataset={dataset} is played in scenes of files: say sim=habitat or sim=scan"
+        )
+    return None
 
 
 def scan_files(scenes: str | Path) -> list[Path]:

@@ -31,27 +31,36 @@ def make(task: str, **settings: Any) -> NavEnv:
 
     Args:
         task: Name of the task.
-        settings: Those of `rearrange.choices.One`, of the agent and of the task.
+        settings: Those of `nav.choices.OneAgent`, of the agent and of the task.
 
     Raises:
         UserError: There is no such setting, or a value is out of its range or of another type.
     """
+    from nav.choices import OneAgent
     from nav.env import NavEnv
-    from rearrange.choices import One
 
-    config, agent, own = _chosen(task, One(), settings)
-    return NavEnv(task, config, own.split, own.homes, agent, own.seed, None, own.render_mode)
+    config, agent, own = _chosen(task, OneAgent(), settings)
+    files = _files(task, own)
+    return NavEnv(task, config, own.split, own.homes, agent, own.seed, files, own.render_mode)
 
 
 def make_vector(num_envs: int, task: str, **settings: Any) -> NavVectorEnv:
-    """Agents at a task in one process, drawn for by `threads`; see `rearrange.choices.Many`."""
+    """Agents at a task in one process, drawn for by `threads`; see `nav.choices.ManyAgents`."""
+    from nav.choices import ManyAgents
     from nav.env import NavVectorEnv
-    from rearrange.choices import Many
 
-    config, agent, own = _chosen(task, Many(), {"num_envs": num_envs, **settings})
+    config, agent, own = _chosen(task, ManyAgents(), {"num_envs": num_envs, **settings})
+    files = _files(task, own)
     return NavVectorEnv(
-        own.num_envs, task, config, own.split, own.homes, agent, None, own.threads, own.render_mode
+        own.num_envs, task, config, own.split, own.homes, agent, files, own.threads, own.render_mode
     )
+
+
+def _files(task: str, own: Any) -> Any:
+    """The source of episodes elsewhere than in our buildings."""
+    from nav.episode_files import source_of
+
+    return source_of(own.sim, task, own.dataset, own.scenes, own.split)
 
 
 def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:

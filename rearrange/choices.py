@@ -71,7 +71,7 @@ class ManyRobots(Robots, Many):
     """Of worlds with robots side by side."""
 
 
-Own = TypeVar("Own", One, Many, OneRobot, ManyRobots)
+Own = TypeVar("Own", bound="One | Many")
 
 
 def choose(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 
+GROUP = "rearrange.tasks"  # of other packages' entry points; each names a Task
 LARGEST = float(np.finfo(np.float32).max)  # of vector observations: any number, as in Habitat
 
 

@@ -1,13 +1,14 @@
 """Ids for `gymnasium.make` and `gymnasium.make_vec`: rearrange/Pick-v0 and the like.
 
-Imports nothing but Gymnasium: the environments are loaded when one is made.
+Loads nothing but Gymnasium: the environments are loaded when one is made.
 """
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from rearrange.gym_ids import id_of, register_id
+from rearrange.gym_ids import GROUP, id_of, register_id
 
 if TYPE_CHECKING:
     from rearrange.env import RearrangeEnv, RearrangeVectorEnv
@@ -20,8 +21,8 @@ NAMES = (
 
 
 def register() -> None:
-    """Make the ids of the tasks that are built in known."""
-    for task in NAMES:
+    """Make the ids of the tasks known, those of other packages by the names of their entry points."""
+    for task in (*NAMES, *(point.name for point in entry_points(group=GROUP))):
         register_id(id_of(task), __name__, task)
 
 

@@ -234,8 +234,8 @@ def card(name: str, ledger: Mapping[str, Any]) -> str:
     lines += [
         *("## Commands", "", "```"),
         f"rearrange train {name}",
-        f"rearrange eval {name} --checkpoint {trained} --sanity",
-        f"rearrange film {name} --skills learned,{name}={trained}",
+        f"rearrange eval {name} --checkpoint {trained} --actions mean --sanity",
+        f"rearrange film {name} --checkpoint {trained}",
         f"rearrange record {name} --skills oracle",
         *(
             "```",

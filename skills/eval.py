@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from nav.episode_files import HABITAT, SCAN, source_of
 from rearrange.caching import first_start
 from rearrange.episodes import EpisodeSet, shown
 from rearrange.rules import OURS
@@ -35,7 +36,7 @@ from skills.eval_options import (
     robot_of,
     sanity_options,
 )
-from skills.navigation import GRID, HABITAT, NAVIGATION_NAMES, SCAN, episode_of_file, source_of
+from skills.navigation import NAVIGATION_NAMES, episode_of_file
 from skills.places import count_places, plans_of, told_places
 from skills.players import (
     BaselinePlayer,
@@ -110,8 +111,8 @@ def make_player(checkpoint: str, options: Any) -> Player:
         place = options.homes, options.robot
         return kind(skill, split, options.rules, options.changes, *place)
     if options.policy == ORACLE:
-        sim = options.sim if options.scenes else GRID
-        files = source_of(sim, skill, str(options.file or ""), options.scenes)
+        elsewhere = options.sim, skill, str(options.file or ""), options.scenes
+        files = source_of(*elsewhere) if options.scenes else None
         return FollowerPlayer(skill, split, options.homes or DEFAULT_HOMES, files)
     return BaselinePlayer(skill, split, options.homes or DEFAULT_HOMES, options.policy)
 

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nav.episode_files import SCENES
+from nav.episode_files import HABITAT, SCAN, SCENES
 from rearrange.command_line import OneLineParser, check_counts, output_file, refuse
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
@@ -29,7 +29,7 @@ from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.learned import check_metadata, robot_of_policy
-from skills.navigation import HABITAT, NAVIGATION_NAMES, SCAN, find_episode_file
+from skills.navigation import NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED, check_baseline
 from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy

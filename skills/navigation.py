@@ -17,26 +17,24 @@ from nav.buildings import building_names, split_of
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.episode_files import (
+    GRID,
+    HABITAT,
     READERS,
     SCENES,
     EpisodeSource,
-    ScanEpisodes,
-    SceneEpisodes,
     episode_files,
     load_episodes,
+    source_of,
 )
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
-from rearrange.habitat.process import check_installed
 from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.environments import Environments, with_values
 from skills.recipe import Staged
 from ver import TrainerConfig
 
 NAVIGATION_NAMES = tuple(TASKS)
-# Simulators: ours in our buildings; habitat-sim; ours in scanned scenes
-GRID, HABITAT, SCAN = "grid", "habitat", "scan"
 
 
 @dataclass
@@ -69,7 +67,7 @@ class NavEnvironments(Environments):
         homes: Which collection of buildings.
         dataset: File of episodes in scenes of files; "" for none.
         scenes: Folder of the scenes.
-        sim: Simulator, one of GRID, HABITAT, SCAN.
+        sim: Simulator, see nav.episode_files.
     """
 
     SCRIPT: ClassVar[str] = "train_nav.sh"
@@ -108,24 +106,9 @@ class NavEnvironments(Environments):
         cls.check_numbers(settings.task)
         chosen: str = split or settings.split
         building_names(settings.homes, chosen)
-        if settings.sim == GRID:
-            if settings.dataset:
-                raise UserError(
-                    f"dataset={settings.dataset} is played in scenes of files: say sim=habitat or sim=scan"
-                )
-            return cls.of_settings(settings, split=chosen, dataset="", scenes=SCENES)
-        if settings.sim not in (HABITAT, SCAN):
-            raise UserError(
-                f"unknown simulator '{settings.sim}': choose one of {GRID}, {HABITAT}, {SCAN}"
-            )
-        if settings.sim == HABITAT:
-            check_installed()
-            if not settings.dataset:
-                raise UserError(
-                    "sim=habitat needs episodes, for example dataset=data/datasets/pointnav/"
-                    "habitat-test-scenes/v1/{split}/{split}.json.gz"
-                )
-        made = cls.of_settings(settings, split=chosen)
+        # A policy that was trained in our buildings names no folder of scenes
+        elsewhere = {"scenes": SCENES} if settings.sim == GRID else {}
+        made = cls.of_settings(settings, split=chosen, **elsewhere)
         made.files()
         return made
 
@@ -150,8 +133,7 @@ class NavEnvironments(Environments):
 
     def files(self) -> EpisodeSource | None:
         """The episodes in scenes of files; None in our buildings."""
-        path = self.dataset.replace("{split}", self.split)
-        return source_of(self.sim, self.skill, path, self.scenes)
+        return source_of(self.sim, self.skill, self.dataset, self.scenes, self.split)
 
     def metadata(self) -> dict[str, Any]:
         """Plain values for a checkpoint, with the paths of episodes and scenes: it is judged on them."""
@@ -175,13 +157,6 @@ class NavEnvironments(Environments):
         config, files = self.task_config(), self.files()
         task = self.skill, config, self.split, self.homes, agent, files
         return NavVectorEnv(count, *task, threads)
-
-
-def source_of(sim: str, task: str, path: str, scenes: str) -> EpisodeSource | None:
-    """Make the source of a simulator's episodes; None in our buildings."""
-    if sim == GRID:
-        return None
-    return (SceneEpisodes if sim == HABITAT else ScanEpisodes)(task, path, scenes)
 
 
 def find_episode_file(

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from atomic_files import write_whole
+from nav.episode_files import HABITAT, SCAN
 from rearrange.errors import UserError
-from skills.navigation import HABITAT, SCAN
 from skills.sight import Eye, Sight, eye_of
 from ver.run_lock import RunLock
 

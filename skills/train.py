@@ -15,6 +15,7 @@ begins with it, from trainer.start_from.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -57,6 +58,8 @@ from ver.run_directory import run_directory
 from ver.run_lock import RunLock
 from ver.trackers import NONE, mark_stage
 
+# Where a message of the learner names a setting in a group of its own
+LEARNERS = re.compile(r"(?<![\w./])(?=(collect|ppo|network|appo|distributed)\.[a-z_]+\b)")
 WHOLE_PRESETS = ("paper",)  # say all of the learner: what configs/*.yaml say of it does not count
 
 
@@ -167,7 +170,16 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"trainer.start_from={source}: there is no such file")
     run = run_directory(first.run, Path("runs") / run_name(first.skill))
     with page_of(first, run) as watched, _held(run, first):
-        return _train_all(parts, all_environments, run, watched)
+        try:
+            return _train_all(parts, all_environments, run, watched)
+        except UserError as error:
+            error.args = (with_prefix(str(error)), *error.args[1:])
+            raise
+
+
+def with_prefix(message: str) -> str:
+    """A message of the learner with its settings as they are given here: trainer.collect.overlap."""
+    return LEARNERS.sub("trainer.", message)
 
 
 def _held(run: Path, settings: Any) -> AbstractContextManager[Any]:

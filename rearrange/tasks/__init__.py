@@ -10,7 +10,7 @@ import gymnasium
 
 from rearrange.entry_points import load
 from rearrange.errors import UserError
-from rearrange.gym_ids import id_of, register_id
+from rearrange.gym_ids import GROUP, id_of, register_id
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
@@ -77,7 +77,6 @@ TASKS: dict[str, tuple[Any, Any]] = {  # name -> the task and its config, both t
         *(TidyHouse, PrepareGroceries, SetTable),
     )
 }
-GROUP = "rearrange.tasks"  # of other packages' entry points; each names a Task
 
 
 def household_names() -> tuple[str, ...]:

@@ -37,6 +37,24 @@ def test_the_page_is_served_and_agents_play_on_it(page):
             assert beliefs.count("object_") == 5
 
 
+def test_it_pauses_at_a_step_once_somebody_looks(page, monkeypatch):
+    watched, seen = [], []
+    monkeypatch.setattr(type(page), "is_watched", property(lambda _: bool(watched)))
+    page.pause_at = 2
+
+    def show(look, *words):
+        page.draw(look, *words)
+        seen.append(page.pace.paused)
+        if len(seen) == 5:
+            raise NextEpisode
+        watched.extend([True] * (len(seen) == 4))
+
+    with pytest.raises(NextEpisode):
+        make_agent("random", Episodes.find("explore", "val", None), page).play(0, show)
+    assert seen == [False] * 4 + [True]
+    assert page.pause_at is None
+
+
 def test_a_followed_robot_stays_in_the_middle_from_wherever_it_is_seen():
     base, step = np.array([1.0, 2.0, 0.0]), np.array([0.5, 0.0, 0.0])
     camera = SimpleNamespace(aspect=1.6, position=np.zeros(3), look_at=np.zeros(3))

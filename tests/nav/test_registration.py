@@ -8,6 +8,7 @@ import pytest
 import nav
 from nav.registration import IDS
 from rearrange.errors import UserError
+from tests.helpers.scanned import hall, write
 
 
 def test_every_task_has_an_id_and_can_be_made():
@@ -34,6 +35,32 @@ def test_agents_side_by_side_are_made_by_it_too():
     assert one.shape == other.shape == (360, 720, 3)
     assert (one != other).any()  # each has its own place
     envs.close()
+
+
+def test_a_scanned_scene_is_a_keyword(tmp_path):
+    scan = write(tmp_path / "room.glb", hall())
+    elsewhere = {"sim": "scan", "scenes": scan, "camera_size": 8}
+    env = gymnasium.make(IDS["pointnav"], disable_env_checker=True, **elsewhere)
+    env.reset(seed=0)
+    assert env.unwrapped.episode.building == scan
+    env.close()
+    envs = gymnasium.make_vec(IDS["pointnav"], 2, **elsewhere)
+    assert envs.reset(seed=0)[0]["depth"].shape == (2, 8, 8, 1)
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "told"),
+    [
+        ({"sim": "grit"}, "unknown simulator 'grit': choose one of grid, habitat, scan"),
+        ({"dataset": "a.json.gz"}, "dataset=a.json.gz is played in scenes of files: say sim="),
+        ({"sim": "scan", "scenes": "none"}, "scenes=none: expected a .glb file"),
+        ({"sim": 3}, "sim must be text, found 3"),
+    ],
+)
+def test_places_that_there_are_not_are_refused_in_one_line(keywords, told):
+    with pytest.raises(UserError, match=f"^{told}"):
+        gymnasium.make(IDS["pointnav"], **keywords)
 
 
 def test_unknown_settings_are_refused_in_one_line():

@@ -1,12 +1,14 @@
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import gymnasium
 import numpy as np
 import pytest
 
 import rearrange
-from rearrange.gym_ids import id_of
+from rearrange import registration
+from rearrange.gym_ids import GROUP, id_of
 from rearrange.registration import NAMES
 from rearrange.rules import hab_config
 from rearrange.tasks import register_task, unregister_task
@@ -31,6 +33,14 @@ def test_a_task_of_ones_own_has_one_too():
     env.close()
     unregister_task("wait_for_it")
     assert "rearrange/WaitForIt-v0" not in gymnasium.registry
+
+
+def test_a_task_of_another_package_has_one_before_it_is_loaded(monkeypatch):
+    point = EntryPoint("serve_drinks", "not_there_at_all:ServeDrinks", GROUP)
+    monkeypatch.setattr(registration, "entry_points", lambda group: {GROUP: [point]}[group])
+    registration.register()
+    name = "rearrange/ServeDrinks-v0"
+    assert gymnasium.registry.pop(name).kwargs == {"task": "serve_drinks"}
 
 
 def test_an_environment_is_made_by_its_id_and_seen_by_policies_as_shipped():

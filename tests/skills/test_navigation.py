@@ -56,7 +56,7 @@ def test_another_simulator_is_refused_in_one_line(monkeypatch):
         UserError, match="unknown simulator 'moon': choose one of grid, habitat, scan"
     ):
         make_environments(train.load_settings("pointnav", ["sim=moon"]))
-    for module in ("skills.navigation", "skills.eval_options"):
+    for module in ("nav.episode_files", "skills.eval_options"):
         monkeypatch.setattr(f"{module}.check_installed", lambda: None)
     with pytest.raises(UserError, match="sim=habitat needs episodes, for example dataset="):
         make_environments(train.load_settings("pointnav", ["sim=habitat"]))

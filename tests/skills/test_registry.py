@@ -2,20 +2,21 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.gym_ids import GROUP
 from rearrange.tasks import TASKS
 from skills import find, registry, skill_names
 from skills.oracle.skill import begin_oracle
 from tests.helpers import ROOT
 
-PACKAGE = Path(__file__).with_name("retrieve_skill")
+PACKAGE = ROOT / "examples" / "retrieve_skill"
 
 
 def test_an_unknown_name_lists_what_there_is():
@@ -49,14 +50,18 @@ def installed(tmp_path):
     about = tmp_path / "retrieve-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: retrieve\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\nretrieve = retrieve:SPEC\n")
+    told = (PACKAGE / "pyproject.toml").read_text()
+    points = re.findall(r'^\[project\.entry-points\."(.+)"\]\n(\w+) = "(.+)"$', told, re.MULTILINE)
+    assert {group for group, _, _ in points} == {registry.GROUP, GROUP}
+    lines = [f"[{group}]\n{name} = {value}\n" for group, name, value in points]
+    (about / "entry_points.txt").write_text("".join(lines))
     path = os.pathsep.join([str(ROOT), str(PACKAGE), str(tmp_path)])
     return {**os.environ, "PYTHONPATH": path}
 
 
-def run(installed, cwd, *words):
+def run(installed, cwd, *words, how="-m"):
     done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=cwd, env=installed, capture_output=True, text=True
+        [sys.executable, how, *words], cwd=cwd, env=installed, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -92,3 +97,6 @@ def test_another_packages_skill_trains_evaluates_plans_and_is_filmed(installed, 
     assert "(retrieve " in record["plan"][0]
     assert record["hand_offs"][0]["skill"] == "retrieve"
     assert list((tmp_path / "videos").glob("*.mp4"))
+    made = "gymnasium.make('rearrange/Retrieve-v0', split='val', camera_size=8).unwrapped.task.name"
+    told = run(installed, tmp_path, f"import gymnasium, rearrange; print({made})", how="-c")
+    assert told == "retrieve\n"

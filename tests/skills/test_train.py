@@ -35,6 +35,28 @@ def test_a_policy_that_learned_nothing_is_not_offered(monkeypatch, tmp_path, cap
     assert ("policy.safetensors" in ending) is (steps > 0)
 
 
+def test_what_the_learner_says_of_its_settings_can_be_typed_here(tmp_path):
+    waits = ["trainer.system=appo", "trainer.collect.overlap=true", f"run={tmp_path}"]
+    with pytest.raises(train.UserError, match=r"anyway; set trainer\.collect\.overlap=false"):
+        train.main(["close_fridge", "stages=[]", *waits])
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("raise collect.startup_timeout_s, or", "raise trainer.collect.startup_timeout_s, or"),
+        ("(ppo.entropy.target)", "(trainer.ppo.entropy.target)"),
+        ("trainer.network.memory=lstm", "trainer.network.memory=lstm"),
+        (
+            "runs/ppo.safetensors, system=appo collects",
+            "runs/ppo.safetensors, system=appo collects",
+        ),
+    ],
+)
+def test_settings_in_messages_get_the_prefix_that_they_lack(message, told):
+    assert train.with_prefix(message) == told
+
+
 @pytest.mark.parametrize(
     ("skill", "hint"),
     [

@@ -1,0 +1,33 @@
+"""Keywords of `gymnasium.make` and `make_vec` that navigation has besides `rearrange.choices`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nav.episode_files import GRID, SCENES
+from rearrange.choices import Many, One
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Where agents are, if not in our buildings; see `nav.episode_files.source_of`.
+
+    Attributes:
+        sim: grid; scan for scenes in .glb files; habitat for habitat-sim.
+        dataset: File of episodes in Habitat's schema; {split} stands for the split.
+        scenes: Folder of the scenes, or one of them.
+    """
+
+    sim: str = GRID
+    dataset: str = ""
+    scenes: str = SCENES
+
+
+@dataclass(frozen=True)
+class OneAgent(Elsewhere, One):
+    """Of one agent."""
+
+
+@dataclass(frozen=True)
+class ManyAgents(Elsewhere, Many):
+    """Of agents side by side."""

@@ -10,10 +10,10 @@ from huggingface_hub import constants
 
 from rearrange.errors import UserError
 from skills import hub
+from skills.command import run_command
 from skills.eval import main as evaluate
 from skills.provenance import checksum
 from skills.settings import CHECKPOINTS
-from skills.command import run_command
 from tests.helpers.fake_hub import FakeHub
 
 POLICY = CHECKPOINTS / "close_fridge.safetensors"

@@ -8,12 +8,17 @@ bin="$root/.venv/bin"
 
 marker="not slow" processes=2  # each works through whole files
 [[ "${1:-}" == "--slow" ]] && marker="slow" processes=0
+unset PYTHONDONTWRITEBYTECODE  # tests start many processes; each would compile all sources anew
 "$bin/ruff" format --check .
 "$bin/ruff" check .
 "$bin/lint-imports"
+"$bin/python" -m tests.compile_kernels &
+kernels=$!
+trap 'kill "$kernels" 2>/dev/null || true' EXIT  # where a check fails meanwhile
 "$bin/pyright"
 "$bin/python" -m skills.ledger --check
 NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --strict
+wait "$kernels"
 "$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
 if [[ "$marker" == slow ]]; then
     mapfile -t files < <(grep -rlE "@given|RuleBasedStateMachine" tests --include=*.py)

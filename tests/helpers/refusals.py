@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import runpy
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from unittest import mock
@@ -20,6 +22,21 @@ def refusal(main: Callable[[Sequence[str]], int | None], words: Sequence[str]) -
     Raises:
         AssertionError: It ends otherwise, or not at all.
     """
+    return _refused(lambda: run_command(main), words)
+
+
+def refusal_of(module: str, words: Sequence[str]) -> str:
+    """The line with which `python -m MODULE` refuses these words; see `refusal`."""
+
+    def run() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # runpy's: other tests have imported it
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+    return _refused(run, words)
+
+
+def _refused(run: Callable[[], object], words: Sequence[str]) -> str:
     told, printed, code = io.StringIO(), io.StringIO(), None
     with (
         mock.patch.object(sys, "argv", ["rearrange", *words]),
@@ -28,7 +45,7 @@ def refusal(main: Callable[[Sequence[str]], int | None], words: Sequence[str]) -
         limited(),
     ):
         try:
-            run_command(main)
+            run()
         except SystemExit as left:
             code = left.code
         except Exception as error:

@@ -1,12 +1,10 @@
 """The command, and what it refuses."""
 
-import subprocess
-import sys
-
 import pytest
 
 from live.__main__ import parse
 from rearrange.errors import UserError
+from tests.helpers.refusals import refusal_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +30,5 @@ def test_what_makes_no_sense_is_refused(arguments, told):
 
 
 def test_the_command_ends_in_one_line():
-    command = [sys.executable, "-m", "live", "juggle"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: unknown skill 'juggle': choose one of navigate")
+    told = refusal_of("live", ["juggle"])
+    assert told.startswith("error: unknown skill 'juggle': choose one of navigate")

@@ -1,5 +1,4 @@
 import dataclasses
-import subprocess
 import sys
 
 import pytest
@@ -14,6 +13,7 @@ from skills import MODES
 from skills.command import run_command
 from tests.helpers.planner_fakes import make_table_episode
 from tests.helpers.planner_runs import run_json
+from tests.helpers.refusals import refusal_of
 
 
 def test_json_has_the_promised_keys(stage, tmp_path):
@@ -215,13 +215,8 @@ def test_bad_input_is_answered_in_one_line(arguments, message, capsys, monkeypat
 
 
 def test_exit_code_reaches_the_shell():
-    done = subprocess.run(
-        [sys.executable, "-m", "planner.eval", "laundry"], capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert (
-        done.stderr
-        == "error: unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table\n"
+    assert refusal_of("planner.eval", ["laundry"]) == (
+        "error: unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table"
     )
 
 

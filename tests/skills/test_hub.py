@@ -1,14 +1,16 @@
 """Policies on a Hub: pushed and pulled with the real client, against a stand-in of its server."""
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
+from typing import NamedTuple
 
+import huggingface_hub
 import pytest
+from huggingface_hub import constants
 
 from rearrange.errors import UserError
 from skills import hub
+from skills.command import run_command
 from skills.eval import main as evaluate
 from skills.provenance import checksum
 from skills.settings import CHECKPOINTS
@@ -24,17 +26,31 @@ def server():
     server.close()
 
 
+class Ended(NamedTuple):
+    """How the command ended, and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
-def run(server, tmp_path):
+def run(server, tmp_path, monkeypatch, capsys):
     """Runs the command against the stand-in, in a folder of its own."""
-    own = {"HF_ENDPOINT": server.endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_TOKEN": "hf_any"}
-    own |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    own = partial(huggingface_hub.HfApi, endpoint=server.endpoint)
+    monkeypatch.setattr(huggingface_hub, "HfApi", own)
+    # The client reads these from the environment once, at its import
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hf"))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_PROGRESS_BARS", True)
+    monkeypatch.setenv("HF_TOKEN", "hf_any")
+    monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "skills.hub", *map(str, arguments)],
-            capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **own}, timeout=120,
-        )  # fmt: skip
+        monkeypatch.setattr("sys.argv", ["skills.hub", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            run_command(hub.main)
+        return Ended(left.value.code or 0, *capsys.readouterr())
 
     return run
 
@@ -64,6 +80,7 @@ def test_a_pulled_policy_evaluates_to_the_same_records(run, tmp_path):
 
     def records(policy, path):
         words = ["--episodes", "2", "--workers", "1", "--seed", "3", "--json", str(path)]
+        words += ["task.max_steps=40"]
         assert evaluate(["pointnav", "--checkpoint", str(policy), *words]) == 0
         return json.loads(path.read_text())["per_episode"]
 

@@ -1,11 +1,8 @@
 """`python -m ver`."""
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers.refusals import refusal_of
 from ver.__main__ import main
 from ver.errors import UserError
 
@@ -35,8 +32,4 @@ def test_an_unknown_command_is_refused():
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(words, told):
-    command = [sys.executable, "-m", "ver", *words]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith(told)
-    assert ended.stderr.count("\n") == 1
+    assert refusal_of("ver", words).startswith(told)

@@ -17,7 +17,6 @@ from ver.trackers import TRACKERS
 TINY = [
     "stages=[]",
     "camera_size=40",
-    "task.max_steps=20",
     "trainer.total_steps=96",
     "trainer.collect.num_environments=2",
     "trainer.collect.environments_per_worker=1",

@@ -1,7 +1,8 @@
 """Floor map: what the head camera has seen of the floor since the episode began, as a second image.
 
 The map is gathered from depth images and odometry alone, as an occupancy grid in the frame of the start, and
-shown from above around the base. What left the view of the camera so stays in that of the policy.
+shown from above around the base. What left the view of the camera so stays in that of the policy. A base that
+does not go where it is driven has bumped into something, which no camera need see.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ CELL, CELLS = 0.1, 320  # of the grid [m], and how many along each side, the sta
 SPAN = 8.0  # side of the square that is shown, the base in its middle [m]
 GOAL_RADIUS = 0.25  # of the disc that shows it [m]
 LOW, HIGH = 0.06, 1.4  # [m], heights between which a point is in the base's way
+BUMP = 0.35  # [m], from the base's middle to what it bumps into
 BLIND_RADIUS = 1.0  # [m], around the base: what is nearer may be the arm or what it holds
 UNKNOWN, FLOOR, BEEN, OBSTACLE = 0, 1, 2, 3  # what a cell of the grid tells
 HALF, FULL = 128, 255
@@ -66,6 +68,29 @@ def _add(grid: Any, depth: Any, farthest: float, eye: Any, rays: Any, pose: Any)
 
 
 @cached_njit
+def _bump(grid: Any, pose: Any, push: float) -> None:
+    """Write that something stands in the way of a base that was driven ahead (1) or back (-1), and did not go.
+
+    Args:
+        grid: Changed [CELLS, CELLS].
+        pose: Of the base, start frame: x, y [m], yaw [rad].
+        push: 0 writes nothing.
+    """
+    if push == 0.0:
+        return
+    cosine, sine = np.cos(pose[2]), np.sin(pose[2])
+    for k in range(2):
+        ahead = push * (BUMP + k * CELL)
+        for side in range(-2, 3):
+            left = side * CELL
+            x = pose[0] + cosine * ahead - sine * left
+            y = pose[1] + sine * ahead + cosine * left
+            i, j = int(np.floor(x / CELL)) + CELLS // 2, int(np.floor(y / CELL)) + CELLS // 2
+            if 0 <= i < CELLS and 0 <= j < CELLS:
+                grid[i, j] = OBSTACLE
+
+
+@cached_njit
 def _show(grid: Any, pose: Any, goal: Any, out: Any) -> None:
     """Draw a grid as seen from above the base, which looks up, and the goal, at the edge if it is farther.
 
@@ -105,12 +130,13 @@ def _in_frame(start: Any, pose: Any) -> Any:
 @cached_njit(nogil=True)
 def _look(
     grids: Any, depths: Any, farthest: float, eye: Any, rays: Any,
-    starts: Any, poses: Any, goals: Any, out: Any,
+    starts: Any, poses: Any, pushes: Any, goals: Any, out: Any,
 ) -> None:  # fmt: skip
-    """Add N images to their grids, and draw these."""
+    """Add N images and what was bumped into to their grids, and draw these."""
     for n in range(len(grids)):
         pose = _in_frame(starts[n], poses[n])
         _add(grids[n], depths[n, :, :, 0], farthest, eye, rays, pose)
+        _bump(grids[n], pose, pushes[n])
         goal = geometry.to_base_frame(poses[n], goals[n])
         _show(grids[n], pose, goal, out[n])
 
@@ -143,10 +169,11 @@ class FloorMap:
         state: SimState,
         starts: np.ndarray,
         goals: np.ndarray,
+        pushes: np.ndarray,
         depths: np.ndarray,
         unit: float,
     ) -> np.ndarray:
-        """Add depth images to the maps, and show these.
+        """Add depth images to the maps, and what the bases bumped into, and show them.
 
         Looking twice from one place changes nothing.
 
@@ -154,6 +181,7 @@ class FloorMap:
             state: Of the worlds.
             starts: Base poses at the beginnings of the episodes [N, 3].
             goals: Places to go to [N, 3], world frame, m.
+            pushes: 1 where a base was driven ahead and did not go, -1 likewise back, else 0 [N].
             depths: [N, H, W, 1].
             unit: What counts as 1 in them [m].
 
@@ -166,5 +194,7 @@ class FloorMap:
             self._rays = camera.rays() @ self._turn.T
         out = np.empty((*depths.shape[:3], CHANNELS), np.uint8)
         eye = np.array(self._camera.position)
-        _look(self.grids, depths, unit, eye, self._rays, starts, state.base_pose, goals, out)
+        _look(
+            self.grids, depths, unit, eye, self._rays, starts, state.base_pose, pushes, goals, out
+        )  # fmt: skip
         return out

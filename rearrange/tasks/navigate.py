@@ -273,6 +273,7 @@ class Navigate(FloorTask):
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
 
         self._map = FloorMap(self.robot, world_count) if self.config.floor_map else None
+        self._driven = np.zeros(world_count)  # ahead, in the last step [m]
 
     def asks_for_way(self) -> bool:
         """See FloorTask."""
@@ -284,6 +285,12 @@ class Navigate(FloorTask):
         if self._map is not None:
             for i in world_ids:
                 self._map.begin(i)
+                self._driven[i] = 0.0
+
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
+        """See Task; remembers where the base is driven."""
+        self._driven[:] = physical[:, self.robot.actions.forward]
+        return super().mask(state, physical)
 
     def image_spaces(self, size: int) -> dict[str, spaces.Box]:
         """The floor map's; see Task."""
@@ -294,7 +301,8 @@ class Navigate(FloorTask):
         if self._map is None:
             return {}
         starts, goals = self.memory["base_start"], self.memory["goal"]
-        return {FLOOR_MAP: self._map.look(state, starts, goals, depths, DEPTH_RANGE)}
+        pushes = np.sign(self._driven) * state.base_blocked
+        return {FLOOR_MAP: self._map.look(state, starts, goals, pushes, depths, DEPTH_RANGE)}
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

@@ -27,10 +27,12 @@ SOMETHING, FLOOR, GOAL = range(3)  # channels
 def see(make_state):
     """Looks once at a depth image [SIZE, SIZE] in units of 10 m; returns the map [SIZE, SIZE, 3]."""
 
-    def look(seen, depth=NOTHING_SEEN, start=(0.0, 0.0, 0.0), pose=(0.0, 0.0, 0.0), goal=(3, 0, 1)):
+    def look(seen, depth=NOTHING_SEEN, pose=(0.0, 0.0, 0.0), goal=(3, 0, 1), push=0.0):
         state = make_state(1, base_pose=[pose])
         depths = np.full((1, SIZE, SIZE, 1), 0.0, np.float32) + np.reshape(depth, (-1, 1))[:, None]
-        told = seen.look(state, np.array([start]), np.array([goal], float), depths[:1], 10.0)
+        told = seen.look(
+            state, np.zeros((1, 3)), np.array([goal], float), np.array([push]), depths[:1], 10.0
+        )
         return told[0]
 
     return look
@@ -55,7 +57,7 @@ def of_a_wall(away):
 def look_at_wall(seen, make_state, away, pose=(0.0, 0.0, 0.0)):
     depth = of_a_wall(away).astype(np.float32)[None, ..., None]
     state = make_state(1, base_pose=[pose])
-    return seen.look(state, np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0]]), depth, 10.0)[0]
+    return seen.look(state, np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1), depth, 10.0)[0]
 
 
 def test_a_wall_ahead_is_where_it_stands_and_the_floor_before_it_is_seen(make_state):
@@ -123,6 +125,30 @@ def test_what_is_outside_of_the_grid_is_left_out(see):
     assert not seen.grids.any()
 
 
+@pytest.mark.parametrize("push", [1.0, -1.0])
+def test_what_the_base_bumps_into_is_shown_where_it_was_driven(see, push):
+    rows, columns = np.nonzero(see(FloorMap(FETCH, 1), push=push)[..., SOMETHING])
+    assert abs(rows.mean() - pixel(push * 0.4, 0.0)[0]) <= 1
+    assert abs(columns.mean() - pixel(0.0, 0.0)[1]) <= 1
+    assert not see(FloorMap(FETCH, 1))[..., SOMETHING].any()
+
+
+def test_a_base_that_drives_against_a_wall_bumps_into_it():
+    """Back to the wall that it came from: nothing of it is seen."""
+    env = RearrangeEnv(
+        "navigate", NavigateConfig(floor_map=True), "val", SimulatorConfig(camera_size=SIZE)
+    )
+    env.reset(seed=1)
+    back = np.array([-1.0, 0.0, -1.0], np.float32)
+    for _ in range(200):
+        observation, *_, over, _, _ = env.step(back)
+        if env.state.base_blocked[0] or over:
+            break
+    assert env.state.base_blocked[0]
+    assert observation[FLOOR_MAP][pixel(-0.4, 0.0)][SOMETHING]
+    env.close()
+
+
 def test_obstacles_in_our_homes_are_true():
     env = RearrangeEnv(
         "navigate", NavigateConfig(floor_map=True), "val", SimulatorConfig(camera_size=SIZE)
@@ -130,7 +156,7 @@ def test_obstacles_in_our_homes_are_true():
     found = wrong = 0
     for seed in range(3):
         env.reset(seed=seed)
-        turn = np.array([-1.0, 1.0, -1.0], np.float32)
+        turn = np.array([0.0, 1.0, -1.0], np.float32)
         for _ in range(40):
             observation, *_ = env.step(turn)
         episode = env.episode

@@ -10,7 +10,11 @@ from rearrange.errors import UserError
 
 _PACKAGE = Path(__file__).resolve().parent
 CPU = "cpu"  # the preset that changes nothing
-ACTING = ("action", "base_motion")  # settings of a task that say what its actions mean
+ACTING = (
+    "action",
+    "base_motion",
+    "floor_map",
+)  # settings of a task that say what it sees and its actions mean
 
 
 def find_shipped(package: Path) -> Path:

@@ -140,11 +140,12 @@ class Worlds:
         self.observation_space = spaces.Dict(self._spaces())
 
     def _spaces(self) -> dict[str, spaces.Space[Any]]:
-        """Return the spaces of what is observed in one world, the image first."""
+        """Return the spaces of what is observed in one world, images first."""
         found: dict[str, spaces.Space[Any]] = {**self.task.observation_spaces()}
         if self.sees:
             shape = (*self.simulator.render_depth().shape[1:], 1)
-            found = {DEPTH_KEY: spaces.Box(0.0, 1.0, shape, np.float32)} | found
+            images = {DEPTH_KEY: spaces.Box(0.0, 1.0, shape, np.float32)}
+            found = images | self.task.image_spaces(shape[0]) | found
         if self.true_state is not None:
             found[TRUE_STATE] = spaces.Box(-LARGEST, LARGEST, (self.true_state.size,), np.float32)
         return found
@@ -247,7 +248,10 @@ class Worlds:
 
     def _look(self) -> Observation:
         """Observations of the present state [N, ...]; fresh arrays."""
-        observation = {DEPTH_KEY: seen_depth(self.simulator)} if self.sees else {}
+        observation: Observation = {}
+        if self.sees:
+            depths = seen_depth(self.simulator)
+            observation = {DEPTH_KEY: depths, **self.task.images(self.state, depths)}
         observation |= self.task.observe(self.state)
         if self.true_state is not None:
             observation[TRUE_STATE] = self.true_state.observe()

@@ -130,7 +130,8 @@ class Recorder:
 def _stacked(rows: list[np.ndarray]) -> torch.Tensor:
     whole = np.stack(rows)
     # Half the memory; depth of 10 m keeps steps of 5 mm.
-    return torch.as_tensor(whole.astype(np.float16) if whole.ndim == 4 else whole)
+    halved = whole.ndim == 4 and whole.dtype == np.float32
+    return torch.as_tensor(whole.astype(np.float16) if halved else whole)
 
 
 def record(

@@ -29,6 +29,8 @@ class NetworkConfig:
 
     encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
     visual_features: int = 256  # width of the image embedding
+    # An encoder for each image, which share that width. Else one encodes all, stacked along channels
+    separate_images: bool = False
     # lstm, gru, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
     memory: str = "none"
     hidden_size: int = 256  # width of the LSTM, the GRU or the MLP

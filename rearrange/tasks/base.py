@@ -249,6 +249,16 @@ class Task:
             for key, size in self.observation_sizes(self.robot).items()
         }
 
+    def image_spaces(self, size: int) -> dict[str, spaces.Box]:
+        """Spaces of what the task makes of depth images of so many pixels in one world."""
+        del size
+        return {}
+
+    def images(self, state: SimState, depths: np.ndarray) -> dict[str, np.ndarray]:
+        """What the task makes of depth images [N, H, W, 1], in units of DEPTH_RANGE; fresh arrays."""
+        del state, depths
+        return {}
+
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A start state; it may still touch something, then the env asks again."""
         raise NotImplementedError

@@ -4,7 +4,8 @@ Reference: habitat-lab v0.3.4's NavToObjTask with the VER paper's changes (an ac
 force penalty that applies, start-relative GPS+Compass).
 
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
-goal in the base frame, joint [7], gps_compass [4].
+goal in the base frame, joint [7], gps_compass [4]; with `floor_map` also floor_map [H, W, 3], see
+rearrange.tasks.floor_map.
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
 an open receptacle, or in the closed drawer or fridge (open with `goals_open`). Or target 0 is held, and the
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from gymnasium import spaces
 
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
@@ -32,8 +34,16 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
-from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, pushed_shut
+from rearrange.tasks.base import (
+    DEPTH_RANGE,
+    ActionConfig,
+    ForceConfig,
+    each_world,
+    feel_force,
+    pushed_shut,
+)
 from rearrange.tasks.floor import FloorTask
+from rearrange.tasks.floor_map import FLOOR_MAP, FloorMap
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
@@ -155,6 +165,14 @@ class NavigateConfig:
         hab=True,
         about="a drawer or fridge with the goal in it is open also where nothing is held",
     )
+    floor_map: bool = setting(
+        False,
+        hab=False,
+        about=(
+            "a second image shows from above what depth images and odometry have told of the "
+            "floor so far, and the goal"
+        ),
+    )
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
 
 
@@ -254,9 +272,37 @@ class Navigate(FloorTask):
         if math.isfinite(self.config.goal_way) and not self.config.geodesic:
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
 
+        self._map = FloorMap(self.robot, world_count) if self.config.floor_map else None
+        self._driven = np.zeros(world_count)  # ahead, in the last step [m]
+
     def asks_for_way(self) -> bool:
         """See FloorTask."""
         return self.config.geodesic
+
+    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
+        """See FloorTask; nothing of the floor has been seen yet."""
+        super().start(world_ids, episodes, state)
+        if self._map is not None:
+            for i in world_ids:
+                self._map.begin(i)
+                self._driven[i] = 0.0
+
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
+        """See Task; remembers where the base is driven."""
+        self._driven[:] = physical[:, self.robot.actions.forward]
+        return super().mask(state, physical)
+
+    def image_spaces(self, size: int) -> dict[str, spaces.Box]:
+        """The floor map's; see Task."""
+        return {} if self._map is None else {FLOOR_MAP: self._map.space(size)}
+
+    def images(self, state: SimState, depths: np.ndarray) -> dict[str, np.ndarray]:
+        """The floor map; see Task."""
+        if self._map is None:
+            return {}
+        starts, goals = self.memory["base_start"], self.memory["goal"]
+        pushes = np.sign(self._driven) * state.base_blocked
+        return {FLOOR_MAP: self._map.look(state, starts, goals, pushes, depths, DEPTH_RANGE)}
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

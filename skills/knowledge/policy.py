@@ -26,9 +26,10 @@ class PolicySenses:
         self._task.start([0], [episode], world.state)
 
     def observe(self, world: RearrangeEnv) -> dict[str, np.ndarray]:
-        """The task's vector observations [1, ...], and the depth image [1, H, W, 1]."""
-        seen = self._task.observe(world.state)
-        return seen | {DEPTH_KEY: seen_depth(world.simulator, self._camera_size)}
+        """The task's vector observations [1, ...], the depth image [1, H, W, 1], and what is made of it."""
+        depths = seen_depth(world.simulator, self._camera_size)
+        images = {DEPTH_KEY: depths, **self._task.images(world.state, depths)}
+        return images | self._task.observe(world.state)
 
     def mask(self, world: RearrangeEnv, physical: np.ndarray) -> np.ndarray:
         """Apply the task's mask to an action in the simulator's units [1, J + 3]; changes it [J + 3]."""

@@ -19,6 +19,7 @@ CASES = [
     *((name, ()) for name in skill_names()),
     ("pick", ("rules=hab",)),  # one step late
     ("navigate", ("task.action.delay=2",)),  # with three steps of an action
+    ("navigate", ("task.floor_map=true",)),
 ]
 
 

@@ -11,6 +11,8 @@ Encoders initialise themselves, as Fixup's rules are part of the network.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -246,6 +248,50 @@ ENCODERS: dict[str, type[nn.Module]] = {
     "resnet18": ResNet18,
     "se_resnet9": SEResNet9,
 }
+
+
+class SeparateEncoders(nn.Module):
+    """An encoder for each of several images that come stacked along channels.
+
+    Args:
+        encoders: One for each.
+        channels: Of each image.
+    """
+
+    def __init__(self, encoders: Sequence[nn.Module], channels: Sequence[int]):
+        super().__init__()
+        self.encoders = nn.ModuleList(encoders)
+        self.channels = list(channels)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Embeds stacks [N, C, H, W] as [N, features], the first image's embedding first."""
+        parts = torch.split(images, self.channels, 1)
+        return torch.cat(
+            [
+                encoder(part.contiguous(memory_format=torch.channels_last))
+                for encoder, part in zip(self.encoders, parts, strict=True)
+            ],
+            1,
+        )
+
+
+def make_encoders(
+    name: str, channels: Sequence[int], height: int, width: int, features: int
+) -> nn.Module:
+    """Builds an encoder called `name` for each image; all their embeddings have `features` together.
+
+    Raises:
+        UserError: As for `make_encoder`, or if there are more images than features.
+    """
+    count = len(channels)
+    if features < count:
+        raise UserError(f"network.visual_features must be at least {count}, one for each image.")
+    widths = [features // count + (k < features % count) for k in range(count)]
+    made = [
+        make_encoder(name, each, height, width, share)
+        for each, share in zip(channels, widths, strict=True)
+    ]
+    return made[0] if count == 1 else SeparateEncoders(made, channels)
 
 
 def make_encoder(name: str, channels: int, height: int, width: int, features: int) -> nn.Module:

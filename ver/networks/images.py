@@ -20,6 +20,7 @@ class ImageStack:
     Attributes:
         keys: As given.
         shape: Channels, height and width of the stack.
+        channels: Of each image.
 
     Raises:
         UserError: If images differ in size.
@@ -32,7 +33,8 @@ class ImageStack:
         if len(sizes) > 1:
             raise UserError(f"Images must share one size to be stacked, found {sorted(sizes)}.")
         height, width = sizes.pop() if sizes else (0, 0)
-        self.shape = sum(shape[2] for shape in shapes), height, width
+        self.channels = [shape[2] for shape in shapes]
+        self.shape = sum(self.channels), height, width
         self._scales = [_image_scale(space[key]) for key in keys]
 
     def join(self, observations: dict[str, Tensor], rows: slice) -> Tensor:

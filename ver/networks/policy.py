@@ -17,7 +17,7 @@ from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
 from ver.networks.critic import Critic, InformedCritic
-from ver.networks.encoders import make_encoder
+from ver.networks.encoders import make_encoders
 from ver.networks.heads import Distribution, make_head
 from ver.networks.images import ImageStack
 from ver.networks.normaliser import RunningNormaliser
@@ -142,7 +142,9 @@ class ActorCritic(nn.Module):
         self.encoder: nn.Module | None = None
         if not self.images.keys:
             return 0
-        encoder = make_encoder(config.encoder, *self.images.shape, config.visual_features)
+        channels, height, width = self.images.shape
+        each = self.images.channels if config.separate_images else [channels]
+        encoder = make_encoders(config.encoder, each, height, width, config.visual_features)
         self.encoder = encoder.to(memory_format=torch.channels_last)  # pyright: ignore
         return config.visual_features
 

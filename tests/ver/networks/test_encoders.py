@@ -10,8 +10,10 @@ from ver.networks.encoders import (
     ResidualBlock,
     ResNet18,
     SEResNet9,
+    SmallCNN,
     SqueezeExcite,
     make_encoder,
+    make_encoders,
 )
 
 
@@ -158,3 +160,23 @@ def test_squeeze_and_excitation_gates_by_the_whole_image():
     torch.testing.assert_close(excite(x), x * gates[:, :, None, None])
     torch.testing.assert_close(gates, excite.gate(x.mean((2, 3))))
     assert ((gates > 0) & (gates < 1)).all()
+
+
+def test_each_image_has_an_encoder_of_its_own():
+    encoders = make_encoders("small_cnn", [1, 3], 40, 40, 9)
+    images = torch.rand(2, 4, 40, 40)
+    whole = encoders(images)
+    assert whole.shape == (2, 9)
+    images[:, 1:] = 0.0  # the second image changes the last four numbers alone
+    other = encoders(images)
+    torch.testing.assert_close(other[:, :5], whole[:, :5])
+    assert not torch.equal(other[:, 5:], whole[:, 5:])
+
+
+def test_one_image_has_a_plain_encoder():
+    assert isinstance(make_encoders("small_cnn", [3], 40, 40, 8), SmallCNN)
+
+
+def test_more_images_than_features_are_an_error_of_one_line():
+    with pytest.raises(UserError, match=r"^network\.visual_features must be at least 2"):
+        make_encoders("small_cnn", [1, 1], 40, 40, 1)

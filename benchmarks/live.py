@@ -144,7 +144,7 @@ def _processor_time(process: int) -> float:
 
 @dataclass(frozen=True)
 class Turn:
-    """What was seen in a turn.
+    """Figures of a turn.
 
     Attributes:
         rate: Steps per second.

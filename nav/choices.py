@@ -10,7 +10,7 @@ from rearrange.choices import Many, One
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Where agents are, if not in our buildings; see `nav.episode_files.source_of`.
+    """Places of agents that are not in our buildings; see `nav.episode_files.source_of`.
 
     Attributes:
         sim: grid; scan for scenes in .glb files; habitat for habitat-sim.

@@ -57,7 +57,7 @@ def target_of(link: str, path: Path) -> Path | None:
 
 
 def address_of(path: Path) -> str:
-    """Where the site has a file of the repository, as a path below docs/."""
+    """Path below docs/ at which the site has a file of the repository."""
     if path.is_relative_to(DOCS):
         return path.relative_to(DOCS).as_posix()
     if path == README:
@@ -67,7 +67,7 @@ def address_of(path: Path) -> str:
 
 
 def content_of(path: Path) -> str:
-    """What the site has of a file outside docs/."""
+    """Page of the site for a file outside docs/."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return with_links(text, path)

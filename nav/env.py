@@ -126,6 +126,11 @@ class Runs:
         self.worlds.draw(images)
         return images | self.task.observe()
 
+    @property
+    def remembers(self) -> bool:
+        """Whether what is seen depends on what was seen before: never."""
+        return False
+
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
         """The observations with those of some agents, who have begun anew, replaced."""
         self.worlds.draw(observation, ids)

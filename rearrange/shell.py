@@ -73,6 +73,11 @@ class TaskWorlds(Protocol):
         """Observations [N, ...]; fresh arrays."""
         ...
 
+    @property
+    def remembers(self) -> bool:
+        """Whether what is seen depends on what was seen before."""
+        ...
+
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
         """The observations, which may be written into, where some worlds have begun anew."""
         ...

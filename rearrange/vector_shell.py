@@ -144,6 +144,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
                 self._begin(i)
             if t == longest:
                 break
+            if self._worlds.remembers:
+                self._worlds.observe()
             rows = [
                 own[t - wait] if t >= wait else idle
                 for own, wait in zip(actions, waits, strict=True)

@@ -229,17 +229,22 @@ class Worlds:
         self.late.before_step()
         self.simulator.step(self.task.mask(self.state, physical))
         outcome = self.task.evaluate(self.state, full)
-        self.late.after_step()
         rewards, truncated = np.empty(len(self.steps)), np.empty(len(self.steps), bool)
         _tally(
             outcome.terms, outcome.success, outcome.terminated, self.task.max_steps,
             self.reward_sums, self.steps, self.success_once, rewards, truncated,
         )  # fmt: skip
+        self.late.after_step()
         return rewards, outcome.terminated.copy(), truncated
 
     def observe(self) -> Observation:
         """What policies see now, late if the task says so [N, ...]; fresh arrays."""
         return self.late.observe()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what is seen depends on what was seen before."""
+        return self.sees and bool(self.task.image_spaces(1))
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
         """Observations after some worlds have begun anew: all are drawn at once."""
@@ -251,7 +256,9 @@ class Worlds:
         observation: Observation = {}
         if self.sees:
             depths = seen_depth(self.simulator)
-            observation = {DEPTH_KEY: depths, **self.task.images(self.state, depths)}
+            # In the middle of a policy's action somebody else looks: that must not change what it sees
+            remember = self.steps % self.repeat == 0
+            observation = {DEPTH_KEY: depths, **self.task.images(self.state, depths, remember)}
         observation |= self.task.observe(self.state)
         if self.true_state is not None:
             observation[TRUE_STATE] = self.true_state.observe()

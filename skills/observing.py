@@ -77,7 +77,10 @@ class ObservingSkill:
             self.task = type(self.task)(self.task.config, 1, self.task.robot, scene)
             self.senses = PolicySenses(self.task, self._camera_size)
         self.senses.begin(world, episode)
-        self.late = LateObservations(self.task.action.delay, lambda: self.senses.observe(world))
+        self.late = LateObservations(
+            self.task.action.delay,
+            lambda: self.senses.observe(world, self.steps % self.pipeline.repeat == 0),
+        )
         self.late.begin(0)
         self.pipeline.clear()
         self.steps = 0

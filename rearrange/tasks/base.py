@@ -254,9 +254,17 @@ class Task:
         del size
         return {}
 
-    def images(self, state: SimState, depths: np.ndarray) -> dict[str, np.ndarray]:
-        """What the task makes of depth images [N, H, W, 1], in units of DEPTH_RANGE; fresh arrays."""
-        del state, depths
+    def images(
+        self, state: SimState, depths: np.ndarray, remember: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """What the task makes of depth images; fresh arrays.
+
+        Args:
+            state: Of the worlds.
+            depths: [N, H, W, 1], in units of DEPTH_RANGE.
+            remember: Where this is what a policy acts by, not a look in passing [N] bool.
+        """
+        del state, depths, remember
         return {}
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:

@@ -128,17 +128,24 @@ def _in_frame(start: Any, pose: Any) -> Any:
 
 
 @cached_njit(nogil=True)
-def _look(
-    grids: Any, depths: Any, farthest: float, eye: Any, rays: Any,
-    starts: Any, poses: Any, pushes: Any, goals: Any, out: Any,
+def _add_all(
+    remember: Any, grids: Any, depths: Any, farthest: float, eye: Any, rays: Any,
+    starts: Any, poses: Any, pushes: Any,
 ) -> None:  # fmt: skip
-    """Add N images and what was bumped into to their grids, and draw these."""
+    """Add N images and what was bumped into to their grids, where it is to be remembered."""
     for n in range(len(grids)):
-        pose = _in_frame(starts[n], poses[n])
-        _add(grids[n], depths[n, :, :, 0], farthest, eye, rays, pose)
-        _bump(grids[n], pose, pushes[n])
+        if remember[n]:
+            pose = _in_frame(starts[n], poses[n])
+            _add(grids[n], depths[n, :, :, 0], farthest, eye, rays, pose)
+            _bump(grids[n], pose, pushes[n])
+
+
+@cached_njit(nogil=True)
+def _show_all(grids: Any, starts: Any, poses: Any, goals: Any, out: Any) -> None:
+    """Draw N grids."""
+    for n in range(len(grids)):
         goal = geometry.to_base_frame(poses[n], goals[n])
-        _show(grids[n], pose, goal, out[n])
+        _show(grids[n], _in_frame(starts[n], poses[n]), goal, out[n])
 
 
 class FloorMap:
@@ -164,37 +171,34 @@ class FloorMap:
         """Forget what was seen in world i."""
         self.grids[i] = UNKNOWN
 
-    def look(
+    def add(
         self,
+        remember: np.ndarray,
         state: SimState,
         starts: np.ndarray,
-        goals: np.ndarray,
         pushes: np.ndarray,
         depths: np.ndarray,
         unit: float,
-    ) -> np.ndarray:
-        """Add depth images to the maps, and what the bases bumped into, and show them.
-
-        Looking twice from one place changes nothing.
+    ) -> None:
+        """Add depth images to the maps, and what the bases bumped into; the same again changes nothing.
 
         Args:
+            remember: To which maps [N] bool.
             state: Of the worlds.
             starts: Base poses at the beginnings of the episodes [N, 3].
-            goals: Places to go to [N, 3], world frame, m.
             pushes: 1 where a base was driven ahead and did not go, -1 likewise back, else 0 [N].
             depths: [N, H, W, 1].
             unit: What counts as 1 in them [m].
-
-        Returns:
-            [N, H, W, CHANNELS] uint8.
         """
         height, width = depths.shape[1:3]
         if self._rays.shape[:2] != (height, width):
             camera = Camera(height, width, self._camera.field_of_view)
             self._rays = camera.rays() @ self._turn.T
-        out = np.empty((*depths.shape[:3], CHANNELS), np.uint8)
-        eye = np.array(self._camera.position)
-        _look(
-            self.grids, depths, unit, eye, self._rays, starts, state.base_pose, pushes, goals, out
-        )  # fmt: skip
+        eye, poses = np.array(self._camera.position), state.base_pose
+        _add_all(remember, self.grids, depths, unit, eye, self._rays, starts, poses, pushes)
+
+    def show(self, state: SimState, starts: np.ndarray, goals: np.ndarray, size: int) -> np.ndarray:
+        """Pictures of the maps [N, size, size, CHANNELS] uint8, with places to go to [N, 3], world frame, m."""
+        out = np.empty((len(self.grids), size, size, CHANNELS), np.uint8)
+        _show_all(self.grids, starts, state.base_pose, goals, out)
         return out

@@ -308,13 +308,16 @@ class Navigate(FloorTask):
         """The floor map's; see Task."""
         return {} if self._map is None else {FLOOR_MAP: self._map.space(size)}
 
-    def images(self, state: SimState, depths: np.ndarray) -> dict[str, np.ndarray]:
+    def images(
+        self, state: SimState, depths: np.ndarray, remember: np.ndarray
+    ) -> dict[str, np.ndarray]:
         """The floor map; see Task."""
         if self._map is None:
             return {}
         starts, goals = self.memory["base_start"], self.memory["goal"]
         pushes = np.sign(self._driven) * state.base_blocked
-        return {FLOOR_MAP: self._map.look(state, starts, goals, pushes, depths, DEPTH_RANGE)}
+        self._map.add(remember, state, starts, pushes, depths, DEPTH_RANGE)
+        return {FLOOR_MAP: self._map.show(state, starts, goals, depths.shape[1])}
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

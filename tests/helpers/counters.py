@@ -13,6 +13,7 @@ class Counters:
 
     observation_space = spaces.Dict({"count": spaces.Box(0, 99, (1,), np.float32)})
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+    remembers = False
 
     def __init__(self, count, repeat=1):
         self.repeat, self.episodes = repeat, [None] * count

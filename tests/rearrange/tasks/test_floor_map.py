@@ -27,13 +27,14 @@ SOMETHING, FLOOR, GOAL = range(3)  # channels
 def see(make_state):
     """Looks once at a depth image [SIZE, SIZE] in units of 10 m; returns the map [SIZE, SIZE, 3]."""
 
-    def look(seen, depth=NOTHING_SEEN, pose=(0.0, 0.0, 0.0), goal=(3, 0, 1), push=0.0):
+    def look(
+        seen, depth=NOTHING_SEEN, pose=(0.0, 0.0, 0.0), goal=(3, 0, 1), push=0.0, remember=True
+    ):
         state = make_state(1, base_pose=[pose])
         depths = np.full((1, SIZE, SIZE, 1), 0.0, np.float32) + np.reshape(depth, (-1, 1))[:, None]
-        told = seen.look(
-            state, np.zeros((1, 3)), np.array([goal], float), np.array([push]), depths[:1], 10.0
-        )
-        return told[0]
+        start = np.zeros((1, 3))
+        seen.add(np.array([remember]), state, start, np.array([push]), depths[:1], 10.0)
+        return seen.show(state, start, np.array([goal], float), SIZE)[0]
 
     return look
 
@@ -57,7 +58,9 @@ def of_a_wall(away):
 def look_at_wall(seen, make_state, away, pose=(0.0, 0.0, 0.0)):
     depth = of_a_wall(away).astype(np.float32)[None, ..., None]
     state = make_state(1, base_pose=[pose])
-    return seen.look(state, np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1), depth, 10.0)[0]
+    start = np.zeros((1, 3))
+    seen.add(np.array([True]), state, start, np.zeros(1), depth, 10.0)
+    return seen.show(state, start, start, SIZE)[0]
 
 
 def test_a_wall_ahead_is_where_it_stands_and_the_floor_before_it_is_seen(make_state):
@@ -94,6 +97,12 @@ def test_looking_twice_changes_nothing(make_state):
     before = seen.grids.copy()
     np.testing.assert_array_equal(look_at_wall(seen, make_state, 2.5), first)
     np.testing.assert_array_equal(seen.grids, before)
+
+
+def test_a_look_in_passing_is_not_remembered(see):
+    seen = FloorMap(FETCH, 1)
+    assert not see(seen, 0.3, remember=False)[..., :GOAL].any()
+    assert see(seen, 0.3)[..., :GOAL].any()
 
 
 def test_a_new_episode_forgets(make_state, see):

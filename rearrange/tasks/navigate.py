@@ -120,15 +120,6 @@ class NavigateConfig:
             "not hold the base up. Then the next skill cannot reach what is behind it"
         ),
     )
-    blocked_penalty: float = setting(
-        0.0,
-        hab=0.0,
-        about=(
-            "on every step in which the base is driven against something and does not go. Chance "
-            "does not free a policy that drives on. Where floor_map shows what it bumped into, it "
-            "can learn to drive elsewhere"
-        ),
-    )
     goal_distance: float = setting(1.5, hab=1.5, about="base to goal at success, less than [m]")
     stop_distance: float = setting(
         2.0,
@@ -226,7 +217,6 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.linger = -config.linger_penalty * (there and not stop)
     shut = pushed_shut(memory.previous_joints, world.articulated_joints)
     rewards.shut = -config.shut_penalty * shut
-    rewards.blocked = -config.blocked_penalty * world.base_blocked
     rewards.force = force_reward
     rewards.success = config.success_bonus * success
     rewards.slack = -config.slack
@@ -259,9 +249,7 @@ class Navigate(FloorTask):
         "joint": PER_JOINT,
         "gps_compass": 4,
     }
-    REWARDS = (
-        "distance", "turn", "drop", "stop", "linger", "shut", "blocked", "force", "success", "slack"
-    )  # fmt: skip
+    REWARDS = ("distance", "turn", "drop", "stop", "linger", "shut", "force", "success", "slack")
     FAILURES = ("stopped_early", "dropped", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("goal", "f8", 3),

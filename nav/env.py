@@ -128,7 +128,7 @@ class Runs:
 
     @property
     def remembers(self) -> bool:
-        """Whether what is seen depends on what was seen before: never."""
+        """False: what is seen does not depend on what was seen before."""
         return False
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:

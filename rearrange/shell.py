@@ -75,7 +75,7 @@ class TaskWorlds(Protocol):
 
     @property
     def remembers(self) -> bool:
-        """Whether what is seen depends on what was seen before."""
+        """True if what is seen depends on what was seen before."""
         ...
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:

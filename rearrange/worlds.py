@@ -243,7 +243,7 @@ class Worlds:
 
     @property
     def remembers(self) -> bool:
-        """Whether what is seen depends on what was seen before."""
+        """True if what is seen depends on what was seen before."""
         return self.sees and bool(self.task.image_spaces(1))
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:

@@ -17,6 +17,7 @@ from rearrange.caching import cached_njit
 from rearrange.render.camera import FAR, Camera, look_at
 from rearrange.robot import RobotSpec
 from rearrange.sim.base import SimState
+from rearrange.tasks.sensors import gps_compass
 
 FLOOR_MAP = "floor_map"  # key of the observation
 CHANNELS = 3  # something stands there; floor was seen, the base has been there; the goal
@@ -31,6 +32,14 @@ HALF, FULL = 128, 255
 
 
 @cached_njit
+def _cell(pose: Any, ahead: float, left: float) -> tuple[int, int]:
+    """The cell of a place of the base frame [m]; it may lie outside of the grid."""
+    x = pose[0] + pose[2] * ahead - pose[3] * left
+    y = pose[1] + pose[3] * ahead + pose[2] * left
+    return int(np.floor(x / CELL)) + CELLS // 2, int(np.floor(y / CELL)) + CELLS // 2
+
+
+@cached_njit
 def _add(grid: Any, depth: Any, farthest: float, eye: Any, rays: Any, pose: Any) -> None:
     """Write what a depth image shows into a grid.
 
@@ -40,10 +49,9 @@ def _add(grid: Any, depth: Any, farthest: float, eye: Any, rays: Any, pose: Any)
         farthest: [m]
         eye: Of the camera, base frame [3], m.
         rays: One metre of depth along each pixel, base frame [H, W, 3].
-        pose: Of the base, start frame: x, y [m], yaw [rad].
+        pose: Of the base, see gps_compass [4].
     """
-    cosine, sine = np.cos(pose[2]), np.sin(pose[2])
-    i, j = int(np.floor(pose[0] / CELL)) + CELLS // 2, int(np.floor(pose[1] / CELL)) + CELLS // 2
+    i, j = _cell(pose, 0.0, 0.0)
     if 0 <= i < CELLS and 0 <= j < CELLS:
         grid[i, j] = BEEN
     for row in range(depth.shape[0]):
@@ -56,9 +64,7 @@ def _add(grid: Any, depth: Any, farthest: float, eye: Any, rays: Any, pose: Any)
             up = eye[2] + away * ray[2]
             if up > HIGH or ahead * ahead + left * left < BLIND_RADIUS * BLIND_RADIUS:
                 continue
-            x = pose[0] + cosine * ahead - sine * left
-            y = pose[1] + sine * ahead + cosine * left
-            i, j = int(np.floor(x / CELL)) + CELLS // 2, int(np.floor(y / CELL)) + CELLS // 2
+            i, j = _cell(pose, ahead, left)
             if not (0 <= i < CELLS and 0 <= j < CELLS):
                 continue
             if up > LOW:
@@ -73,19 +79,16 @@ def _bump(grid: Any, pose: Any, push: float) -> None:
 
     Args:
         grid: Changed [CELLS, CELLS].
-        pose: Of the base, start frame: x, y [m], yaw [rad].
+        pose: Of the base, see gps_compass [4].
         push: 0 writes nothing.
     """
     if push == 0.0:
         return
-    cosine, sine = np.cos(pose[2]), np.sin(pose[2])
     for k in range(2):
         ahead = push * (BUMP + k * CELL)
         for side in range(-2, 3):
             left = side * CELL
-            x = pose[0] + cosine * ahead - sine * left
-            y = pose[1] + sine * ahead + cosine * left
-            i, j = int(np.floor(x / CELL)) + CELLS // 2, int(np.floor(y / CELL)) + CELLS // 2
+            i, j = _cell(pose, ahead, left)
             if 0 <= i < CELLS and 0 <= j < CELLS:
                 grid[i, j] = OBSTACLE
 
@@ -96,35 +99,23 @@ def _show(grid: Any, pose: Any, goal: Any, out: Any) -> None:
 
     Args:
         grid: [CELLS, CELLS].
-        pose: Of the base, start frame: x, y [m], yaw [rad].
+        pose: Of the base, see gps_compass [4].
         goal: Base frame: ahead, to the left [2], m.
         out: Written [size, size, CHANNELS] uint8.
     """
     size = out.shape[0]
     pixel, half = SPAN / size, SPAN / 2
-    cosine, sine = np.cos(pose[2]), np.sin(pose[2])
     shrink = min(1.0, (half - GOAL_RADIUS) / max(abs(goal[0]), abs(goal[1]), 1e-6))
     for row in range(size):
         ahead = half - (row + 0.5) * pixel
         for column in range(size):
             left = half - (column + 0.5) * pixel
-            x = pose[0] + cosine * ahead - sine * left
-            y = pose[1] + sine * ahead + cosine * left
-            i, j = int(np.floor(x / CELL)) + CELLS // 2, int(np.floor(y / CELL)) + CELLS // 2
+            i, j = _cell(pose, ahead, left)
             told = grid[i, j] if 0 <= i < CELLS and 0 <= j < CELLS else UNKNOWN
             out[row, column, 0] = FULL if told == OBSTACLE else 0
             out[row, column, 1] = FULL if told == BEEN else HALF if told == FLOOR else 0
             off = (ahead - shrink * goal[0]) ** 2 + (left - shrink * goal[1]) ** 2
             out[row, column, 2] = FULL if off < GOAL_RADIUS**2 else 0
-
-
-@cached_njit
-def _in_frame(start: Any, pose: Any) -> Any:
-    """A base pose [3] in the frame of another one [3]."""
-    x, y, yaw = start[0], start[1], start[2]
-    cosine, sine = np.cos(yaw), np.sin(yaw)
-    dx, dy = pose[0] - x, pose[1] - y
-    return np.array((cosine * dx + sine * dy, -sine * dx + cosine * dy, pose[2] - yaw))
 
 
 @cached_njit(nogil=True)
@@ -135,7 +126,7 @@ def _add_all(
     """Add N images and what was bumped into to their grids, where it is to be remembered."""
     for n in range(len(grids)):
         if remember[n]:
-            pose = _in_frame(starts[n], poses[n])
+            pose = gps_compass(starts[n], poses[n])
             _add(grids[n], depths[n, :, :, 0], farthest, eye, rays, pose)
             _bump(grids[n], pose, pushes[n])
 
@@ -145,7 +136,7 @@ def _show_all(grids: Any, starts: Any, poses: Any, goals: Any, out: Any) -> None
     """Draw N grids."""
     for n in range(len(grids)):
         goal = geometry.to_base_frame(poses[n], goals[n])
-        _show(grids[n], _in_frame(starts[n], poses[n]), goal, out[n])
+        _show(grids[n], gps_compass(starts[n], poses[n]), goal, out[n])
 
 
 class FloorMap:

@@ -147,7 +147,7 @@ def _serve(options: Any, page: Any) -> None:
     else:
         episodes = Episodes.find(options.task, options.split, options.dataset)
         agent = make_agent(options.agent, episodes, page, options.policy, options.replan)
-    print(f"{address}   (Ctrl-C ends it)", flush=True)
+    print(f"{address}   shows {title_of(options)}; Ctrl-C ends it", flush=True)
     play_all(agent, page, options.episode, options.episodes)
 
 

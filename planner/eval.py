@@ -48,6 +48,7 @@ from rearrange.command_line import (
     INTERRUPTED,
     OneLineParser,
     check_counts,
+    output_console,
     output_file,
     output_folder,
     refuse,
@@ -221,7 +222,7 @@ def _evaluate(
     journal: Journal | None,
     origin: dict[str, Any],
 ) -> int:
-    console = Console()
+    console = output_console()
     try:
         records = _run(settings, options.workers or worker_count(), console, journal)
     except PlanningError as error:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
+
+from rich.console import Console
 
 import interrupts.command_line
 from interrupts import INTERRUPTED
@@ -15,6 +19,7 @@ __all__ = [
     "OneLineParser",
     "check_counts",
     "option",
+    "output_console",
     "output_file",
     "output_folder",
     "refuse",
@@ -54,3 +59,9 @@ def refuse(options: Any, reason: str, **unset: Any) -> None:
 def option(name: str) -> str:
     """An option as it is typed: --max-steps for max_steps."""
     return f"--{name.replace('_', '-')}"
+
+
+def output_console() -> Console:
+    """Returns where tables are printed: where no terminal says how wide it is, they may have 120 columns."""
+    told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if told else 120)

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from nav.episode_files import HABITAT, SCAN, source_of
 from rearrange.caching import first_start
+from rearrange.command_line import output_console
 from rearrange.episodes import EpisodeSet, shown
 from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
@@ -234,8 +234,9 @@ def show(record: dict[str, Any]) -> None:
     )
     table.add_column("figure")
     table.add_column("value", justify="right")
-    for name in (name for name in ("plans", "apartments") if name in record):
-        table.add_row(name, str(record[name]))
+    for name, called in (("plans", "floor plans"), ("apartments", "apartments")):
+        if name in record:
+            table.add_row(called, str(record[name]))
     for key in (key for key in SUCCESSES.values() if key in record):
         table.add_row(key.replace("_", " "), _interval(record[key]))
     for key, score in record["scores"].items():
@@ -251,7 +252,7 @@ def show(record: dict[str, Any]) -> None:
         unit = " per episode" if name == "return" or name.startswith("reward/") else ""
         table.add_row(escape(f"mean {name}{UNITS.get(name, unit)}"), f"{value:.3f}")
     table.add_row("steps/s", f"{record['steps_per_second']:.0f}")
-    Console().print(table)
+    output_console().print(table)
 
 
 def show_rows(record: dict[str, Any]) -> None:
@@ -270,7 +271,7 @@ def show_rows(record: dict[str, Any]) -> None:
         table.add_column(name.replace("_", " "), justify="left" if name == "who" else "right")
     for who, row in rows.items():
         table.add_row(who, *(_interval(row[name]) for name in names))
-    Console().print(table)
+    output_console().print(table)
 
 
 def _row(results: Sequence[dict[str, Any]]) -> dict[str, Any]:

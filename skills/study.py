@@ -29,11 +29,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser, check_counts, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_console, output_file
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
@@ -242,7 +241,7 @@ def show(record: dict[str, Any]) -> None:
     for points in zip(*curves.values(), strict=True):
         told = [str(Proportion(**point["success_at_end"])) for point in points]
         table.add_row(f"{points[0]['distance']:g}", *told)
-    Console().print(table)
+    output_console().print(table)
 
 
 def plot(record: dict[str, Any], path: Path) -> None:

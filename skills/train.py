@@ -262,7 +262,7 @@ def _train(settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
         beginning = f"resuming at step {trainer.steps:,}"
         if trainer.steps >= settings.trainer.total_steps:
             beginning += ", which is all that was asked for (another run=DIRECTORY begins anew)"
-    group = trainer.group
+    group, steps_before = trainer.group, trainer.steps
     if group.size > 1:
         beginning += f", in {group.size} processes"
         count *= group.size
@@ -280,9 +280,13 @@ def _train(settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
             "interrupted: the same command goes on from here" if trainer.interrupted else "done"
         )
         policy = f"policy in {run / POLICY}" if trainer.steps else "nothing learned yet"
+        if trainer.interrupted and trainer.steps == steps_before > 0:
+            policy += " as it was: no rollout was full"
         _say(f"{ending}; step {trainer.steps:,}, {policy}")
         if trainer.steps and not trainer.interrupted:
-            _say(f"judge it: rearrange eval {settings.skill} --checkpoint {run / POLICY}")
+            _say(
+                f"judge it: rearrange eval {settings.skill} --actions mean --checkpoint {run / POLICY}"
+            )
     return Outcome(group, trainer.interrupted, trainer.steps)
 
 

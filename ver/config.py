@@ -154,7 +154,7 @@ class CollectConfig:
     max_requests: int = 0  # largest inference batch; 0 chooses
     max_wait_ms: float = 10.0  # a smaller batch goes ahead after at most this long
     worker_flush_ms: float = 2.0  # a worker reports finished steps at least this often
-    startup_timeout_s: float = 300.0  # how long workers may take to be ready
+    startup_timeout_s: float = 900.0  # how long workers may take to be ready, compilation too
     # A step, a reset or an inference worker's batch that takes longer hangs; 0 waits for ever
     step_timeout_s: float = 60.0
     max_faults_per_hour: int = 60  # environments are restarted; more faults than this end the run

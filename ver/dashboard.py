@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 
 from rich.console import Console, Group
@@ -12,6 +13,7 @@ from rich.text import Text
 
 Rows = list[tuple[str, str]]
 
+SILENT_S = 30.0  # after so long without figures a person is told that it still starts
 _SHORT = ("episode/success", "episode/episode_return", "loss/entropy", "loss/value_loss")
 
 
@@ -40,12 +42,24 @@ class Dashboard:
         self.interval_s = interval_s
         self._printed_at = 0.0
         self._live: Live | None = None
+        self._begun = threading.Event()  # figures have come
         if sys.stdout.isatty() if live is None else live:
             self._live = Live(console=Console(), refresh_per_second=4)
             self._live.start()
 
+    def wait(self) -> None:
+        """Tells now and then how long the first figures have not come yet; ends with them."""
+        threading.Thread(target=self._tell_waiting, daemon=True).start()
+
+    def _tell_waiting(self) -> None:
+        since = time.monotonic()
+        while not self._begun.wait(SILENT_S):
+            waited = _clock(time.monotonic() - since)
+            self.say(f"no figures after {waited}: environments start, or the first rollout is made")
+
     def update(self, row: dict[str, float]) -> None:
         """Shows a row; keys are `steps`, `steps_per_second` and `section/name`."""
+        self._begun.set()
         if self._live is not None:
             size = self._live.console.size
             self._live.update(self.table(row, size.width, size.height))
@@ -62,6 +76,7 @@ class Dashboard:
 
     def close(self) -> None:
         """Leaves the last table on the screen."""
+        self._begun.set()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -76,7 +91,7 @@ class Dashboard:
         shares = [
             f"{key.partition('/')[2]} {value:.0%}"
             for key, value in row.items()
-            if key.startswith("time/")
+            if key.startswith("time/") and round(100.0 * value)
         ]
         spent = _clock(row.get("seconds", 0.0))
         parts += [" ".join(shares), f"{spent} so far", f"left {self._left(row)}"]

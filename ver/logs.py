@@ -74,6 +74,7 @@ class Logs:
         reason = why_runs_differ(config)
         if reason:
             self.dashboard.say(f"runs differ in bits, as {reason}: deterministic=true repeats")
+        self.dashboard.wait()
 
     def _open(self, config: TrainerConfig, metadata: dict[str, Any], steps: int) -> None:
         """Opens the logs, and writes what describes the run."""

@@ -170,7 +170,7 @@ class Trainer:
             # Save first: whatever went wrong, what was learned is kept, but for a part of a
             # rollout.
             try:
-                if save and self._saved != self.steps:
+                if save and self.steps and self._saved != self.steps:
                     self.save()
             finally:
                 if collector is not None:

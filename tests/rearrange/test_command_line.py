@@ -5,7 +5,7 @@ from argparse import Namespace
 
 import pytest
 
-from rearrange.command_line import check_counts, refuse
+from rearrange.command_line import check_counts, output_console, refuse
 from rearrange.errors import UserError
 from tests.helpers import ROOT
 
@@ -52,3 +52,10 @@ def test_sigterm_ends_a_command_like_ctrl_c_and_leaves_no_unfinished_film(tmp_pa
         _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (130, "interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_are_wide_where_no_terminal_says_how_wide_it_is(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert output_console().width == 120
+    monkeypatch.setenv("COLUMNS", "50")
+    assert output_console().width == 50

@@ -119,7 +119,7 @@ def test_a_card_tells_how_far_the_shipped_policy_is_of_its_recipe(monkeypatch):
         monkeypatch.setattr(cards, "load_policy", lambda path: policy)
         return cards._of_this_recipe("open_cab")
 
-    names = ["shown", "alone", "stops_end"]
+    names = ["masked", "alone", "stops_end"]
     assert told(names) == "The shipped policy was trained by it, up to stage `stops_end`."
     assert told(["alone"]) == "The shipped policy is older than this recipe."
     assert told([]) == "The shipped policy is older than this recipe."

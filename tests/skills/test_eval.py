@@ -96,8 +96,8 @@ def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     for name in ("mean length [steps]", "mean return per episode", "mean reward/way per episode"):
         assert f"{name} " in told
     assert "success at end, 1 detour start " in told
-    assert [line.split()[1::2] for line in told.splitlines() if " plans " in line] == [
-        ["plans", "1"]
+    assert [line.split()[1:5] for line in told.splitlines() if " plans " in line] == [
+        ["floor", "plans", "│", "1"]
     ]
 
 

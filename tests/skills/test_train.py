@@ -95,7 +95,9 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
     ending = told[-1 if interrupted else -2]
     assert ending.startswith("interrupted" if interrupted else "done")
     assert "step 7" in ending
-    assert interrupted or told[-1].startswith("judge it: rearrange eval open_cab --checkpoint ")
+    assert ("as it was: no rollout was full" in ending) == interrupted
+    judged = "judge it: rearrange eval open_cab --actions mean --checkpoint "
+    assert interrupted or told[-1].startswith(judged)
 
 
 def test_the_batched_system_trains_pick(tmp_path):

@@ -1,6 +1,7 @@
 """What a person sees while training."""
 
 import io
+import time
 
 from rich.console import Console
 
@@ -66,3 +67,25 @@ def test_a_run_that_is_over_its_steps_is_done():
     words = [word for line in drawn(ROW | {"steps": 210.0}) for word in line]
     assert "(done)" in words
     assert not any("105" in word for word in words)
+
+
+def test_a_person_is_told_how_long_figures_have_not_come(capsys, monkeypatch):
+    monkeypatch.setattr("ver.dashboard.SILENT_S", 0.02)
+    dashboard = Dashboard("pick", 200, live=False)
+    dashboard.wait()
+    told = ""
+    while "no figures after 0:00:00" not in told:
+        told += capsys.readouterr().out
+    dashboard.update(ROW)
+    dashboard.update(ROW)
+    told = capsys.readouterr().out
+    time.sleep(0.1)
+    assert told.endswith("left 0:00:15\n")
+    assert capsys.readouterr().out == ""
+
+
+def test_shares_that_are_none_are_left_out():
+    line = Dashboard("pick", 200, live=False).line(
+        ROW | {"time/packing": 0.004, "time/wait": 0.006}
+    )
+    assert "learning 40% wait 1% |" in line

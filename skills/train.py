@@ -50,6 +50,7 @@ from skills.settings import (
 from skills.validation import Validation, check_validation
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.checkpoint import write_atomically
+from ver.collect.systems import checked_system
 from ver.distributed import SingleProcess, join_group
 from ver.logs import POLICY
 from ver.ranges import check_ranges
@@ -169,12 +170,14 @@ def main(arguments: Sequence[str]) -> int:
     if source and not Path(source).is_file():
         raise UserError(f"trainer.start_from={source}: there is no such file")
     run = run_directory(first.run, Path("runs") / run_name(first.skill))
-    with page_of(first, run) as watched, _held(run, first):
-        try:
+    try:
+        for part in parts:
+            checked_system(part.trainer)
+        with page_of(first, run) as watched, _held(run, first):
             return _train_all(parts, all_environments, run, watched)
-        except UserError as error:
-            error.args = (with_prefix(str(error)), *error.args[1:])
-            raise
+    except UserError as error:
+        error.args = (with_prefix(str(error)), *error.args[1:])
+        raise
 
 
 def with_prefix(message: str) -> str:

@@ -8,7 +8,7 @@ which part of all processors' time the page's process takes: that is what a trai
 and it is told more finely than a ratio of speeds.
 
 What a training with live=true costs over one without, page aside, is a read of a shared file in one step of
-eight, and a sight ten times a second for who looks; these are timed too, beside a step of the pure simulation.
+eight, and a sight eight times a second for who looks; these are timed too, beside a step of the pure simulation.
 """
 
 from __future__ import annotations
@@ -118,6 +118,20 @@ def _child(parent: int, word: bytes) -> int:
     return 0
 
 
+def _camera() -> bytes:
+    """What a browser sends first, its camera: the page takes nobody for a looker before."""
+    import msgspec
+
+    return msgspec.msgpack.encode(
+        {
+            "type": "ViewerCameraMessage",
+            **{"wxyz": (1.0, 0.0, 0.0, 0.0), "position": (0.0, 0.0, 5.0)},
+            **{"fov": 1.0, "near": 0.01, "far": 1000.0, "image_height": 720, "image_width": 1280},
+            **{"look_at": (0.0, 0.0, 0.0), "up_direction": (0.0, 0.0, 1.0)},
+        }
+    )
+
+
 @contextmanager
 def looking(address: str) -> Iterator[list[int]]:
     """A browser's connection to a page; yields a list that grows by the size of each message."""
@@ -132,6 +146,7 @@ def looking(address: str) -> Iterator[list[int]]:
             with suppress(Exception):  # it ends as the connection is closed
                 taken.extend(map(len, connection))
 
+        connection.send(_camera())
         Thread(target=drain, daemon=True).start()
         yield taken
 
@@ -178,8 +193,10 @@ def take_turn(training: Watched, turn: str, seconds: float) -> Turn:
         return measure()
     with looking(training.address) as taken:
         seen = measure()
-        if not taken:
-            raise UserError("the page sent nothing to who looked at it")
+        if len(taken) < seconds:
+            raise UserError(
+                f"the page sent {len(taken)} messages to who looked at it: no moving picture"
+            )
         return replace(seen, messages=len(taken))
 
 

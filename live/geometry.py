@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import mujoco
 import numpy as np
@@ -21,6 +22,9 @@ SECTIONS = 20  # sides of a cylinder
 AGENT = 1  # body of a navigation task's agent
 AGENT_SIZE = 0.18, 0.9  # radius and height of it [m]
 AGENT_COLOUR, FACE_COLOUR = (60, 110, 200), (250, 200, 60)
+
+
+Mesh = tuple[np.ndarray, np.ndarray]  # vertices [V, 3] in m, faces [F, 3]
 
 
 @dataclass(frozen=True)
@@ -60,29 +64,30 @@ def parts_in(sight: Sight) -> list[Part]:
 
 def building_parts(name: str) -> list[Part]:
     """The parts of a building in which nothing moves, without ceilings."""
-    found: dict[tuple[tuple[int, int, int], bool], list[trimesh.Trimesh]] = {}
+    found: dict[tuple[tuple[int, int, int], bool], list[Mesh]] = {}
     for solid in load_building(name).solids:
         if solid.group == CEILING or solid.color[3] == 0.0:
             continue
         a, b, c = solid.size
-        mesh = trimesh.creation.box(extents=(2 * a, 2 * b, 2 * c))
-        if solid.kind == "cylinder":
-            mesh = trimesh.creation.cylinder(a, height=2 * b, sections=SECTIONS)
+        vertices, faces = cylinder(a, b) if solid.kind == "cylinder" else box(a, b, c)
         turn = _matrix(np.array((np.cos(solid.yaw / 2), 0.0, 0.0, np.sin(solid.yaw / 2))))
-        mesh.apply_transform(_transform(np.array(solid.position), turn))
-        is_wall = solid.group == WALLS or float(mesh.bounds[0, 2]) > OVERHEAD
-        found.setdefault((_colour(solid.color), is_wall), []).append(mesh)
+        vertices = vertices @ turn.T + solid.position
+        is_wall = solid.group == WALLS or bool(vertices[:, 2].min() > OVERHEAD)
+        found.setdefault((_colour(solid.color), is_wall), []).append((vertices, faces))
     return [_part(0, colour, is_wall, meshes) for (colour, is_wall), meshes in found.items()]
 
 
 def agent_parts() -> list[Part]:
     """The agent of a navigation task, which looks along its x axis."""
     radius, height = AGENT_SIZE
-    body = trimesh.creation.cylinder(radius, height=height, sections=SECTIONS)
-    body.apply_translation((0.0, 0.0, height / 2))
-    face = trimesh.creation.box(extents=(0.12, 0.16, 0.08))
-    face.apply_translation((radius, 0.0, height - 0.06))
-    return [_part(AGENT, AGENT_COLOUR, False, [body]), _part(AGENT, FACE_COLOUR, False, [face])]
+    body, faces = cylinder(radius, height / 2)
+    body = body + np.array((0.0, 0.0, height / 2))
+    face, face_faces = box(0.06, 0.08, 0.04)
+    face = face + np.array((radius, 0.0, height - 0.06))
+    return [
+        _part(AGENT, AGENT_COLOUR, False, [(body, faces)]),
+        _part(AGENT, FACE_COLOUR, False, [(face, face_faces)]),
+    ]
 
 
 def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
@@ -92,48 +97,95 @@ def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
         model: The home with the robot.
         data: Its state; bodies that never move are taken where they are.
     """
-    found: dict[tuple[int, tuple[int, int, int], bool], list[trimesh.Trimesh]] = {}
+    found: dict[tuple[int, tuple[int, int, int], bool], list[Mesh]] = {}
     for geom in range(model.ngeom):
         mesh = _mesh(model, geom)
         if mesh is None:
             continue
+        vertices, faces = mesh
         body = int(model.geom_bodyid[geom])
         if model.body_weldid[body] == 0:
             body, place, turn = 0, data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
         else:
             place, turn = model.geom_pos[geom], _matrix(model.geom_quat[geom])
-        mesh.apply_transform(_transform(place, turn))
+        vertices = vertices @ turn.T + place
         is_wall = bool(model.geom_group[geom] == WALLS)
-        is_wall |= body == 0 and float(mesh.bounds[0, 2]) > OVERHEAD
+        is_wall |= body == 0 and bool(vertices[:, 2].min() > OVERHEAD)
         colour = _colour(model.geom_rgba[geom])
-        found.setdefault((body, colour, is_wall), []).append(mesh)
+        found.setdefault((body, colour, is_wall), []).append((vertices, faces))
     return [_part(*key, meshes) for key, meshes in found.items()]
 
 
-def _mesh(model: mujoco.MjModel, geom: int) -> trimesh.Trimesh | None:
+def _mesh(model: mujoco.MjModel, geom: int) -> Mesh | None:
     """Triangles of a geom in its own frame; None where it is not to be seen."""
     if model.geom_group[geom] == CEILING or model.geom_rgba[geom, 3] == 0.0:
         return None
     kind, (a, b, c) = mujoco.mjtGeom(int(model.geom_type[geom])), model.geom_size[geom].tolist()
-    create = trimesh.creation
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
-        return create.box(extents=(2 * a, 2 * b, 2 * c))
+        return box(a, b, c)
     if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
-        return create.cylinder(a, height=2 * b, sections=SECTIONS)
+        return cylinder(a, b)
     if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        return create.capsule(height=2 * b, radius=a, count=(SECTIONS, SECTIONS // 2))
+        return capsule(a, b)
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        return create.icosphere(2, a)
+        return sphere(a)
     return None  # an infinite floor; there are no meshes in our homes
 
 
-def _part(
-    body: int, colour: tuple[int, int, int], is_wall: bool, meshes: list[trimesh.Trimesh]
-) -> Part:
+# Shapes are made once and stretched: trimesh takes a millisecond for each, and a home has hundreds
+
+
+def box(a: float, b: float, c: float) -> Mesh:
+    """A box of half sizes a, b, c, m."""
+    vertices, faces = _unit_box()
+    return vertices * (a, b, c), faces
+
+
+def cylinder(radius: float, half_height: float) -> Mesh:
+    """A cylinder around the z axis, m."""
+    vertices, faces = _unit_cylinder()
+    return vertices * (radius, radius, half_height), faces
+
+
+def sphere(radius: float) -> Mesh:
+    """A sphere, m."""
+    vertices, faces = _unit_sphere()
+    return vertices * radius, faces
+
+
+@lru_cache(maxsize=256)
+def capsule(radius: float, half_height: float) -> Mesh:
+    """A cylinder around the z axis with half a sphere at each end, m."""
+    count = SECTIONS, SECTIONS // 2
+    return _triangles(trimesh.creation.capsule(height=2 * half_height, radius=radius, count=count))
+
+
+@lru_cache
+def _unit_box() -> Mesh:
+    return _triangles(trimesh.creation.box(extents=(2.0, 2.0, 2.0)))
+
+
+@lru_cache
+def _unit_cylinder() -> Mesh:
+    return _triangles(trimesh.creation.cylinder(1.0, height=2.0, sections=SECTIONS))
+
+
+@lru_cache
+def _unit_sphere() -> Mesh:
+    return _triangles(trimesh.creation.icosphere(2, 1.0))
+
+
+def _triangles(mesh: trimesh.Trimesh) -> Mesh:
+    return np.array(mesh.vertices), np.array(mesh.faces)
+
+
+def _part(body: int, colour: tuple[int, int, int], is_wall: bool, meshes: list[Mesh]) -> Part:
     """Triangles of one colour, joined."""
-    whole = trimesh.util.concatenate(meshes)
-    assert isinstance(whole, trimesh.Trimesh)
-    return Part(body, np.asarray(whole.vertices), np.asarray(whole.faces), colour, is_wall)
+    before = np.cumsum([0, *(len(vertices) for vertices, _ in meshes)])
+    faces = [faces + first for (_, faces), first in zip(meshes, before, strict=False)]
+    return Part(
+        body, np.concatenate([each for each, _ in meshes]), np.concatenate(faces), colour, is_wall
+    )
 
 
 def _colour(rgba: Sequence[float] | np.ndarray) -> tuple[int, int, int]:
@@ -145,9 +197,3 @@ def _matrix(quaternion: np.ndarray) -> np.ndarray:
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, quaternion)
     return matrix.reshape(3, 3)
-
-
-def _transform(place: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    whole = np.eye(4)
-    whole[:3, :3], whole[:3, 3] = turn, place
-    return whole

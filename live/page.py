@@ -72,6 +72,7 @@ class Page:
         self.pause_at: int | None = None
         self._moving: dict[int, Any] = {}
         self._shown: tuple[Any, ...] = ()
+        self._poses = np.empty((0, 7))  # of the bodies, as they were last sent
         self._followed: dict[int, np.ndarray] = {}  # where the robot was, by client
         self._past: list[Sight] = []  # of this episode, without pictures
         self._posed = self._pictured = 0.0
@@ -153,7 +154,7 @@ class Page:
         scene.reset()
         scene.set_up_direction("+z")
         scene.add_light_ambient("/light", intensity=0.3)
-        self._moving = {}
+        self._moving, self._poses = {}, np.full_like(sight.poses, np.nan)
         for number, part in enumerate(parts_in(sight)):
             parent = f"/body_{part.body}"
             if part.body and part.body not in self._moving:
@@ -171,8 +172,13 @@ class Page:
 
     def _pose(self, sight: Sight) -> None:
         with self.server.atomic():
+            # viser takes longer to see that a pose is the same as all else here
+            moved = (sight.poses != self._poses).any(axis=1)
             for body, frame in self._moving.items():
+                if not moved[body]:
+                    continue
                 frame.position, frame.wxyz = sight.poses[body, :3], sight.poses[body, 3:]
+        self._poses = sight.poses
         base = np.array([*sight.base[:2], 0.0])
         if self.controls.follows:
             for number, client in self.server.get_clients().items():

@@ -28,7 +28,7 @@ from skills.sight import Eye, Sight, eye_of
 from ver.run_lock import RunLock
 
 SIZE = 2**21  # bytes; a picture of 512 x 512 pixels and all poses
-INTERVAL = 1 / 10  # [s] between sights: each costs the training
+INTERVAL = 1 / 8  # [s] between sights: each costs the training
 STEPS_PER_READ = 8  # a read costs a hundredth of a step
 ASK = struct.Struct("<dq")  # until when somebody looks [s since 1970], at which environment
 TOLD = struct.Struct("<qqI")  # how many sights there have been, bytes and checksum of the last

@@ -1,10 +1,11 @@
 """The page beside a training: the interval of a median, what is told, and what is refused."""
 
 import json
+import time
 
 import pytest
 
-from benchmarks.live import LOOKED_AT, NOBODY, TURNS, main, median_interval, window_cost
+from benchmarks.live import LOOKED_AT, NOBODY, TURNS, looking, main, median_interval, window_cost
 from skills.command import USER_ERRORS
 
 
@@ -23,6 +24,23 @@ def test_a_window_that_nobody_looks_through_is_timed_beside_a_step():
     told = window_cost("pick", 3, 1)
     assert 0.0 < told["window_us"] < told["step_us"]
     assert told["window_us"] < told["sight_us"]
+
+
+def test_a_page_takes_who_is_counted_as_looking_for_a_looker():
+    """A connection that sends no camera is none to viser: nothing was drawn, and the figures were of that."""
+    pytest.importorskip("viser")
+    from live.page import Page
+
+    page = Page("localhost", 8421, "test")
+    try:
+        assert not page.is_watched
+        with looking(f"localhost:{page.port}"):
+            until = time.monotonic() + 20.0
+            while not page.is_watched and time.monotonic() < until:
+                time.sleep(0.02)
+            assert page.is_watched
+    finally:
+        page.close()
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import live.page
 from live.agents import make_agent
 from live.episodes import Episodes
 from live.pace import NextEpisode
@@ -35,6 +36,30 @@ def test_the_page_is_served_and_agents_play_on_it(page):
             plan, beliefs = told[-1][1]
             assert plan.count("<div") == 21  # of five objects
             assert beliefs.count("object_") == 5
+
+
+def test_every_body_stands_where_the_world_has_it_also_in_the_next_episode(page, monkeypatch):
+    """Only what moved is sent."""
+    monkeypatch.setattr(live.page, "POSES", 0.0)
+    monkeypatch.setattr(page.pace, "wait", lambda: None)
+    seen = 0
+
+    def show(look, *words):
+        nonlocal seen
+        page.show(look, *words)
+        sight = look(None)
+        for body, frame in page._moving.items():
+            np.testing.assert_allclose(frame.position, sight.poses[body, :3], atol=1e-6)
+            np.testing.assert_allclose(frame.wxyz, sight.poses[body, 3:], atol=1e-6)
+        seen += 1
+        if seen % 4 == 0:
+            raise NextEpisode
+
+    agent = make_agent("random", Episodes.find("open_fridge", "val", None), page)
+    for episode in (0, 1):
+        with pytest.raises(NextEpisode):
+            agent.play(episode, show)
+    assert seen == 8
 
 
 def test_it_pauses_at_a_step_once_somebody_looks(page, monkeypatch):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import runpy
 import sys
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 
@@ -85,6 +86,17 @@ def _name_navigation(words: list[str]) -> bool:
     return not IDS.keys().isdisjoint(words)
 
 
+def _tell_whose_code_runs() -> None:
+    """Say so where the user stands in one checkout, and another is installed."""
+    here = Path.cwd() / "console" / Path(__file__).name
+    if here.exists() and not here.samefile(__file__):
+        print(
+            f"rearrange: runs the code of {Path(__file__).resolve().parent.parent}, which is installed, "
+            "not that of this folder (python -m console does)",
+            file=sys.stderr,
+        )
+
+
 def main() -> NoReturn:
     """Run the command that the arguments name; exit code 2 where there is no such command."""
     words = sys.argv[1:]
@@ -100,6 +112,7 @@ def main() -> NoReturn:
         hint = f" (did you mean {near[0]}?)" if near else ""
         print(f"rearrange: no command '{name}'{hint}: rearrange --help lists them", file=sys.stderr)
         raise SystemExit(2)
+    _tell_whose_code_runs()
     command = COMMANDS[name]
     if name == "view" and "--live" in rest:
         name, command = "live", COMMANDS["live"]

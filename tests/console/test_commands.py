@@ -71,3 +71,15 @@ def test_help_loads_no_library():
         "import sys, console.commands; sys.exit('numpy' in sys.modules or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_who_stands_in_another_checkout_is_told_whose_code_runs(monkeypatch, capsys, tmp_path):
+    assert called(monkeypatch, "train", "jump") == 2
+    assert "runs the code of" not in capsys.readouterr().err
+    (tmp_path / "console").mkdir()
+    (tmp_path / "console" / "commands.py").touch()
+    monkeypatch.chdir(tmp_path)
+    assert called(monkeypatch, "train", "jump") == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("rearrange: runs the code of ")
+    assert "unknown skill 'jump'" in second

@@ -17,6 +17,7 @@ from tests.helpers.small_runs import CUE, SMALL, logged, small_run, start_collec
 from ver.checkpoint import load_policy
 from ver.collect.environment_worker import to_environment_action
 from ver.errors import UserError, WorkerCrashError
+from ver.stop_signals import StopSignals
 from ver.trainer import Trainer
 
 
@@ -308,3 +309,21 @@ def test_sigterm_saves_and_leaves_no_process(tmp_path):
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+
+
+def test_who_ends_before_a_rollout_is_full_finds_no_policy(tmp_path):
+    """One that learned nothing would pass for a policy."""
+    trainer = Trainer(small_run(), toy_environments.make_cue, tmp_path)
+    with StopSignals() as signals:
+        rounds = trainer.rounds(signals)
+        next(rounds)
+        rounds.close()
+    assert trainer.steps == 0
+    assert not list(tmp_path.rglob("*.safetensors"))
+    with StopSignals() as signals:
+        rounds = trainer.rounds(signals)
+        next(rounds)
+        next(rounds)
+        rounds.close()
+    assert trainer.steps > 0
+    assert (tmp_path / "policy.safetensors").exists()

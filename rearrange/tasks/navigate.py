@@ -44,6 +44,7 @@ from rearrange.tasks.base import (
 )
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.floor_map import FLOOR_MAP, FloorMap
+from rearrange.tasks.map_way import MAP_WAY, MapWay
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
@@ -173,6 +174,14 @@ class NavigateConfig:
             "floor so far, and the goal"
         ),
     )
+    map_way: bool = setting(
+        False,
+        hab=False,
+        about=(
+            "what depth images and odometry have told of the floor so far is searched for a way "
+            "to the goal, and where it leads is observed"
+        ),
+    )
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
 
 
@@ -272,7 +281,9 @@ class Navigate(FloorTask):
         if math.isfinite(self.config.goal_way) and not self.config.geodesic:
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
 
-        self._map = FloorMap(self.robot, world_count) if self.config.floor_map else None
+        maps = self.config.floor_map or self.config.map_way
+        self._map = FloorMap(self.robot, world_count) if maps else None
+        self._way = MapWay(world_count) if self.config.map_way else None
         self._driven = np.zeros(world_count)  # ahead, in the last step [m]
 
     def asks_for_way(self) -> bool:
@@ -285,6 +296,8 @@ class Navigate(FloorTask):
         if self._map is not None:
             for i in world_ids:
                 self._map.begin(i)
+                if self._way is not None:
+                    self._way.begin(i)
                 self._driven[i] = 0.0
 
     def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
@@ -293,19 +306,25 @@ class Navigate(FloorTask):
         return super().mask(state, physical)
 
     def image_spaces(self, size: int) -> dict[str, spaces.Box]:
-        """The floor map's; see Task."""
-        return {} if self._map is None else {FLOOR_MAP: self._map.space(size)}
+        """The floor map's, and that of the way over it; see Task."""
+        found = {FLOOR_MAP: FloorMap.space(size)} if self.config.floor_map else {}
+        return found | ({MAP_WAY: MapWay.space()} if self.config.map_way else {})
 
     def images(
         self, state: SimState, depths: np.ndarray, remember: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """The floor map; see Task."""
+        """The floor map, and the way over it; see Task."""
+        found: dict[str, np.ndarray] = {}
         if self._map is None:
-            return {}
+            return found
         starts, goals = self.memory["base_start"], self.memory["goal"]
         pushes = np.sign(self._driven) * state.base_blocked
         self._map.add(remember, state, starts, pushes, depths, DEPTH_RANGE)
-        return {FLOOR_MAP: self._map.show(state, starts, goals, depths.shape[1])}
+        if self.config.floor_map:
+            found[FLOOR_MAP] = self._map.show(state, starts, goals, depths.shape[1])
+        if self._way is not None:
+            found[MAP_WAY] = self._way.look(remember, self._map.grids, state, starts, pushes, goals)
+        return found
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

@@ -1,0 +1,208 @@
+"""Way over the floor map: where to drive next, by what was seen so far, as a vector observation.
+
+Depth images and odometry alone fill the map (rearrange.tasks.floor_map). Over it the cheapest way to the goal
+is searched, as a planner would: what is unknown counts as free, and nothing as impassable, because the map errs
+and goals lie on furniture. It is a compass that knows of walls; how to drive and when to stop is the policy's,
+as in Active Neural SLAM (Chaplot et al. 2020, section 4).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rearrange import geometry
+from rearrange.caching import cached_njit
+from rearrange.navigation.heap import pop, push
+from rearrange.sim.base import SimState
+from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE
+from rearrange.tasks.sensors import gps_compass
+
+MAP_WAY = "map_way"  # key of the observation
+MERGED = 2  # cells of the map along each side of one of the search
+SIDE, COUNT = MERGED * CELL, CELLS // MERGED  # of its cells [m], and how many along each side
+# What a metre costs whose middle has an obstacle no farther away than this [m]
+PRICES = ((0.2, 20.0), (0.33, 5.0), (0.45, 1.5))
+REACH = 0.5  # [m], beyond which obstacles cost nothing
+LOOK_AHEAD = (0.6, 1.8)  # [m] along the way, to the two places that are told
+FARTHEST = 20.0  # that the cost is told to be
+MOVED, TURNED = 0.25, 0.5  # [m], [rad], after which it is searched anew
+BEYOND = 2.0  # cost by which the search goes on behind the robot, which moves before the next one
+SIZE = 1 + 2 * len(LOOK_AHEAD)
+
+
+@cached_njit
+def _price(grid: Any, ci: int, cj: int) -> float:
+    """What a metre costs in a cell of the search."""
+    reach = int(REACH / CELL)
+    nearest = math.inf
+    for i in range(max(MERGED * ci - reach, 0), min(MERGED * (ci + 1) + reach, CELLS)):
+        for j in range(max(MERGED * cj - reach, 0), min(MERGED * (cj + 1) + reach, CELLS)):
+            if grid[i, j] == OBSTACLE:
+                x, y = i + 0.5 - MERGED * (ci + 0.5), j + 0.5 - MERGED * (cj + 0.5)
+                nearest = min(nearest, x * x + y * y)
+    away = math.sqrt(nearest) * CELL
+    for least, price in PRICES:
+        if away < least:
+            return price
+    return 1.0
+
+
+@cached_njit
+def _cell(x: float, y: float) -> tuple[int, int]:
+    """The cell of a place [m], frame of the start; at the edge if it is outside."""
+    i = int(np.floor(x / SIDE)) + COUNT // 2
+    j = int(np.floor(y / SIDE)) + COUNT // 2
+    return min(max(i, 0), COUNT - 1), min(max(j, 0), COUNT - 1)
+
+
+@cached_njit
+def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
+    """Costs of the cheapest ways to a goal (Dijkstra's algorithm), as far as the robot and somewhat farther.
+
+    Args:
+        grid: What is known [CELLS, CELLS].
+        goal: Frame of the start [2+], m.
+        robot: Likewise.
+        cost: Written [COUNT, COUNT]; infinite where it is farther.
+    """
+    price = np.zeros((COUNT, COUNT))
+    done = np.zeros((COUNT, COUNT), np.bool_)
+    keys = np.empty(8 * COUNT * COUNT)
+    cells = np.empty(8 * COUNT * COUNT, np.int64)
+    heap = np.empty(8 * COUNT * COUNT, np.int64)
+    cost[:] = math.inf
+    goal_i, goal_j = _cell(goal[0], goal[1])
+    robot_i, robot_j = _cell(robot[0], robot[1])
+    cost[goal_i, goal_j] = keys[0] = 0.0
+    cells[0] = goal_i * COUNT + goal_j
+    size, entries, farthest = push(heap, 0, keys, 0), 1, math.inf
+    while size > 0:
+        top = pop(heap, size, keys)
+        size -= 1
+        i, j = cells[top] // COUNT, cells[top] % COUNT
+        if keys[top] > farthest:
+            break
+        if done[i, j]:
+            continue
+        done[i, j] = True
+        if i == robot_i and j == robot_j:
+            farthest = keys[top] + BEYOND
+        if price[i, j] == 0.0:
+            price[i, j] = _price(grid, i, j)
+        for di in range(-1, 2):
+            for dj in range(-1, 2):
+                ni, nj = i + di, j + dj
+                if not (0 <= ni < COUNT and 0 <= nj < COUNT) or done[ni, nj]:
+                    continue
+                if price[ni, nj] == 0.0:
+                    price[ni, nj] = _price(grid, ni, nj)
+                length = SIDE * math.sqrt(di * di + dj * dj)
+                arrival = keys[top] + length * (price[i, j] + price[ni, nj]) / 2
+                if arrival < cost[ni, nj]:
+                    cost[ni, nj] = keys[entries] = arrival
+                    cells[entries] = ni * COUNT + nj
+                    size = push(heap, size, keys, entries)
+                    entries += 1
+    for i in range(COUNT):
+        for j in range(COUNT):
+            if not done[i, j]:  # it may be less yet
+                cost[i, j] = math.inf
+
+
+@cached_njit
+def _lead(cost: Any, pose: Any, goal: Any, out: Any) -> None:
+    """Tell the cost of the way, and two places along it.
+
+    Args:
+        cost: See `_search`.
+        pose: Of the base, see gps_compass [4].
+        goal: Frame of the start [2+], m.
+        out: Written [SIZE]: the cost, and the places in the base frame: ahead, left [m].
+    """
+    i, j = _cell(pose[0], pose[1])
+    out[0] = min(cost[i, j], FARTHEST)
+    passed, k = 0.0, 0
+    for told in range(len(LOOK_AHEAD)):
+        x, y = goal[0], goal[1]
+        while passed < LOOK_AHEAD[told] and 0.0 < cost[i, j] < math.inf:
+            best_i, best_j, best = i, j, cost[i, j]
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    ni, nj = i + di, j + dj
+                    if 0 <= ni < COUNT and 0 <= nj < COUNT and cost[ni, nj] < best:
+                        best_i, best_j, best = ni, nj, cost[ni, nj]
+            if best_i == i and best_j == j:
+                break
+            passed += SIDE * math.sqrt((best_i - i) ** 2 + (best_j - j) ** 2)
+            i, j, k = best_i, best_j, k + 1
+        if k > 0 and cost[i, j] > 0.0:
+            x, y = (i + 0.5 - COUNT // 2) * SIDE, (j + 0.5 - COUNT // 2) * SIDE
+        x, y = x - pose[0], y - pose[1]
+        out[1 + 2 * told] = pose[2] * x + pose[3] * y
+        out[2 + 2 * told] = -pose[3] * x + pose[2] * y
+
+
+@cached_njit(nogil=True)
+def _lead_all(
+    remember: Any, grids: Any, costs: Any, last: Any,
+    starts: Any, poses: Any, pushes: Any, goals: Any, out: Any,
+) -> None:  # fmt: skip
+    """Tell the ways of N worlds, searched anew where a base has moved since `last` [N, 3] or met something."""
+    for n in range(len(grids)):
+        pose = gps_compass(starts[n], poses[n])
+        goal = geometry.to_base_frame(starts[n], goals[n])
+        moved = math.hypot(poses[n, 0] - last[n, 0], poses[n, 1] - last[n, 1])
+        turned = abs((poses[n, 2] - last[n, 2] + math.pi) % (2.0 * math.pi) - math.pi)
+        there = moved < MOVED and turned < TURNED and pushes[n] == 0.0
+        if remember[n] and not there:
+            _search(grids[n], goal, pose, costs[n])
+            last[n] = poses[n]
+        _lead(costs[n], pose, goal, out[n])
+
+
+class MapWay:
+    """Ways over the floor maps of N worlds."""
+
+    def __init__(self, world_count: int) -> None:
+        """Nothing was searched yet."""
+        self._costs = np.full((world_count, COUNT, COUNT), math.inf)
+        self._last = np.full((world_count, 3), np.nan)  # base poses at the last search
+
+    @staticmethod
+    def space() -> spaces.Box:
+        """The space of what is told."""
+        return spaces.Box(-math.inf, math.inf, (SIZE,), np.float32)
+
+    def begin(self, i: int) -> None:
+        """Forget the way in world i."""
+        self._last[i] = np.nan
+
+    def look(
+        self,
+        remember: np.ndarray,
+        grids: np.ndarray,
+        state: SimState,
+        starts: np.ndarray,
+        pushes: np.ndarray,
+        goals: np.ndarray,
+    ) -> np.ndarray:
+        """Tell the ways [N, SIZE] float32; the same again tells the same.
+
+        Args:
+            remember: Where a policy acts by it [N] bool.
+            grids: What is known of the floors [N, CELLS, CELLS].
+            state: Of the worlds.
+            starts: Base poses at the beginnings of the episodes [N, 3].
+            pushes: Not 0 where a base was driven and did not go [N].
+            goals: World frame [N, 3], m.
+        """
+        out = np.empty((len(grids), SIZE), np.float32)
+        _lead_all(
+            remember, grids, self._costs, self._last,
+            starts, state.base_pose, pushes, goals, out,
+        )  # fmt: skip
+        return out

@@ -76,12 +76,12 @@ class PolicyPlayer:
         task = _changed(environments.task, changes)
         environments = replace(environments, task=task, **(place or {}))
         self.environment: Any = environments(0, 0)
-        self.blind = None
-        if images == BLIND:
-            self.blind = _mean_images(environments(2, 0), self.runner.policy.images.keys)
+        seen = _made_of_images(self.environment, self.runner)
+        self.blind = _mean_images(environments(2, 0), seen) if images == BLIND else None
         self.other = None
         if images == SWAPPED:
-            self.other = _OtherWorld(environments(1, 0), PolicyRunner(checkpoint, deterministic))
+            other = PolicyRunner(checkpoint, deterministic)
+            self.other = _OtherWorld(environments(1, 0), other, seen)
 
     def play(
         self,
@@ -126,6 +126,12 @@ def _changed(task: Mapping[str, Any], changes: Mapping[str, Any] | None) -> Any:
     return OmegaConf.to_container(OmegaConf.merge(dict(task), dict(changes or {})))
 
 
+def _made_of_images(environment: Any, runner: PolicyRunner) -> tuple[str, ...]:
+    """Keys of images, and of what the task makes of them, as the way over a floor map."""
+    made = environment.task.image_spaces(1) if isinstance(environment, RearrangeEnv) else ()
+    return tuple(dict.fromkeys((*runner.policy.images.keys, *made)))
+
+
 def _mean_images(environment: Any, keys: Sequence[str]) -> dict[str, np.ndarray]:
     """The mean of the first images of other episodes: what a policy may expect without looking."""
     first: list[dict[str, np.ndarray]] = []
@@ -142,8 +148,8 @@ def _mean_images(environment: Any, keys: Sequence[str]) -> dict[str, np.ndarray]
 class _OtherWorld:
     """Other episodes of the same task, played by the same policy with open eyes."""
 
-    def __init__(self, environment: Any, runner: PolicyRunner) -> None:
-        self.environment, self.runner = environment, runner
+    def __init__(self, environment: Any, runner: PolicyRunner, seen: Sequence[str]) -> None:
+        self.environment, self.runner, self.seen = environment, runner, seen
         self.observation: dict[str, np.ndarray] = {}
 
     def restart(self, seed: int) -> None:
@@ -159,7 +165,7 @@ class _OtherWorld:
         if outcome[2] or outcome[3]:
             self.observation, _ = self.environment.reset()
             self.runner.restart()
-        return {key: seen[key] for key in self.runner.policy.images.keys}
+        return {key: seen[key] for key in self.seen}
 
 
 class TaskPlayer:

@@ -3,7 +3,7 @@
 Depth images and odometry alone fill the map (rearrange.tasks.floor_map). Over it the cheapest way to the goal
 is searched, as a planner would: what is unknown counts as free, and nothing as impassable, because the map errs
 and goals lie on furniture. It is a compass that knows of walls; how to drive and when to stop is the policy's,
-as in Active Neural SLAM (Chaplot et al. 2020, section 4).
+as in Active Neural SLAM (Chaplot et al. 2020).
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ CASES = [
     ("pick", ("rules=hab",)),  # one step late
     ("navigate", ("task.action.delay=2",)),  # with three steps of an action
     ("navigate", ("task.floor_map=true",)),
+    ("navigate", ("task.map_way=true",)),
 ]
 
 

@@ -9,6 +9,7 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import NavigateConfig
 from rearrange.tasks.base import ActionConfig
 from rearrange.tasks.floor_map import FLOOR_MAP
+from rearrange.tasks.map_way import MAP_WAY
 from tests.helpers.numbered import Numbered
 
 SMALL = SimulatorConfig(camera_size=16)
@@ -18,7 +19,9 @@ SIZE = 3  # of an action
 def short(delay=0):
     """Episodes that end in the middle of an action."""
     action = ActionConfig(repeat=3, delay=delay)
-    return NavigateConfig(floor_map=True, max_steps=13, stop_distance=100.0, action=action)
+    return NavigateConfig(
+        floor_map=True, map_way=True, max_steps=13, stop_distance=100.0, action=action
+    )
 
 
 def actions_of(rng, *shape):
@@ -87,4 +90,5 @@ def test_who_looks_in_the_middle_of_an_action_changes_nothing():
         action = actions_of(rng)
         action[2] = -1.0
         one, other = first.step(action)[0], second.step(action)[0]
-        np.testing.assert_array_equal(one[FLOOR_MAP], other[FLOOR_MAP])
+        for key in (FLOOR_MAP, MAP_WAY):
+            np.testing.assert_array_equal(one[key], other[key])

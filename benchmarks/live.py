@@ -119,7 +119,7 @@ def _child(parent: int, word: bytes) -> int:
 
 
 def _camera() -> bytes:
-    """What a browser sends first, its camera: the page takes nobody for a looker before."""
+    """A browser's first message, its camera: before it the page takes nobody for a looker."""
     import msgspec
 
     return msgspec.msgpack.encode(

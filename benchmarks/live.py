@@ -8,7 +8,8 @@ which part of all processors' time the page's process takes: that is what a trai
 and it is told more finely than a ratio of speeds.
 
 What a training with live=true costs over one without, page aside, is a read of a shared file in one step of
-eight, and a sight eight times a second for who looks; these are timed too, beside a step of the pure simulation.
+eight, and a sight eight times a second for who looks; these are timed, too, beside a step of the pure
+simulation.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.navigation.heap import pop, push
 from rearrange.sim.base import SimState
-from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE
+from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE, UNKNOWN
 from rearrange.tasks.sensors import gps_compass
 
 MAP_WAY = "map_way"  # key of the observation
@@ -30,6 +30,7 @@ REACH = 0.5  # [m], beyond which obstacles cost nothing
 LOOK_AHEAD = (0.6, 1.8)  # [m] along the way, to the two places that are told
 FARTHEST = 20.0  # that the cost is told to be
 MOVED, TURNED = 0.25, 0.5  # [m], [rad], after which it is searched anew
+BORDER = 1.5  # [m] around what is known, the robot and the goal, where the search ends
 BEYOND = 2.0  # cost by which the search goes on behind the robot, which moves before the next one
 SIZE = 1 + 2 * len(LOOK_AHEAD)
 
@@ -60,6 +61,25 @@ def _cell(x: float, y: float) -> tuple[int, int]:
 
 
 @cached_njit
+def _bounds(grid: Any, goal: tuple[int, int], robot: tuple[int, int]) -> tuple[int, int, int, int]:
+    """First and last row, first and last column of the cells that are searched."""
+    first_i, last_i = min(goal[0], robot[0]), max(goal[0], robot[0])
+    first_j, last_j = min(goal[1], robot[1]), max(goal[1], robot[1])
+    for i in range(CELLS):
+        for j in range(CELLS):
+            if grid[i, j] != UNKNOWN:
+                first_i, last_i = min(first_i, i // MERGED), max(last_i, i // MERGED)
+                first_j, last_j = min(first_j, j // MERGED), max(last_j, j // MERGED)
+    border = int(BORDER / SIDE)
+    return (
+        max(first_i - border, 0),
+        min(last_i + border, COUNT - 1),
+        max(first_j - border, 0),
+        min(last_j + border, COUNT - 1),
+    )
+
+
+@cached_njit
 def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
     """Costs of the cheapest ways to a goal (Dijkstra's algorithm), as far as the robot and somewhat farther.
 
@@ -69,16 +89,16 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
         robot: Likewise.
         cost: Written [COUNT, COUNT]; infinite where it is farther.
     """
+    goal_cell, robot_cell = _cell(goal[0], goal[1]), _cell(robot[0], robot[1])
+    first_i, last_i, first_j, last_j = _bounds(grid, goal_cell, robot_cell)
     price = np.zeros((COUNT, COUNT))
     done = np.zeros((COUNT, COUNT), np.bool_)
     keys = np.empty(8 * COUNT * COUNT)
     cells = np.empty(8 * COUNT * COUNT, np.int64)
     heap = np.empty(8 * COUNT * COUNT, np.int64)
     cost[:] = math.inf
-    goal_i, goal_j = _cell(goal[0], goal[1])
-    robot_i, robot_j = _cell(robot[0], robot[1])
-    cost[goal_i, goal_j] = keys[0] = 0.0
-    cells[0] = goal_i * COUNT + goal_j
+    cost[goal_cell] = keys[0] = 0.0
+    cells[0] = goal_cell[0] * COUNT + goal_cell[1]
     size, entries, farthest = push(heap, 0, keys, 0), 1, math.inf
     while size > 0:
         top = pop(heap, size, keys)
@@ -89,14 +109,14 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
         if done[i, j]:
             continue
         done[i, j] = True
-        if i == robot_i and j == robot_j:
+        if (i, j) == robot_cell:
             farthest = keys[top] + BEYOND
         if price[i, j] == 0.0:
             price[i, j] = _price(grid, i, j)
         for di in range(-1, 2):
             for dj in range(-1, 2):
                 ni, nj = i + di, j + dj
-                if not (0 <= ni < COUNT and 0 <= nj < COUNT) or done[ni, nj]:
+                if not (first_i <= ni <= last_i and first_j <= nj <= last_j) or done[ni, nj]:
                     continue
                 if price[ni, nj] == 0.0:
                     price[ni, nj] = _price(grid, ni, nj)

@@ -26,7 +26,6 @@ MERGED = 2  # cells of the map along each side of one of the search
 SIDE, COUNT = MERGED * CELL, CELLS // MERGED  # of its cells [m], and how many along each side
 # What a metre costs whose middle has an obstacle no farther away than this [m]
 PRICES = ((0.2, 20.0), (0.33, 5.0), (0.45, 1.5))
-REACH = 0.5  # [m], beyond which obstacles cost nothing
 LOOK_AHEAD = (0.6, 1.8)  # [m] along the way, to the two places that are told
 FARTHEST = 20.0  # that the cost is told to be
 MOVED, TURNED = 0.25, 0.5  # [m], [rad], after which it is searched anew
@@ -36,18 +35,30 @@ SIZE = 1 + 2 * len(LOOK_AHEAD)
 
 
 @cached_njit
-def _price(grid: Any, ci: int, cj: int) -> float:
-    """What a metre costs in a cell of the search."""
-    reach = int(REACH / CELL)
-    nearest = math.inf
-    for i in range(max(MERGED * ci - reach, 0), min(MERGED * (ci + 1) + reach, CELLS)):
-        for j in range(max(MERGED * cj - reach, 0), min(MERGED * (cj + 1) + reach, CELLS)):
-            if grid[i, j] == OBSTACLE:
-                x, y = i + 0.5 - MERGED * (ci + 0.5), j + 0.5 - MERGED * (cj + 0.5)
-                nearest = min(nearest, x * x + y * y)
-    away = math.sqrt(nearest) * CELL
+def _stamp(grid: Any, away: Any) -> None:
+    """Squared distances from the middles of cells to the nearest obstacle, as far as these cost something.
+
+    Args:
+        grid: [CELLS, CELLS].
+        away: Lowered where an obstacle is near [COUNT, COUNT], in cells of the grid.
+    """
+    reach = math.ceil(PRICES[-1][0] / SIDE) + 1
+    for i in range(CELLS):
+        for j in range(CELLS):
+            if grid[i, j] != OBSTACLE:
+                continue
+            middle_i, middle_j = i // MERGED, j // MERGED
+            for ci in range(max(middle_i - reach, 0), min(middle_i + reach + 1, COUNT)):
+                for cj in range(max(middle_j - reach, 0), min(middle_j + reach + 1, COUNT)):
+                    x, y = i + 0.5 - MERGED * (ci + 0.5), j + 0.5 - MERGED * (cj + 0.5)
+                    away[ci, cj] = min(away[ci, cj], x * x + y * y)
+
+
+@cached_njit
+def _price(away: float) -> float:
+    """What a metre costs in a cell with the nearest obstacle so far away, squared and in cells of the grid."""
     for least, price in PRICES:
-        if away < least:
+        if away < (least / CELL) ** 2:
             return price
     return 1.0
 
@@ -91,7 +102,8 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
     """
     goal_cell, robot_cell = _cell(goal[0], goal[1]), _cell(robot[0], robot[1])
     first_i, last_i, first_j, last_j = _bounds(grid, goal_cell, robot_cell)
-    price = np.zeros((COUNT, COUNT))
+    away = np.full((COUNT, COUNT), math.inf)
+    _stamp(grid, away)
     done = np.zeros((COUNT, COUNT), np.bool_)
     keys = np.empty(8 * COUNT * COUNT)
     cells = np.empty(8 * COUNT * COUNT, np.int64)
@@ -111,17 +123,14 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
         done[i, j] = True
         if (i, j) == robot_cell:
             farthest = keys[top] + BEYOND
-        if price[i, j] == 0.0:
-            price[i, j] = _price(grid, i, j)
+        price = _price(away[i, j])
         for di in range(-1, 2):
             for dj in range(-1, 2):
                 ni, nj = i + di, j + dj
                 if not (first_i <= ni <= last_i and first_j <= nj <= last_j) or done[ni, nj]:
                     continue
-                if price[ni, nj] == 0.0:
-                    price[ni, nj] = _price(grid, ni, nj)
                 length = SIDE * math.sqrt(di * di + dj * dj)
-                arrival = keys[top] + length * (price[i, j] + price[ni, nj]) / 2
+                arrival = keys[top] + length * (price + _price(away[ni, nj])) / 2
                 if arrival < cost[ni, nj]:
                     cost[ni, nj] = keys[entries] = arrival
                     cells[entries] = ni * COUNT + nj

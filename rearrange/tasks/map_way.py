@@ -16,6 +16,7 @@ from gymnasium import spaces
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
+from rearrange.gym_ids import LARGEST
 from rearrange.navigation.heap import pop, push
 from rearrange.sim.base import SimState
 from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE, UNKNOWN
@@ -204,7 +205,7 @@ class MapWay:
     @staticmethod
     def space() -> spaces.Box:
         """The space of what is told."""
-        return spaces.Box(-math.inf, math.inf, (SIZE,), np.float32)
+        return spaces.Box(-LARGEST, LARGEST, (SIZE,), np.float32)
 
     def begin(self, i: int) -> None:
         """Forget the way in world i."""

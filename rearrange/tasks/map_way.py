@@ -56,7 +56,7 @@ def _stamp(grid: Any, away: Any) -> None:
 
 
 @cached_njit
-def _price(away: float) -> float:
+def _price(away: Any) -> float:
     """What a metre costs in a cell with the nearest obstacle so far away, squared and in cells of the grid."""
     for least, price in PRICES:
         if away < (least / CELL) ** 2:

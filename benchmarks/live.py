@@ -46,7 +46,7 @@ from skills.train import load_settings
 
 HALTED, NOBODY, LOOKED_AT = "halted", "nobody", "looked at"
 TURNS = (HALTED, NOBODY, LOOKED_AT)
-SETTLE_S = 2.0  # of a turn that does not count
+SETTLE_S = 5.0  # of a turn that does not count: who comes gets the whole home at once
 WAIT_S = 180.0  # for the page, and for the first figures
 ROLLOUT = 32  # steps: short, so that a turn has many rows
 ROOT = Path(__file__).resolve().parent.parent

@@ -132,7 +132,7 @@ def _mesh(model: mujoco.MjModel, geom: int) -> Mesh | None:
     return None  # an infinite floor; there are no meshes in our homes
 
 
-# Shapes are made once and stretched: trimesh takes a millisecond for each, and a home has hundreds
+# Shapes are made once and stretched: trimesh takes long for each, and a home has hundreds
 
 
 def box(a: float, b: float, c: float) -> Mesh:

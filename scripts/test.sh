@@ -8,8 +8,6 @@ bin="$root/.venv/bin"
 
 marker="not slow" processes=2  # each works through whole files
 [[ "${1:-}" == "--slow" ]] && marker="slow" processes=0
-# Two processes that work with two threads each would wait for each other
-export OMP_NUM_THREADS=1
 unset PYTHONDONTWRITEBYTECODE  # tests start many processes; each would compile all sources anew
 "$bin/ruff" format --check .
 "$bin/ruff" check .
@@ -21,7 +19,7 @@ trap 'kill "$kernels" 2>/dev/null || true' EXIT  # where a check fails meanwhile
 "$bin/python" -m skills.ledger --check
 NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --strict
 wait "$kernels"
-"$bin/python" -m pytest -m "$marker" --durations=80 -n "$processes" --dist loadfile
+"$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
 if [[ "$marker" == slow ]]; then
     mapfile -t files < <(grep -rlE "@given|RuleBasedStateMachine" tests --include=*.py)
     "$bin/python" -m pytest -m "not slow" --hypothesis-profile=searching -n 2 --dist loadfile "${files[@]}"

@@ -36,16 +36,17 @@ SIZE = 1 + 2 * len(LOOK_AHEAD)
 
 
 @cached_njit
-def _stamp(grid: Any, away: Any) -> None:
+def _stamp(grid: Any, bounds: tuple[int, int, int, int], away: Any) -> None:
     """Squared distances from the middles of cells to the nearest obstacle, as far as these cost something.
 
     Args:
         grid: [CELLS, CELLS].
+        bounds: See `_bounds`; all that is known lies within.
         away: Lowered where an obstacle is near [COUNT, COUNT], in cells of the grid.
     """
     reach = math.ceil(PRICES[-1][0] / SIDE) + 1
-    for i in range(CELLS):
-        for j in range(CELLS):
+    for i in range(MERGED * bounds[0], MERGED * (bounds[1] + 1)):
+        for j in range(MERGED * bounds[2], MERGED * (bounds[3] + 1)):
             if grid[i, j] != OBSTACLE:
                 continue
             middle_i, middle_j = i // MERGED, j // MERGED
@@ -102,9 +103,10 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
         cost: Written [COUNT, COUNT]; infinite where it is farther.
     """
     goal_cell, robot_cell = _cell(goal[0], goal[1]), _cell(robot[0], robot[1])
-    first_i, last_i, first_j, last_j = _bounds(grid, goal_cell, robot_cell)
+    bounds = _bounds(grid, goal_cell, robot_cell)
+    first_i, last_i, first_j, last_j = bounds
     away = np.full((COUNT, COUNT), math.inf)
-    _stamp(grid, away)
+    _stamp(grid, bounds, away)
     done = np.zeros((COUNT, COUNT), np.bool_)
     keys = np.empty(8 * COUNT * COUNT)
     cells = np.empty(8 * COUNT * COUNT, np.int64)
@@ -155,7 +157,7 @@ def _lead(cost: Any, pose: Any, goal: Any, out: Any) -> None:
     """
     i, j = _cell(pose[0], pose[1])
     out[0] = min(cost[i, j], FARTHEST)
-    passed, k = 0.0, 0
+    passed = 0.0
     for told in range(len(LOOK_AHEAD)):
         x, y = goal[0], goal[1]
         while passed < LOOK_AHEAD[told] and 0.0 < cost[i, j] < math.inf:
@@ -165,11 +167,9 @@ def _lead(cost: Any, pose: Any, goal: Any, out: Any) -> None:
                     ni, nj = i + di, j + dj
                     if 0 <= ni < COUNT and 0 <= nj < COUNT and cost[ni, nj] < best:
                         best_i, best_j, best = ni, nj, cost[ni, nj]
-            if best_i == i and best_j == j:
-                break
             passed += SIDE * math.sqrt((best_i - i) ** 2 + (best_j - j) ** 2)
-            i, j, k = best_i, best_j, k + 1
-        if k > 0 and cost[i, j] > 0.0:
+            i, j = best_i, best_j
+        if passed > 0.0 and cost[i, j] > 0.0:
             x, y = (i + 0.5 - COUNT // 2) * SIDE, (j + 0.5 - COUNT // 2) * SIDE
         x, y = x - pose[0], y - pose[1]
         out[1 + 2 * told] = pose[2] * x + pose[3] * y

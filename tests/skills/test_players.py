@@ -5,9 +5,11 @@ import pytest
 
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.navigation import load_layout
+from rearrange.tasks.map_way import MAP_WAY
 from rearrange.worlds import DEPTH_KEY
+from skills import players
 from skills.eval_options import task_changes
-from skills.players import REACH, PolicyPlayer, RandomPlayer, needs_detour
+from skills.players import BLIND, OWN, REACH, SWAPPED, PolicyPlayer, RandomPlayer, needs_detour
 
 
 @pytest.fixture
@@ -127,3 +129,31 @@ def test_random_actions_depend_on_the_seed_alone():
     other = player.play(6, None)
     assert player.play(5, None) == once != other
     assert once["length"] == 12.0
+
+
+@pytest.mark.parametrize("images", [OWN, BLIND, SWAPPED])
+def test_what_is_made_of_images_is_taken_away_with_them(make_checkpoint, monkeypatch, images):
+    """A way over a map of the true images would lead a blind policy."""
+    monkeypatch.setattr(players, "BLIND_EPISODES", 2)
+    path = make_checkpoint("navigate", "task.map_way=true", "task.max_steps=12")
+    player = PolicyPlayer(path, True, "val", images)
+    own, acted_by, act = [], [], player.runner.act
+    observe = player.environment.observe
+
+    def record():
+        seen = observe()
+        own.append(seen[MAP_WAY].copy())
+        return seen
+
+    def see(observation):
+        acted_by.append(observation[MAP_WAY].copy())
+        return act(observation)
+
+    monkeypatch.setattr(player.environment, "observe", record)
+    monkeypatch.setattr(player.runner, "act", see)
+    player.play(3, None)
+    same = [np.array_equal(a, b) for a, b in zip(own, acted_by, strict=False)]
+    assert len(acted_by) > 1
+    assert all(same) if images == OWN else not any(same)
+    if images == BLIND:
+        assert (np.array(acted_by) == acted_by[0]).all()

@@ -1,15 +1,13 @@
 """`python -m benchmarks.live`: what a page that shows a training costs it.
 
-One training with live=true goes on while its page is, in turn, halted (as if there were none), served to
-nobody, and looked at by a browser's connection, which takes everything and draws nothing: whoever looks sits
-at another machine. The turns are short and follow each other, so that whatever else the machine does hits all
-of them. Told are steps per second in each, their ratio to those with the page halted of the same round, and
-which part of all processors' time the page's process takes: that is what a training on all of them can lose,
-and it is told more finely than a ratio of speeds.
+Three trainings with the same seed do the same work: one without a page, one with a page that nobody looks at,
+one at whose page a browser's connection looks. It takes everything and draws nothing: whoever looks sits at
+another machine. They go on in turn, for a second at a time, while the other two are halted, so that whatever
+else the machine does hits all three. For each stretch of the same steps it is told how long each was at it,
+and besides which part of all processors' time the page's process takes.
 
-What a training with live=true costs over one without, page aside, is a read of a shared file in one step of
-eight, and a sight eight times a second for who looks; these are timed, too, beside a step of the pure
-simulation.
+What a step pays for a window that nobody looks through, and what a sight takes, is timed beside a step of the
+pure simulation.
 """
 
 from __future__ import annotations
@@ -23,8 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -44,39 +41,61 @@ from skills.settings import make_environments
 from skills.sight import WorldEye
 from skills.train import load_settings
 
-HALTED, NOBODY, LOOKED_AT = "halted", "nobody", "looked at"
-TURNS = (HALTED, NOBODY, LOOKED_AT)
-SETTLE_S = 5.0  # of a turn that does not count: who comes gets the whole home at once
-WAIT_S = 180.0  # for the page, and for the first figures
-ROLLOUT = 32  # steps: short, so that a turn has many rows
+PLAIN, NOBODY, LOOKED_AT = "no page", "nobody", "looked at"
+KINDS = (PLAIN, NOBODY, LOOKED_AT)
+SLICE_S, POLL_S = 1.0, 0.02  # that one goes on alone, and between looks at its log
+WAIT_S = 300.0  # for the page, and for the first figures
+ROLLOUT = 32  # steps: short, so that a stretch has many rows
 ROOT = Path(__file__).resolve().parent.parent
+SAME = ("steps", "episode/return", "episode/success", "value_loss")  # of rows, where the work is
 
 
-class Watched:
-    """A training that can be watched, and its page.
+class Training:
+    """A training, with its page or without.
 
     Attributes:
+        kind: One of KINDS.
+        page: Process of the page; 0: none.
         address: Of the page: host and port.
+        rows: Of the log so far.
+        before: How many of them are from before the turns.
+        passed: For each row since, how long the training had been at it when it was there [s].
+        page_s: Seconds that the page has computed, by rows likewise.
+        taken: Sizes of the messages that who looks was sent.
     """
 
-    def __init__(self, skill: str, run: Path, seed: int) -> None:
-        """Start it, and wait until it learns."""
+    def __init__(self, kind: str, folder: Path, options: Any) -> None:
+        """Start it, wait until it learns, and halt it."""
+        self.kind, self._folder, self._run = kind, folder, folder / "run"
+        folder.mkdir()
         words = [
-            f"run={run}", "live=true", f"trainer.collect.rollout_length={ROLLOUT}",
-            f"trainer.seed={seed}", "trainer.total_steps=1000000000", "starts.paths=[]",
+            f"run={self._run}", f"live={str(kind != PLAIN).lower()}", f"trainer.seed={options.seed}",
+            f"trainer.system={options.system}", f"trainer.collect.rollout_length={ROLLOUT}",
+            "trainer.total_steps=1000000000", "starts.paths=[]",
         ]  # fmt: skip
-        self._log = (run.parent / "training.log").open("w+b")
+        self._log = (folder / "training.log").open("w+b")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "skills.train", skill, *words],
+            [sys.executable, "-m", "skills.train", options.skill, *words],
             cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
-        self._run = run
-        self._wait(lambda: len(self.rows()) > 5)
-        self.page = self._wait(lambda: _child(self.process.pid, b"--watch"))
-        self.address = self._wait(self._find_address)
+        self.rows: list[dict[str, float]] = []
+        self.passed: list[float] = []
+        self.page_s: list[float] = []
+        self.taken: list[int] = []
+        self._looker = ExitStack()
+        self._active, self.before, self.page, self.address = 0.0, 0, 0, ""
+        self._wait(lambda: self._read() and len(self.rows) > 5)
+        if kind != PLAIN:
+            self.page = self._wait(lambda: _child(self.process.pid, b"--watch"))
+            self.address = self._wait(self._find_address)
+        if kind == LOOKED_AT:
+            self.taken = self._looker.enter_context(looking(self.address))
+        self._signal(signal.SIGSTOP)
+        self._read()
+        self.before = len(self.rows)
 
     def _find_address(self) -> str:
-        words = (self._run.parent / "training.log").read_text(errors="replace").split()
+        words = (self._folder / "training.log").read_text(errors="replace").split()
         return next((w.removeprefix("http://") for w in words if w.startswith("http://")), "")
 
     def _wait(self, find: Any) -> Any:
@@ -85,22 +104,48 @@ class Watched:
             if found := find():
                 return found
             time.sleep(0.2)
-        log = (self._run.parent / "training.log").read_text(errors="replace")
+        log = (self._folder / "training.log").read_text(errors="replace")
+        self.end()
         raise UserError("the training did not begin: " + " ".join(log.split()[-30:]))
 
-    def rows(self) -> list[dict[str, float]]:
-        """The log so far."""
+    def _signal(self, number: int) -> None:
+        """Halt or continue training and page."""
+        os.killpg(self.process.pid, number)
+        if self.page:
+            os.kill(self.page, number)
+
+    def _read(self) -> bool:
+        """Take the rows that are new; True if any were."""
         files = [*self._run.glob("*/metrics.jsonl"), *self._run.glob("metrics.jsonl")]
-        rows: list[dict[str, float]] = []
-        for line in files[0].read_text().splitlines() if files else ():
-            with suppress(ValueError):  # a line that is just being written
-                rows.append(json.loads(line))
-        return rows
+        lines = files[0].read_bytes().splitlines(keepends=True) if files else []
+        new = [json.loads(each) for each in lines[len(self.rows) :] if each.endswith(b"\n")]
+        self.rows += new
+        return bool(new)
+
+    def go_on(self, seconds: float) -> None:
+        """Let it go on alone for a while."""
+        begin = time.monotonic()
+        self._signal(signal.SIGCONT)
+        while (now := time.monotonic() - begin) < seconds:
+            time.sleep(POLL_S)
+            if self._read():
+                new = len(self.rows) - self.before - len(self.passed)
+                self.passed += [self._active + now] * new
+                self.page_s += [processor_time(self.page) if self.page else 0.0] * new
+        self._signal(signal.SIGSTOP)
+        self._active += time.monotonic() - begin
+
+    def at(self, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How long it had been at it after so many steps [S], and its page had computed [s]."""
+        known = [row["steps"] for row in self.rows[self.before :]]
+        passed, computed = (np.interp(steps, known, each) for each in (self.passed, self.page_s))
+        return passed, computed
 
     def end(self) -> None:
         """End training and page."""
+        self._looker.close()
         with suppress(ProcessLookupError):
-            os.kill(self.page, signal.SIGCONT)
+            self._signal(signal.SIGCONT)
         self.process.terminate()
         try:
             self.process.wait(60.0)
@@ -152,53 +197,10 @@ def looking(address: str) -> Iterator[list[int]]:
         yield taken
 
 
-def _processor_time(process: int) -> float:
+def processor_time(process: int) -> float:
     """Seconds that a process with all its threads has computed."""
     words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True)
-class Turn:
-    """Figures of a turn.
-
-    Attributes:
-        rate: Steps per second.
-        share: Part of all processors' time that the page took.
-        messages: How many a looker took.
-    """
-
-    rate: float
-    share: float
-    messages: int = 0
-
-
-def take_turn(training: Watched, turn: str, seconds: float) -> Turn:
-    """One turn."""
-    os.kill(training.page, signal.SIGSTOP if turn == HALTED else signal.SIGCONT)
-
-    def measure() -> Turn:
-        time.sleep(SETTLE_S)
-        before, computed, begin = (
-            len(training.rows()), _processor_time(training.page), time.monotonic()
-        )  # fmt: skip
-        time.sleep(seconds)
-        computed, passed = _processor_time(training.page) - computed, time.monotonic() - begin
-        rows = training.rows()[before - 1 :]
-        if len(rows) < 3:
-            raise UserError("a turn is too short for the training's rows: raise --seconds")
-        steps, took = (rows[-1][key] - rows[0][key] for key in ("steps", "seconds"))
-        return Turn(steps / took, computed / passed / (os.cpu_count() or 1))
-
-    if turn != LOOKED_AT:
-        return measure()
-    with looking(training.address) as taken:
-        seen = measure()
-        if len(taken) < seconds:
-            raise UserError(
-                f"the page sent {len(taken)} messages to who looked at it: no moving picture"
-            )
-        return replace(seen, messages=len(taken))
 
 
 def window_cost(skill: str, steps: int, seed: int) -> dict[str, float]:
@@ -247,31 +249,68 @@ def median_interval(values: Sequence[float]) -> dict[str, float]:
 
 
 def measure(options: Any) -> dict[str, Any]:
-    """Rates, ratios and the page's part of all turns, by turn."""
-    seen: dict[str, list[Turn]] = {turn: [] for turn in TURNS}
+    """Seconds of all stretches, their ratios, and the page's part, by kind."""
+    trainings: list[Training] = []
     with tempfile.TemporaryDirectory() as folder:
-        training = Watched(options.skill, Path(folder) / "run", options.seed)
         try:
-            for each in range(options.rounds):
-                # In another order each time: a trend of the machine hits none of them more
-                for turn in np.roll(TURNS, each).tolist():
-                    seen[turn].append(take_turn(training, turn, options.seconds))
-                print(f"round {each + 1} of {options.rounds}", file=sys.stderr, flush=True)
+            for number, kind in enumerate(KINDS):
+                print(f"the training with '{kind}' starts", file=sys.stderr, flush=True)
+                trainings.append(Training(kind, Path(folder) / str(number), options))
+            take_turns(trainings, options)
         finally:
-            training.end()
-    rates = {turn: [each.rate for each in seen[turn]] for turn in TURNS}
-    ratios = {turn: np.divide(rates[turn], rates[HALTED]).tolist() for turn in TURNS[1:]}
-    shares = {turn: [each.share for each in seen[turn]] for turn in TURNS[1:]}
+            for training in trainings:
+                training.end()
+    taken = trainings[-1].taken
+    if len(taken) < options.seconds:
+        raise UserError(f"the page sent {len(taken)} messages to who looked: no moving picture")
+    return {**compared(trainings, options.stretches), "messages_taken": len(taken)}
+
+
+def take_turns(trainings: Sequence[Training], options: Any) -> None:
+    """Let each go on for so many seconds, a slice at a time, in another order in each round."""
+    for each in range(max(1, round(options.seconds / SLICE_S))):
+        for training in np.roll(np.array(trainings, object), each):
+            training.go_on(SLICE_S)
+        if each % 20 == 19:
+            print(f"{each + 1:,} s of {options.seconds:,.0f}", file=sys.stderr, flush=True)
+
+
+def compared(trainings: Sequence[Training], stretches: int) -> dict[str, Any]:
+    """What the same steps took each.
+
+    Returns:
+        `steps` from which to which; `same_work`, True if all have the same figures in them; `seconds` of
+        each stretch, by kind; `ratios` of speeds to that without a page, and `page_shares` of all
+        processors' time, with their medians and intervals.
+
+    Raises:
+        UserError: There are too few rows.
+    """
+    known = [[row["steps"] for row in each.rows[each.before :]] for each in trainings]
+    if min(map(len, known)) < 3 * stretches:
+        raise UserError("too few figures for so many stretches: raise --seconds")
+    first, last = max(k[0] for k in known), min(k[-1] for k in known)
+    bounds = np.linspace(first, last, stretches + 1)
+    seconds = {each.kind: np.diff(each.at(bounds)[0]) for each in trainings}
+    computed = {each.kind: np.diff(each.at(bounds)[1]) for each in trainings}
+    ratios = {kind: seconds[PLAIN] / seconds[kind] for kind in KINDS[1:]}
+    shares = {kind: computed[kind] / seconds[kind] / (os.cpu_count() or 1) for kind in KINDS[1:]}
+    work = [
+        [[row.get(key) for key in SAME] for row in each.rows if first <= row["steps"] <= last]
+        for each in trainings
+    ]
+    whole = {kind: float(each.sum()) for kind, each in seconds.items()}
     return {
-        "messages_taken": sum(each.messages for each in seen[LOOKED_AT]),
-        "turns": {
-            turn: {"steps_per_second": median(rates[turn]), "each": rates[turn]} for turn in TURNS
-        },
-        "page_shares": {
-            turn: {**median_interval(shares[turn]), "each": shares[turn]} for turn in shares
-        },
-        "ratios": {
-            turn: {**median_interval(ratios[turn]), "each": ratios[turn]} for turn in ratios
+        "steps": [first, last],
+        "same_work": all(each == work[0] for each in work),
+        "steps_per_second": {kind: (last - first) / took for kind, took in whole.items()},
+        "whole_ratios": {kind: whole[PLAIN] / whole[kind] for kind in KINDS[1:]},
+        "seconds": {kind: each.tolist() for kind, each in seconds.items()},
+        **{
+            name: {
+                kind: {**median_interval(each), "each": each.tolist()} for kind, each in of.items()
+            }
+            for name, of in (("ratios", ratios), ("page_shares", shares))
         },
     }
 
@@ -279,17 +318,17 @@ def measure(options: Any) -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     """Prints the tables."""
     table = Table(title="a training and its page")
-    for name in ("page", "steps/s", "of halted", "page's part"):
+    for name in ("page", "steps/s", "of no page", "from", "to", "page's part"):
         table.add_column(name, justify="left" if name == "page" else "right")
-    for turn, each in found["turns"].items():
-        told = [
-            f"{100 * e['median']:.1f} % ({100 * e['low']:.1f} to {100 * e['high']:.1f})"
-            if e
-            else ""
-            for e in (found[key].get(turn) for key in ("ratios", "page_shares"))
-        ]
-        table.add_row(turn, f"{each['steps_per_second']:,.0f}", *told)
+    for kind in KINDS:
+        told = [f"{found['steps_per_second'][kind]:,.0f}"]
+        if kind in found["ratios"]:
+            ratio, share = found["ratios"][kind], found["page_shares"][kind]["median"]
+            shares = found["whole_ratios"][kind], ratio["low"], ratio["high"], share
+            told += [f"{100 * each:.1f} %" for each in shares]
+        table.add_row(kind, *told)
     Console().print(table)
+    print("all three did the same work" if found["same_work"] else "their work was not the same")
     window = found["window"]
     print(
         f"a window that nobody looks through: {window['window_us']:.2f} us a step of "
@@ -301,17 +340,18 @@ def parse(arguments: Sequence[str]) -> Any:
     """Read the command line; raises UserError where it makes no sense."""
     parser = OneLineParser(prog="benchmarks.live", description=__doc__)
     parser.add_argument("--skill", default="pick", help="what is trained (pick)")
-    parser.add_argument("--rounds", type=int, default=10, help="of the three turns (10)")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of a turn (10)")
+    parser.add_argument("--system", default="batched", help="that trains (batched)")
+    parser.add_argument("--seconds", type=float, default=120.0, help="of each training (120)")
+    parser.add_argument("--stretches", type=int, default=20, help="of the same steps (20)")
     parser.add_argument("--steps", type=int, default=2000, help="of one world (2000)")
     parser.add_argument("--seed", type=int, default=1, help="of the training (1)")
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
-    check_counts(options, "rounds", "steps")
+    check_counts(options, "stretches", "steps")
     if options.skill not in skill_names():
         raise UserError(f"--skill: unknown '{options.skill}'")
-    if not 1.0 <= options.seconds <= 600.0:
-        raise UserError("--seconds must be from 1 to 600")
+    if not 1.0 <= options.seconds <= 3600.0:
+        raise UserError("--seconds must be from 1 to 3600")
     return options
 
 

@@ -129,8 +129,9 @@ def title_of(options: Any) -> str:
 def _serve(options: Any, page: Any) -> None:
     address = f"http://{options.host}:{page.port}"
     if options.watch:
-        from live.training import TrainingPage
+        from live.training import TrainingPage, give_way
 
+        give_way()
         training = TrainingPage(page, options.watch)
         print(f"{address}   shows the training", flush=True)
         return training.watch()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,6 +44,12 @@ class Part:
     faces: np.ndarray
     colour: tuple[int, int, int]
     is_wall: bool
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for parts that look the same."""
+        shape = self.vertices.tobytes(), self.faces.tobytes()
+        return self.body, self.colour, self.is_wall, *shape
 
 
 def parts_in(sight: Sight) -> list[Part]:

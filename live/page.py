@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import AbstractContextManager, redirect_stdout
 from io import StringIO
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ import viser
 
 from live.bars import bars
 from live.controls import Controls
-from live.geometry import parts_in
+from live.geometry import Part, parts_in
 from live.pace import Pace
 from rearrange.sim.base import CONTROL_STEP
 from skills.sight import Sight
@@ -56,6 +57,7 @@ class Page:
         with _silence():
             self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
         self.server.scene.set_up_direction("+z")
+        self.server.scene.add_light_ambient("/light", intensity=0.3)
         self.pace = Pace(CONTROL_STEP)
         gui = self.server.gui
         gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
@@ -70,7 +72,9 @@ class Page:
             self._numbers = gui.add_html("")
         self.tally = ""
         self.pause_at: int | None = None
-        self._moving: dict[int, Any] = {}
+        self._moving: dict[int, Any] = {}  # frames of viser, by body
+        self._parts: dict[str, tuple[Hashable, Any]] = {}  # Part.key and mesh of viser, by name
+        self._goals: list[Any] = []
         self._shown: tuple[Any, ...] = ()
         self._poses = np.empty((0, 7))  # of the bodies, as they were last sent
         self._followed: dict[int, np.ndarray] = {}  # where the robot was, by client
@@ -110,7 +114,8 @@ class Page:
             self.pause_at, pictured, sight = None, True, look(PICTURE)
             self.controls.set_pause(True)
         if sight.scene != self._shown:
-            self._build(sight)
+            with self.server.atomic():  # else each message wakes the thread that sends
+                self._build(sight)
             self._past.clear()
         if self.pace.paused or now - self._posed >= POSES:
             self._posed = now
@@ -147,28 +152,37 @@ class Page:
             self._tell(sight, "an earlier step: one step goes on from the last")
 
     def _build(self, sight: Sight) -> None:
-        """Lay out the home where another episode has begun."""
+        """Lay out the home where another episode has begun; what was there before stays, as the robot does."""
         self._shown = sight.scene
         self._followed.clear()
+        self._poses = np.full_like(sight.poses, np.nan)
+        parts = named(parts_in(sight))
+        bodies = {part.body for part in parts.values()} - {0}
+        for gone in self._parts.keys() - parts.keys():
+            self._parts.pop(gone)[1].remove()
+        for gone in self._moving.keys() - bodies:
+            self._moving.pop(gone).remove()
         scene = self.server.scene
-        scene.reset()
-        scene.set_up_direction("+z")
-        scene.add_light_ambient("/light", intensity=0.3)
-        self._moving, self._poses = {}, np.full_like(sight.poses, np.nan)
-        for number, part in enumerate(parts_in(sight)):
-            parent = f"/body_{part.body}"
-            if part.body and part.body not in self._moving:
-                self._moving[part.body] = scene.add_frame(parent, show_axes=False)
-            scene.add_mesh_simple(
-                f"{parent}/part_{number}" if part.body else f"/home/part_{number}",
+        for body in sorted(bodies - self._moving.keys()):
+            self._moving[body] = scene.add_frame(f"/body_{body}", show_axes=False)
+        for name, part in parts.items():
+            if name in self._parts and self._parts[name][0] == part.key:
+                continue
+            mesh = scene.add_mesh_simple(
+                name,
                 part.vertices.astype(np.float32),
                 part.faces.astype(np.uint32),
                 color=part.colour,
                 flat_shading=True,
                 opacity=WALL_OPACITY if part.is_wall else None,
-            )
-        for index, goal in enumerate(sight.goals):
+            )  # takes the place of what had that name
+            self._parts[name] = part.key, mesh
+        for goal in self._goals:
+            goal.remove()
+        self._goals = [
             scene.add_icosphere(f"/goal_{index}", 0.07, GOAL, position=goal, opacity=0.6)
+            for index, goal in enumerate(sight.goals)
+        ]
 
     def _pose(self, sight: Sight) -> None:
         with self.server.atomic():
@@ -225,6 +239,17 @@ class _Text:
 def _silence() -> AbstractContextManager[Any]:
     """Swallow what viser prints: the command says itself where the page is."""
     return redirect_stdout(StringIO())
+
+
+def named(parts: Iterable[Part]) -> dict[str, Part]:
+    """Parts by the names of their nodes: those of a body are numbered."""
+    numbers: Counter[int] = Counter()
+    found = {}
+    for part in parts:
+        parent = f"body_{part.body}" if part.body else "home"
+        found[f"/{parent}/part_{numbers[part.body]}"] = part
+        numbers[part.body] += 1
+    return found
 
 
 def enlarged(picture: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,9 @@ import numpy as np
 from live.page import Page
 from skills.peek import FILE, Peek
 
-LOOKS, READS = 1 / 20, 2.0  # [s] between looks at the world, and at the curves
+# [s] between looks at the world, at the curves, and for somebody who looks
+LOOKS, READS, WAITS = 1 / 20, 2.0, 1 / 4
+NICENESS = 10  # of the page, 0 being the training's
 POINTS = 400  # of a curve, at most
 # Of a row in metrics.jsonl: how they are called, and the least and largest that is drawn
 CURVES: dict[str, tuple[str, tuple[float | None, float | None]]] = {
@@ -21,6 +24,14 @@ CURVES: dict[str, tuple[str, tuple[float | None, float | None]]] = {
     "episode/return": ("return", (None, None)),
 }
 COLOUR = "#2f9e6e"
+
+
+def give_way() -> None:
+    """Let the training compute first where both want to."""
+    os.nice(NICENESS)
+    # Linux weighs sessions first, and the page of a training has its own
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(NICENESS))
 
 
 class Curves:
@@ -125,7 +136,7 @@ class TrainingPage:
         """Show until the training ends."""
         while self.peek.is_written():
             self.update()
-            time.sleep(LOOKS)
+            time.sleep(LOOKS if self._page.is_watched else WAITS)
 
     def update(self) -> None:
         """Show what is new."""

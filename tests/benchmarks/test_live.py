@@ -5,7 +5,19 @@ import time
 
 import pytest
 
-from benchmarks.live import LOOKED_AT, NOBODY, TURNS, looking, main, median_interval, window_cost
+from benchmarks.live import (
+    KINDS,
+    LOOKED_AT,
+    NOBODY,
+    PLAIN,
+    Training,
+    compared,
+    looking,
+    main,
+    median_interval,
+    window_cost,
+)
+from rearrange.errors import UserError
 from skills.command import USER_ERRORS
 
 
@@ -43,14 +55,56 @@ def test_a_page_takes_who_is_counted_as_looking_for_a_looker():
         page.close()
 
 
+def make_training(kind, passed, page_s=None, value_loss=1.0):
+    """A training that was halted before its first row of 100 steps, and at its rows after so many seconds."""
+    training = object.__new__(Training)
+    training.kind, training.before, training.passed = kind, 1, passed
+    training.page_s = page_s or [0.0] * len(passed)
+    training.rows = [
+        {"steps": 100.0 * (k + 1), "value_loss": value_loss} for k in range(len(passed) + 1)
+    ]
+    return training
+
+
+def test_the_same_steps_are_compared(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    trainings = [
+        make_training(PLAIN, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+        make_training(NOBODY, [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0]),
+        make_training(LOOKED_AT, [2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0],
+                      [1.0, 1.4, 1.8, 2.2, 2.6, 3.0, 3.4, 3.8]),
+    ]  # fmt: skip
+    told = compared(trainings, 2)
+    assert told["steps"] == [200.0, 800.0]
+    assert told["same_work"]
+    assert told["seconds"][PLAIN] == pytest.approx([3.0, 3.0])
+    assert told["ratios"][NOBODY]["each"] == pytest.approx([1.0, 0.5])
+    assert told["whole_ratios"][NOBODY] == pytest.approx(6.0 / 9.0)
+    assert told["ratios"][LOOKED_AT]["each"] == pytest.approx([0.5, 0.5])
+    # 1.2 s in 6 s of two processors
+    assert told["page_shares"][LOOKED_AT]["each"] == pytest.approx([0.1, 0.1])
+    assert told["page_shares"][NOBODY]["median"] == 0.0
+    assert told["steps_per_second"][PLAIN] == pytest.approx(100.0)
+
+
+def test_it_is_told_where_the_work_was_not_the_same():
+    passed = [1.0, 2.0, 3.0, 4.0]
+    trainings = [make_training(kind, passed) for kind in KINDS[:2]]
+    trainings.append(make_training(LOOKED_AT, passed, value_loss=2.0))
+    assert not compared(trainings, 1)["same_work"]
+    with pytest.raises(UserError, match="raise --seconds"):
+        compared(trainings, 2)
+
+
 @pytest.mark.slow
-def test_a_training_is_measured_in_all_turns(tmp_path):
+def test_three_trainings_do_the_same_work(tmp_path):
     pytest.importorskip("viser")
     path = tmp_path / "told.json"
-    assert main(["--rounds", "1", "--seconds", "8", "--steps", "5", "--json", str(path)]) == 0
+    words = ["--seconds", "8", "--stretches", "2", "--steps", "5", "--json", str(path)]
+    assert main(words) == 0
     told = json.loads(path.read_text())
-    assert set(told["turns"]) == set(TURNS)
-    assert set(told["ratios"]) == {NOBODY, LOOKED_AT}
+    assert told["same_work"]
+    assert set(told["seconds"]) == set(KINDS)
     assert told["messages_taken"] > 0
     shares = told["page_shares"]
     assert 0.0 <= shares[NOBODY]["median"] < shares[LOOKED_AT]["median"] < 1.0
@@ -60,8 +114,8 @@ def test_a_training_is_measured_in_all_turns(tmp_path):
     ("words", "told"),
     [
         (["--skill", "dance"], "--skill: unknown 'dance'"),
-        (["--rounds", "0"], "--rounds must be at least 1, found 0"),
-        (["--seconds", "0.1"], "--seconds must be from 1 to 600"),
+        (["--stretches", "0"], "--stretches must be at least 1, found 0"),
+        (["--seconds", "0.1"], "--seconds must be from 1 to 3600"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_one_line(words, told):

@@ -1,5 +1,6 @@
 """The page is served to a browser, shows every kind of agent, and its camera follows."""
 
+import itertools
 import urllib.request
 from types import SimpleNamespace
 
@@ -9,8 +10,9 @@ import pytest
 import live.page
 from live.agents import make_agent
 from live.episodes import Episodes
+from live.geometry import parts_in
 from live.pace import NextEpisode
-from live.page import CAMERA, enlarged, follow
+from live.page import CAMERA, enlarged, follow, named
 
 
 def test_the_page_is_served_and_agents_play_on_it(page):
@@ -60,6 +62,36 @@ def test_every_body_stands_where_the_world_has_it_also_in_the_next_episode(page,
         with pytest.raises(NextEpisode):
             agent.play(episode, show)
     assert seen == 8
+
+
+def test_what_stays_in_the_next_home_is_not_sent_again(page):
+    """The robot and its names stay; the home is another."""
+    episodes = Episodes.find("pick", "val", None)
+    meshes, messages = [], []
+
+    def show(look, *words):
+        page.draw(look, *words)
+        meshes.append({name: mesh for name, (_, mesh) in page._parts.items()})
+        messages.append(len(page.server._websock_server._broadcast_buffer.message_from_id))
+        raise NextEpisode
+
+    agent = make_agent("zero", episodes, page)
+    for episode in range(0, 30, 5):
+        with pytest.raises(NextEpisode):
+            agent.play(episode, show)
+    for before, after in itertools.pairwise(meshes):
+        same = {name for name in before if after.get(name) is before[name]}
+        assert 40 < len(same) < len(after)
+        assert set(page._moving) == {
+            int(name.split("/")[1][5:]) for name in after if "body" in name
+        }
+    assert set(meshes[-1]) == set(named(parts_in(page._past[-1])))
+    assert messages[-1] < 1.5 * messages[1]  # else who comes late gets all homes
+
+
+def test_parts_of_a_body_are_numbered():
+    a, b, c = (SimpleNamespace(body=body) for body in (0, 3, 3))
+    assert named([a, b, c]) == {"/home/part_0": a, "/body_3/part_0": b, "/body_3/part_1": c}
 
 
 def test_it_pauses_at_a_step_once_somebody_looks(page, monkeypatch):

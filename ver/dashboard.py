@@ -41,6 +41,7 @@ class Dashboard:
         self.total_steps = total_steps
         self.interval_s = interval_s
         self._printed_at = 0.0
+        self._rows = 0
         self._live: Live | None = None
         self._begun = threading.Event()  # figures have come
         if sys.stdout.isatty() if live is None else live:
@@ -60,6 +61,7 @@ class Dashboard:
     def update(self, row: dict[str, float]) -> None:
         """Shows a row; keys are `steps`, `steps_per_second` and `section/name`."""
         self._begun.set()
+        self._rows += 1
         if self._live is not None:
             size = self._live.console.size
             self._live.update(self.table(row, size.width, size.height))
@@ -98,6 +100,8 @@ class Dashboard:
         return " | ".join(parts)
 
     def _left(self, row: dict[str, float]) -> str:
+        if self._rows == 1:  # the first took as long as it does to compile
+            return "?"
         rate = row["steps_per_second"]
         return _clock(max(0.0, self.total_steps - row["steps"]) / rate) if rate > 0 else "?"
 

@@ -79,9 +79,18 @@ def test_a_person_is_told_how_long_figures_have_not_come(capsys, monkeypatch):
     dashboard.update(ROW)
     dashboard.update(ROW)
     time.sleep(0.1)  # the thread may have been about to speak
-    assert "left 0:00:15\n" in capsys.readouterr().out
+    assert "left ?\n" in capsys.readouterr().out
     time.sleep(0.1)
     assert capsys.readouterr().out == ""
+
+
+def test_the_first_row_does_not_tell_how_long_it_takes(capsys):
+    """It compiles."""
+    dashboard = Dashboard("pick", 200, interval_s=0.0, live=False)
+    dashboard.update(ROW)
+    assert capsys.readouterr().out.endswith("left ?\n")
+    dashboard.update(ROW)
+    assert capsys.readouterr().out.endswith("left 0:00:15\n")
 
 
 def test_shares_that_are_none_are_left_out():

@@ -100,7 +100,7 @@ def test_it_is_told_where_the_work_was_not_the_same():
 def test_three_trainings_do_the_same_work(tmp_path):
     pytest.importorskip("viser")
     path = tmp_path / "told.json"
-    words = ["--seconds", "8", "--stretches", "2", "--steps", "5", "--json", str(path)]
+    words = ["--seconds", "20", "--stretches", "1", "--steps", "5", "--json", str(path)]
     assert main(words) == 0
     told = json.loads(path.read_text())
     assert told["same_work"]

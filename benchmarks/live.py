@@ -136,7 +136,7 @@ class Training:
         self._active += time.monotonic() - begin
 
     def at(self, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How long it had been at it after so many steps [S], and its page had computed [s]."""
+        """Seconds that it had been at it after so many steps [S], and that its page had computed."""
         known = [row["steps"] for row in self.rows[self.before :]]
         passed, computed = (np.interp(steps, known, each) for each in (self.passed, self.page_s))
         return passed, computed
@@ -276,7 +276,7 @@ def take_turns(trainings: Sequence[Training], options: Any) -> None:
 
 
 def compared(trainings: Sequence[Training], stretches: int) -> dict[str, Any]:
-    """What the same steps took each.
+    """Comparison of what the same steps took each.
 
     Returns:
         `steps` from which to which; `same_work`, True if all have the same figures in them; `seconds` of

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.replanning import NEW_PLANS
+from rearrange.caching import first_start
 from rearrange.command_line import OneLineParser
 from rearrange.errors import UserError
 from rearrange.scenes.registry import check_split
@@ -113,7 +114,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         _serve(options, page)
     except KeyboardInterrupt:
-        print("ended", file=sys.stderr)
+        if not options.watch:  # that one ends with its training, which says so itself
+            print("ended", file=sys.stderr)
     finally:
         page.close()
     return 0
@@ -138,6 +140,7 @@ def _serve(options: Any, page: Any) -> None:
     from live.agents import make_agent
     from live.episodes import Episodes
 
+    print(f"starting{first_start()}", file=sys.stderr, flush=True)
     page.pause_at = options.pause_at
     if options.replay:
         from live.replay import Result, offer

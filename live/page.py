@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
@@ -54,6 +55,8 @@ class Page:
 
     def __init__(self, host: str, port: int, title: str) -> None:
         """Start the server; `port` may be taken, then it is the next."""
+        # A browser that gives up while a home is compiled leaves a traceback there
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
         with _silence():
             self.server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
         self.server.scene.set_up_direction("+z")

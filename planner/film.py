@@ -23,6 +23,7 @@ from planner.labels import label_of
 from planner.record import Execution, Moment
 from planner.search import PlanStep
 from planner.takes import NAVIGATION, TOLD_EVERY, Player, Take, Tell
+from rearrange.caching import first_start
 from rearrange.command_line import OneLineParser, check_counts, output_folder, refuse
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
@@ -250,11 +251,13 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
     """
     found: dict[bool, int] = {}
     takes: list[Take] = []
+    print(f"{name}: {counted(episodes, 'episode')} at most{first_start()}", flush=True)
     for index in range(episodes):
         with progress(f"{name}: episode {index} of at most {episodes}") as tell:
             takes.append(player.play(index, None, tell))
         found.setdefault(takes[-1].success, index)
-        print(f"{name}: episode {index}: {takes[-1].told}", flush=True)
+        came = "success" if takes[-1].success else "failure"
+        print(f"{name}: episode {index}: {came}, {takes[-1].told}", flush=True)
         if len(found) == 2:
             break
     made = []

@@ -73,7 +73,8 @@ class Logs:
             self.dashboard.say(f"going on with another setting: {line}")
         reason = why_runs_differ(config)
         if reason:
-            self.dashboard.say(f"runs differ in bits, as {reason}: deterministic=true repeats")
+            mend = "the trainer's setting 'deterministic' makes them the same"
+            self.dashboard.say(f"two such runs differ in bits, as {reason}; {mend}")
         self.dashboard.wait()
 
     def _open(self, config: TrainerConfig, metadata: dict[str, Any], steps: int) -> None:

@@ -199,6 +199,7 @@ class Trainer:
         """Tells a collector of gradient steps, and lets it count faults on from here."""
         self.ppo.after_update = collector.publish
         self.progress.count_faults_in(collector.faults.counts)
+        collector.faults.starting = True
 
     def _locate(self, fault: Fault) -> Fault:
         alone = self.group.size == 1
@@ -226,8 +227,7 @@ class Trainer:
             )
             self.progress.seconds += self._timer.wall
             row["seconds"] = self.progress.seconds
-            # Before saving: of a row that is later than the last checkpoint, a resumed run will
-            # write another; one that was never written would be missing from the curve.
+            # Before saving: a resumed run writes rows after its checkpoint anew, none before it
             logs.write(row)
             with self._timer.saving():
                 if time.monotonic() - saved_at > config.checkpoint_interval_s:
@@ -273,6 +273,7 @@ class Trainer:
     ) -> bool:
         if not collector.collect(version, self._keep_collecting, preemption):
             return False
+        collector.faults.starting = False
         if self.group.main:  # the other ranks start new episodes when a run is resumed
             in_flight = collector.capture()
             self._ahead = {PREFIX + name: value for name, value in in_flight.items()}

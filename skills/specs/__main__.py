@@ -19,7 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     for name, spec in all_specs().items():
         lacks = missing(spec) if options.check else []
         incomplete |= bool(lacks)
-        print("\n    ".join([f"{name}: incomplete" if lacks else name, *lacks]))
+        told = f"{name}: {'incomplete' if lacks else 'complete'}" if options.check else name
+        print("\n    ".join([told, *lacks]))
     return int(incomplete)
 
 

@@ -43,7 +43,7 @@ def test_the_first_success_and_the_first_failure_are_filmed(tmp_path, capsys):
     assert player.played == [
         (0, None), (1, None), (2, None), (0, "pick_success.mp4"), (2, "pick_failure.mp4"),
     ]  # fmt: skip
-    assert "pick: episode 2: 20 steps, pick: time-out" in capsys.readouterr().out
+    assert "pick: episode 2: failure, 20 steps, pick: time-out" in capsys.readouterr().out
 
 
 def test_what_there_is_none_of_is_told_and_old_films_go(tmp_path, capsys):

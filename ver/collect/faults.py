@@ -12,6 +12,9 @@ from ver.errors import WorkerCrashError
 DIVERGED = "diverged"  # did not repeat its episode when the run was resumed; harmless
 KINDS = ("raised", "not_finite", DIVERGED, "hung", "died")
 _HOUR_S = 3600.0
+AT_START = (
+    6  # before the first rollout so many times fewer are survived: what cannot work is told soon
+)
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,16 @@ class FaultCounter:
     Args:
         limit_per_hour: This many faults within an hour are survived.
         listener: Told of each fault that is survived.
+
+    Attributes:
+        counts: Faults by kind, and steps lost.
+        starting: True from when a trainer begins until its first rollout is whole.
     """
 
     def __init__(self, limit_per_hour: int, listener: Callable[[Fault], None]):
         self.limit_per_hour = limit_per_hour
         self.listener = listener
+        self.starting = False
         self._recent: deque[float] = deque()
         self.counts: dict[str, int] = dict.fromkeys((*KINDS, "steps_lost"), 0)
 
@@ -49,8 +57,8 @@ class FaultCounter:
         """Counts a fault.
 
         Raises:
-            WorkerCrashError: If there were more than the limit within the last hour, those of
-                resuming aside.
+            WorkerCrashError: If there were more than the limit within the last hour, or too many before
+                the first rollout, those of resuming aside.
         """
         self.counts[fault.kind] += 1
         self.counts["steps_lost"] += fault.steps_lost
@@ -61,6 +69,12 @@ class FaultCounter:
         self._recent.append(now)
         while now - self._recent[0] > _HOUR_S:
             self._recent.popleft()
+        if self.starting and len(self._recent) > -(-self.limit_per_hour // AT_START):
+            raise WorkerCrashError(
+                f"{fault.what}; that is {len(self._recent)} faults before the first rollout was "
+                "whole. Mend the environment.",
+                fault.detail,
+            )
         if len(self._recent) > self.limit_per_hour:
             raise WorkerCrashError(
                 f"{fault.what}; that is {len(self._recent)} faults within an hour, more than "

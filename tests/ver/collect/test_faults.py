@@ -17,6 +17,7 @@ from ver.collect.collector import Collector
 from ver.collect.faults import Fault, FaultCounter
 from ver.errors import WorkerCrashError
 from ver.shared.outcomes import CONTINUES, TRUNCATED
+from ver.trainer import Trainer
 
 
 def start(make_env, *overrides: str, **arguments) -> Collector:
@@ -97,6 +98,25 @@ def test_more_faults_than_allowed_end_the_run():
     assert counter.counts["died"] == 3
     assert counter.counts["steps_lost"] == 12 + 9 * 3
     assert told == [fault, fault, *[again] * 9]
+
+
+def test_fewer_are_survived_before_the_first_rollout():
+    counter = FaultCounter(12, lambda fault: None)
+    counter.starting = True
+    fault = Fault("raised", "environment 3 raised KeyError", 1)
+    counter.record(fault)
+    counter.record(fault)
+    with pytest.raises(WorkerCrashError, match="that is 3 faults before the first rollout"):
+        counter.record(fault)
+    counter.starting = False
+    counter.record(fault)
+
+
+def test_a_training_whose_environments_all_raise_ends_soon(tmp_path):
+    with pytest.raises(WorkerCrashError, match="that is 11 faults before the first rollout"):
+        Trainer(
+            small_run("collect.rollout_length=512"), toy_environments.make_crashing, tmp_path
+        ).train()
 
 
 def test_a_worker_that_cannot_even_start_ends_the_run_at_once():

@@ -40,6 +40,7 @@ from skills.registry import skill_names
 from skills.settings import make_environments
 from skills.sight import WorldEye
 from skills.train import load_settings
+from ver.collect.systems import find_system
 
 PLAIN, NOBODY, LOOKED_AT = "no page", "nobody", "looked at"
 KINDS = (PLAIN, NOBODY, LOOKED_AT)
@@ -350,6 +351,7 @@ def parse(arguments: Sequence[str]) -> Any:
     check_counts(options, "stretches", "steps")
     if options.skill not in skill_names():
         raise UserError(f"--skill: unknown '{options.skill}'")
+    find_system(options.system)
     if not 1.0 <= options.seconds <= 3600.0:
         raise UserError("--seconds must be from 1 to 3600")
     return options

@@ -140,7 +140,6 @@ def _serve(options: Any, page: Any) -> None:
     from live.agents import make_agent
     from live.episodes import Episodes
 
-    print(f"starting{first_start()}", file=sys.stderr, flush=True)
     page.pause_at = options.pause_at
     if options.replay:
         from live.replay import Result, offer
@@ -151,7 +150,7 @@ def _serve(options: Any, page: Any) -> None:
     else:
         episodes = Episodes.find(options.task, options.split, options.dataset)
         agent = make_agent(options.agent, episodes, page, options.policy, options.replan)
-    print(f"{address}   shows {title_of(options)}; Ctrl-C ends it", flush=True)
+    print(f"{address}   shows {title_of(options)}; Ctrl-C ends it{first_start()}", flush=True)
     play_all(agent, page, options.episode, options.episodes)
 
 

@@ -48,7 +48,12 @@ SLICE_S, POLL_S = 1.0, 0.02  # that one goes on alone, and between looks at its 
 WAIT_S = 300.0  # for the page, and for the first figures
 ROLLOUT = 32  # steps: short, so that a stretch has many rows
 ROOT = Path(__file__).resolve().parent.parent
-SAME = ("steps", "episode/return", "episode/success", "value_loss")  # of rows, where the work is
+SAME = (
+    "steps",
+    "episode/return",
+    "episode/success",
+    "loss/value_loss",
+)  # of rows, where the work is
 
 
 class Training:

@@ -61,7 +61,7 @@ def make_training(kind, passed, page_s=None, value_loss=1.0):
     training.kind, training.before, training.passed = kind, 1, passed
     training.page_s = page_s or [0.0] * len(passed)
     training.rows = [
-        {"steps": 100.0 * (k + 1), "value_loss": value_loss} for k in range(len(passed) + 1)
+        {"steps": 100.0 * (k + 1), "loss/value_loss": value_loss} for k in range(len(passed) + 1)
     ]
     return training
 

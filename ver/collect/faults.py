@@ -12,9 +12,8 @@ from ver.errors import WorkerCrashError
 DIVERGED = "diverged"  # did not repeat its episode when the run was resumed; harmless
 KINDS = ("raised", "not_finite", DIVERGED, "hung", "died")
 _HOUR_S = 3600.0
-AT_START = (
-    6  # before the first rollout so many times fewer are survived: what cannot work is told soon
-)
+# Before the first rollout so many times fewer are survived: what cannot work is told soon
+AT_START = 6
 
 
 @dataclass(frozen=True)

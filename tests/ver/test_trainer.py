@@ -238,7 +238,8 @@ def test_resume_restores_everything(tmp_path, optimizer):
 
 
 def test_too_many_faults_end_the_run_with_their_cause_after_a_checkpoint(tmp_path, capsys):
-    config = small_run("collect.max_faults_per_hour=3")
+    # A rollout is over before the tenth step: none of the faults comes before the first rollout
+    config = small_run("collect.max_faults_per_hour=3", "collect.rollout_length=2")
     trainer = Trainer(config, toy_environments.make_crashing, tmp_path)
     with pytest.raises(WorkerCrashError, match=r"environment 1 .*the gears jammed.*4 faults"):
         trainer.train()

@@ -152,9 +152,9 @@ def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
 
 
 def test_too_many_faults_end_the_run_after_a_checkpoint(tmp_path, capsys):
-    trainer = Trainer(
-        settings("collect.max_faults_per_hour=3"), toy_environments.make_crashing, tmp_path
-    )
+    # A batch is over before the tenth step: none of the faults comes before the first rollout
+    config = settings("collect.max_faults_per_hour=3", "collect.rollout_length=4")
+    trainer = Trainer(config, toy_environments.make_crashing, tmp_path)
     with pytest.raises(WorkerCrashError, match=r"environment 1 .*the gears jammed.*4 faults"):
         trainer.train()
     assert capsys.readouterr().out.count("fault at step") == 3

@@ -145,7 +145,7 @@ class Worlds:
         if self.sees:
             shape = (*self.simulator.render_depth().shape[1:], 1)
             images = {DEPTH_KEY: spaces.Box(0.0, 1.0, shape, np.float32)}
-            found = images | self.task.image_spaces(shape[0]) | found
+            found = images | self.task.gathered_spaces(shape[0]) | found
         if self.true_state is not None:
             found[TRUE_STATE] = spaces.Box(-LARGEST, LARGEST, (self.true_state.size,), np.float32)
         return found
@@ -244,7 +244,7 @@ class Worlds:
     @property
     def remembers(self) -> bool:
         """True if what is seen depends on what was seen before."""
-        return self.sees and bool(self.task.image_spaces(1))
+        return self.sees and bool(self.task.gathered_spaces(1))
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
         """Observations after some worlds have begun anew: all are drawn at once."""
@@ -258,7 +258,7 @@ class Worlds:
             depths = seen_depth(self.simulator)
             # In the middle of a policy's action somebody else looks: that must not change what it sees
             remember = self.steps % self.repeat == 0
-            observation = {DEPTH_KEY: depths, **self.task.images(self.state, depths, remember)}
+            observation = {DEPTH_KEY: depths, **self.task.gather(self.state, depths, remember)}
         observation |= self.task.observe(self.state)
         if self.true_state is not None:
             observation[TRUE_STATE] = self.true_state.observe()

@@ -128,7 +128,7 @@ def _changed(task: Mapping[str, Any], changes: Mapping[str, Any] | None) -> Any:
 
 def _made_of_images(environment: Any, runner: PolicyRunner) -> tuple[str, ...]:
     """Keys of images, and of what the task makes of them, as the way over a floor map."""
-    made = environment.task.image_spaces(1) if isinstance(environment, RearrangeEnv) else ()
+    made = environment.task.gathered_spaces(1) if isinstance(environment, RearrangeEnv) else ()
     return tuple(dict.fromkeys((*runner.policy.images.keys, *made)))
 
 

@@ -249,15 +249,15 @@ class Task:
             for key, size in self.observation_sizes(self.robot).items()
         }
 
-    def image_spaces(self, size: int) -> dict[str, spaces.Box]:
-        """Spaces of what the task makes of depth images of so many pixels in one world."""
+    def gathered_spaces(self, size: int) -> dict[str, spaces.Box]:
+        """Spaces of what the task gathers from depth images of so many pixels in one world."""
         del size
         return {}
 
-    def images(
+    def gather(
         self, state: SimState, depths: np.ndarray, remember: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """What the task makes of depth images; fresh arrays.
+        """What the task gathers from depth images, over an episode; fresh arrays.
 
         Args:
             state: Of the worlds.

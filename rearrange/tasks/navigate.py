@@ -305,12 +305,12 @@ class Navigate(FloorTask):
         self._driven[:] = physical[:, self.robot.actions.forward]
         return super().mask(state, physical)
 
-    def image_spaces(self, size: int) -> dict[str, spaces.Box]:
+    def gathered_spaces(self, size: int) -> dict[str, spaces.Box]:
         """The floor map's, and that of the way over it; see Task."""
         found = {FLOOR_MAP: FloorMap.space(size)} if self.config.floor_map else {}
         return found | ({MAP_WAY: MapWay.space()} if self.config.map_way else {})
 
-    def images(
+    def gather(
         self, state: SimState, depths: np.ndarray, remember: np.ndarray
     ) -> dict[str, np.ndarray]:
         """The floor map, and the way over it; see Task."""

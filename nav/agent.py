@@ -47,7 +47,9 @@ class AgentConfig:
     field_of_view: float = 90.0  # of the camera, from edge to edge [deg]
     depth_range: float = 10.0  # depth is cut off here and divided by it [m]
     rgb: bool = False  # also show plain colours, without light or texture
-    goal_mask: bool = False  # also show, by true labels, what is of the category sought
+    goal_mask: bool = False  # also show what is of the category sought, by true labels
+    # or by a network that tells it from colours and depth: a file, or shipped (nav/segmenter.py)
+    segmenter: str = ""
     forward: float = 0.25  # length of a step [m]
     turn: float = 10.0  # angle of a turn [deg]
     tilt: float = 30.0  # angle by which looking up or down tilts the camera [deg]
@@ -69,6 +71,10 @@ class AgentConfig:
             tilt=(0.01, 85.0),
             tilt_limit=(0.0, 85.0),
         )
+        if self.segmenter and not self.goal_mask:
+            raise UserError(
+                f"agent.segmenter={self.segmenter}: makes the goal mask: set agent.goal_mask=true, too"
+            )
 
 
 @cached_njit

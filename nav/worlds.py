@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -132,6 +133,14 @@ class AgentWorlds:
         far = max(config.depth_range, COLOUR_RANGE) if self._sees_far else config.depth_range
         self._lens = Camera(size, size, config.field_of_view).lens(far=far)
         self._scratch = [Scratch(size) for _ in range(self._threads.count)]
+        self._segmenter: Any = None
+        if config.segmenter:
+            from nav.segmenter import load_segmenter  # loads torch, which most agents need not
+
+            self._segmenter = load_segmenter(config.segmenter, config)
+            self._colours = np.zeros(
+                (count, size, size, 3), np.uint8
+            )  # where nobody else sees them
         turn, tilt, limit = np.radians((config.turn, config.tilt, config.tilt_limit)).tolist()
         self._motion = np.array(
             (config.forward, turn, config.radius, float(config.slide), tilt, limit)
@@ -219,7 +228,15 @@ class AgentWorlds:
     def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
         """Draw what agents see, all or those of some ids; depth in units of the depth range."""
         marked = images.get("goal_mask")
-        self._draw(images["depth"], images.get("rgb"), marked, self.bank.geoms.colours, ids)
+        if self._segmenter is None:
+            self._draw(images["depth"], images.get("rgb"), marked, self.bank.geoms.colours, ids)
+            return
+        rgb = images.get("rgb", self._colours)
+        self._draw(images["depth"], rgb, None, self.bank.geoms.colours, ids)
+        some = self._everyone if ids is None else ids
+        if marked is not None and len(some):
+            seen = rgb[some], images["depth"][some]
+            marked[some] = self._segmenter.mark(*seen, self.wanted[some])
 
     def categories_in_view(self) -> np.ndarray:
         """1 + index in CATEGORIES of what each pixel shows, 0 for all else [N, H, W] uint8."""

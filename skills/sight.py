@@ -235,7 +235,7 @@ class AgentEye:
         worlds, config = self._runs.worlds, self._runs.worlds.config
         size = size or config.camera_size
         if size not in self._cameras:
-            changed = replace(config, camera_size=size, goal_mask=False)
+            changed = replace(config, camera_size=size, goal_mask=False, segmenter="")
             self._cameras[size] = AgentWorlds(1, changed)
         camera = self._cameras[size]
         x, y, yaw = worlds.poses[i].tolist()

@@ -7,6 +7,7 @@ halving.
 
 from __future__ import annotations
 
+import itertools
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -51,13 +52,17 @@ class Segmenter(nn.Module):
         super().__init__()
         self.lens = lens
         self.down = nn.ModuleList([_block(4, WIDTHS[0])])
-        for before, after in zip(WIDTHS, WIDTHS[1:], strict=False):
+        for before, after in itertools.pairwise(WIDTHS):
             self.down.append(_block(before, after, 2))
         self.up = nn.ModuleList()
         for before, after in zip(WIDTHS[:0:-1], WIDTHS[-2::-1], strict=True):
             narrow = nn.Sequential(nn.Conv2d(before + after, after, 1), nn.ReLU())
             self.up.append(nn.Sequential(narrow, _block(after, after)))
         self.last = nn.Conv2d(WIDTHS[0], LABELS, 1)
+        for layer in self.modules():  # else little is left of what is seen, eight layers later
+            if isinstance(layer, nn.Conv2d):
+                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+                nn.init.zeros_(layer.bias)
 
     def forward(self, images: Tensor) -> Tensor:
         """Rates labels: [N, 4, H, W], see `inputs`, to logits [N, LABELS, H, W]."""

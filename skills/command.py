@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,6 +16,7 @@ import ver.errors
 from atomic_files import write_whole
 from rearrange.shipped import SHIPPED
 
+TELL_S = 10.0  # between lines that tell how far something is
 USER_ERRORS = (rearrange.errors.UserError, ver.errors.UserError)
 
 
@@ -74,3 +76,17 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.system(),
     }
+
+
+class Slowly:
+    """Tells a person a line, at most every TELL_S."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        """Tell by `say`."""
+        self._say, self._told = say, -TELL_S
+
+    def __call__(self, line: str) -> None:
+        """Tell a line, unless one was told a moment ago."""
+        if time.monotonic() - self._told >= TELL_S:
+            self._told = time.monotonic()
+            self._say(line)

@@ -16,6 +16,7 @@ import torch
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.rules import without_stop_masks
+from skills.command import Slowly
 from skills.oracle.skill import begin_oracle
 from skills.players import argument_of
 from skills.settings import SkillEnvironments
@@ -33,7 +34,6 @@ from ver.run_lock import RunLock
 
 PATIENCE = 20  # episodes that may fail for each that succeeds
 BLOCK = 5_000  # steps that are recorded by one process at a time
-TELL_S = 10.0
 
 
 class Block(NamedTuple):
@@ -196,7 +196,7 @@ def imitate(
             for line in _changes(path, trainer, about):
                 say(f"it was shown with another setting, and stays so: {line}")
             return
-        begin, slowly = time.monotonic(), _Slowly(say)
+        begin, slowly = time.monotonic(), Slowly(say)
         seed_everything(trainer.seed)
         shown = record(
             environments, config.transitions, trainer.seed, cores(),
@@ -224,15 +224,3 @@ def _changes(path: Path, trainer: TrainerConfig, about: dict[str, Any]) -> list[
     policy, now = load_policy(path), config_to_dict(trainer)
     kept = {"trainer": {name: now[name] for name in ("seed", "network")}} | about
     return differences({"trainer": policy.config} | policy.metadata, json.loads(json.dumps(kept)))
-
-
-class _Slowly:
-    """Tells a person a line, at most every TELL_S."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say, self._told = say, -TELL_S
-
-    def __call__(self, line: str) -> None:
-        if time.monotonic() - self._told >= TELL_S:
-            self._told = time.monotonic()
-            self._say(line)

@@ -105,6 +105,7 @@ def make_player(checkpoint: str, options: Any) -> Player:
             options.images,
             options.changes,
             place_of(options),
+            options.agent,
         )
     if skill not in NAVIGATION_NAMES:
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
@@ -368,6 +369,7 @@ def main(arguments: Sequence[str]) -> int:
         "rules": options.rules,
         "robot": options.robot,
         "task": options.changes,
+        **({"agent": options.agent} if options.agent else {}),
         **summarise(results),
         "steps_per_second": sum(r["length"] for r in results) / seconds,
         **sanity,

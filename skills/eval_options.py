@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nav.episode_files import HABITAT, SCAN, SCENES
+from nav.table import TASKS
 from rearrange.command_line import OneLineParser, check_counts, output_file, refuse
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
@@ -49,6 +50,19 @@ SANITY_ROWS: dict[str, dict[str, str]] = {  # what of the options is otherwise
     ORACLE: {"policy": ORACLE, "checkpoint": ""},
 }
 SANITY_EPISODES = 200
+SEGMENTER = "agent.segmenter="  # what may be changed of an agent
+
+
+def agent_changes(skill: str, overrides: Sequence[str]) -> dict[str, str]:
+    """What overrides change in a navigation task's agent, which is else that of the training.
+
+    Raises:
+        UserError: The task has no such agent.
+    """
+    named = [each.removeprefix(SEGMENTER) for each in overrides if each.startswith(SEGMENTER)]
+    if named and (skill not in NAVIGATION_NAMES or not TASKS[skill].HAS_CATEGORY):
+        raise UserError(f"{SEGMENTER}{named[-1]}: {skill} seeks no category that it could show")
+    return {"segmenter": named[-1]} if named else {}
 
 
 def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
@@ -57,6 +71,7 @@ def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
     Raises:
         UserError: One is not of the task, or unknown, or makes no sense.
     """
+    overrides = [each for each in overrides if not each.startswith(SEGMENTER)]
     for override in overrides:
         if not override.startswith("task."):
             raise UserError(
@@ -82,6 +97,7 @@ def parse(arguments: Sequence[str]) -> Any:
     options = _parser().parse_intermixed_args(arguments)
     check_skill(options.skill)
     options.changes = task_changes(options.skill, options.overrides)
+    options.agent = agent_changes(options.skill, options.overrides)
     options.rules = OURS  # a policy brings its own
     check_player(options)
     if options.sim == HABITAT:
@@ -208,7 +224,7 @@ def check_player(options: Any) -> None:
             "--skills oracle follows a plan with those of the skills"
         )
     if skill in NAVIGATION_NAMES:
-        if options.changes:
+        if options.changes or options.agent:
             raise UserError(f"--policy {policy} takes no {options.overrides[0]}: leave it out")
         if policy == ORACLE and skill not in FOLLOWED:
             raise UserError(f"there is no oracle for {skill}: leave --policy out")

@@ -59,6 +59,7 @@ class PolicyPlayer:
         images: str = OWN,
         changes: Mapping[str, Any] | None = None,
         place: Mapping[str, str] | None = None,
+        agent: Mapping[str, str] | None = None,
     ) -> None:
         """Load the policy and make the environment in which it was trained, in this split.
 
@@ -70,11 +71,14 @@ class PolicyPlayer:
                 first images. What it then still achieves, it achieves without looking.
             changes: Numbers of the task that shall not be as in training, by name.
             place: Homes, simulator, or dataset and scenes of Habitat, for the environments.
+            agent: What shall be otherwise of a navigation task's agent.
         """
         self.runner = PolicyRunner(checkpoint, deterministic)
         environments = environments_of(self.runner.policy.metadata, split)
         task = _changed(environments.task, changes)
         environments = replace(environments, task=task, **(place or {}))
+        if agent:
+            environments = replace(environments, agent={**environments.agent, **agent})
         self.environment: Any = environments(0, 0)
         seen = _made_of_images(self.environment, self.runner)
         self.blind = _mean_images(environments(2, 0), seen) if images == BLIND else None

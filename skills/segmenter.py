@@ -27,7 +27,7 @@ from nav.segmenter import LABELS, Segmenter, inputs, lens_of, save_segmenter
 from nav.worlds import AgentWorlds
 from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.scenes.registry import DEFAULT_HOMES
-from skills.command import run_command
+from skills.command import Slowly, run_command
 from skills.provenance import add_homes, check_homes_asked, made, write_result
 
 TOGETHER = 64  # pictures that are drawn at once, and of one step of learning
@@ -35,7 +35,6 @@ BUILDINGS = 16  # that they are of
 JUDGED = 2000  # pictures
 LEARNING_RATE = 2.0e-3
 TILTS = (-1, 0, 1)  # times the agent's tilt
-TOLD_S = 10.0  # between lines of progress
 OTHER = 1_000_003  # added to the seed of pictures that judge
 
 
@@ -71,9 +70,9 @@ def draw_pictures(count: int, split: str, homes: str, seed: int) -> Pictures:
 
 def _batches(number: int, names: Sequence[str], seed: int) -> Iterator[Pictures]:
     rng, config = np.random.default_rng(seed), agent_config()
-    worlds = AgentWorlds(TOGETHER, config)
+    worlds, slowly = AgentWorlds(TOGETHER, config), Slowly(_say)
     for k in range(number):
-        _tell(f"drawing pictures: {k * TOGETHER:,} of {number * TOGETHER:,}", k == 0)
+        slowly(f"drawing pictures: {k * TOGETHER:,} of {number * TOGETHER:,}")
         for first in range(0, TOGETHER, TOGETHER // BUILDINGS):
             name = names[int(rng.integers(len(names)))]
             for i in range(first, first + TOGETHER // BUILDINGS):
@@ -96,7 +95,7 @@ def learn(pictures: Pictures, epochs: int, seed: int) -> Segmenter:
     steps = epochs * -(-count // TOGETHER)
     optimiser = torch.optim.Adam(segmenter.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    done = 0
+    done, slowly = 0, Slowly(_say)
     for _ in range(epochs):
         order = rng.permutation(count)
         for first in range(0, count, TOGETHER):
@@ -107,7 +106,7 @@ def learn(pictures: Pictures, epochs: int, seed: int) -> Segmenter:
             optimiser.step()
             schedule.step()
             done += 1
-            _tell(f"learning: {done:,} of {steps:,} steps, loss {loss.item():.3f}", done == 1)
+            slowly(f"learning: {done:,} of {steps:,} steps, loss {loss.item():.3f}")
     return segmenter.eval().requires_grad_(False)
 
 
@@ -134,13 +133,8 @@ def judge(segmenter: Segmenter, pictures: Pictures) -> dict[str, Any]:
     return {"accuracy": hits.sum() / max(true.sum(), 1), "mean_iou": mean, "categories": rows}
 
 
-_told = [0.0]
-
-
-def _tell(text: str, first: bool) -> None:
-    if first or time.monotonic() - _told[0] > TOLD_S:
-        _told[0] = time.monotonic()
-        print(text, file=sys.stderr, flush=True)
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def parse(arguments: Sequence[str]) -> Namespace:

@@ -30,7 +30,8 @@ from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.command import Slowly, run_command
 from skills.provenance import add_homes, check_homes_asked, made, write_result
 
-TOGETHER = 64  # pictures that are drawn at once, and of one step of learning
+TOGETHER = 64  # pictures that are drawn at once
+BATCH = 32  # pictures of one step of learning
 BUILDINGS = 16  # that they are of
 JUDGED = 2000  # pictures
 LEARNING_RATE = 2.0e-3
@@ -92,14 +93,14 @@ def learn(pictures: Pictures, epochs: int, seed: int) -> Segmenter:
     torch.manual_seed(seed)
     segmenter = Segmenter(lens_of(agent_config()))
     count, rng = len(pictures.rgb), np.random.default_rng(seed)
-    steps = epochs * -(-count // TOGETHER)
+    steps = epochs * -(-count // BATCH)
     optimiser = torch.optim.Adam(segmenter.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     done, slowly = 0, Slowly(_say)
     for _ in range(epochs):
         order = rng.permutation(count)
-        for first in range(0, count, TOGETHER):
-            x, labels = pictures.take(order[first : first + TOGETHER])
+        for first in range(0, count, BATCH):
+            x, labels = pictures.take(order[first : first + BATCH])
             loss = nn.functional.cross_entropy(segmenter(x), labels)
             optimiser.zero_grad()
             loss.backward()

@@ -27,7 +27,7 @@ def squares(count: int, rng: np.random.Generator) -> Pictures:
 
 def test_it_learns_what_a_colour_tells():
     rng = np.random.default_rng(0)
-    found = judge(learn(squares(256, rng), 24, 1), squares(64, rng))
+    found = judge(learn(squares(256, rng), 20, 1), squares(64, rng))
     assert found["categories"].keys() == {CATEGORIES[1]}
     assert found["mean_iou"] > 0.9
 

@@ -24,6 +24,7 @@ def storm(tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.slow
 def test_workers_and_the_trainer_are_hit_and_all_is_begun_again(storm):
     weather = storm(random.Random(3), 0.4, 1.7)
     phase = weather.run(0.12)

@@ -47,6 +47,7 @@ def test_where_a_run_gets_there():
     assert sample_efficiency.typical([3000.0, None, None]) == "never"
 
 
+@pytest.mark.slow
 def test_a_short_comparison_is_reported(tmp_path, capsys):
     arguments = ["--systems", "ver,appo", "--seeds", "1", "--steps", "3000", "--step-ms", "0.2"]
     path, picture = tmp_path / "x.json", tmp_path / "x.png"

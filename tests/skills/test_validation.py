@@ -17,7 +17,7 @@ from ver.trackers import TRACKERS
 TINY = [
     "stages=[]",
     "camera_size=40",
-    "trainer.total_steps=96",
+    "trainer.total_steps=64",
     "trainer.collect.num_environments=2",
     "trainer.collect.environments_per_worker=1",
     "trainer.collect.rollout_length=16",
@@ -30,7 +30,7 @@ def test_a_training_is_judged_on_its_way_and_keeps_the_best_policy(tmp_path, cap
     more = ["validate_every=32", "validation_episodes=2", f"run={tmp_path}"]
     assert main(["pick", *TINY, *more]) == 0
     rows = read_validation(tmp_path)
-    assert rows[-1]["steps"] == 96
+    assert rows[-1]["steps"] == 64
     assert {row["episodes"] for row in rows} == {2}
     best = max(row["success"]["mean"] for row in rows)
     (first,) = [row["steps"] for row in rows if row["success"]["mean"] == best][:1]
@@ -62,9 +62,9 @@ class Screen:
 def test_a_tracker_gets_a_film_of_what_is_judged(tmp_path, monkeypatch):
     monkeypatch.setitem(TRACKERS, "wandb", (__name__, "Screen"))
     monkeypatch.setattr(Screen, "films", [])
-    more = ["validate_every=96", "validation_episodes=1", f"run={tmp_path}"]
+    more = ["validate_every=64", "validation_episodes=1", f"run={tmp_path}"]
     assert main(["pick", *TINY, *more, "trainer.tracker=wandb"]) == 0
-    assert Screen.films == [(97, b"ftyp")]  # of an mp4, after the training's last row
+    assert Screen.films == [(65, b"ftyp")]  # of an mp4, after the training's last row
     assert not list(tmp_path.glob("*.mp4"))
 
 

@@ -44,7 +44,9 @@ def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
         list(play_in_workers(partial(Doubler, trouble), [(i,) for i in range(3)], 2))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_an_interruption_ends_all_processes_and_what_they_write_with_one_line(tmp_path, number):
     (tmp_path / "slow.py").write_text(
         textwrap.dedent(

@@ -36,8 +36,8 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
     [
         [],
         ["collect.num_inference_workers=2"],
-        ["system=nover", "collect.num_inference_workers=2"],
-        ["system=ddppo"],
+        pytest.param(["system=nover", "collect.num_inference_workers=2"], marks=pytest.mark.slow),
+        pytest.param(["system=ddppo"], marks=pytest.mark.slow),
     ],
 )
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):

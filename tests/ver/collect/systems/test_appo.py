@@ -77,7 +77,9 @@ def test_collection_goes_on_while_nobody_asks_and_each_step_knows_its_weights():
     assert nothing_is_left()
 
 
-@pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
+@pytest.mark.parametrize(
+    "overrides", [[], pytest.param(["collect.num_inference_workers=2"], marks=pytest.mark.slow)]
+)
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
     seen: list[Fault] = []
     collector, _ = start(

@@ -1,8 +1,8 @@
 """Segmenter: tells from colours and depth what of ObjectNav's categories each pixel shows.
 
 It takes the place of true labels in the goal mask (`agent.segmenter`). `python -m skills.segmenter` trains one.
-A small U-Net (Ronneberger et al. 2015): halved three times, and widened again beside what was seen before each
-halving.
+A small U-Net (Ronneberger et al. 2015) at half the resolution: halved three times, and widened again beside what
+was seen before each halving. Squares of 2 x 2 pixels are its input's channels, and its output's.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ LENS = (
     "camera_height",
     "camera_size",
 )  # of the agent it was trained for
-WIDTHS = (16, 32, 64, 64)  # channels, before and after each halving
+FOLD = 2  # pixels along a side of the squares that become channels
+WIDTHS = (32, 64, 96, 128)  # channels, before and after each halving
 LABELS = 1 + len(CATEGORIES)  # 0 is all else
 
 
 def _block(inputs: int, outputs: int, stride: int = 1) -> nn.Sequential:
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, stride, padding=1), nn.ReLU())
+    convolution = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU())
 
 
 class Segmenter(nn.Module):
@@ -51,30 +53,26 @@ class Segmenter(nn.Module):
         """Begin with random weights."""
         super().__init__()
         self.lens = lens
-        self.down = nn.ModuleList([_block(4, WIDTHS[0])])
+        self.down = nn.ModuleList([_block(4 * FOLD**2, WIDTHS[0])])
         for before, after in itertools.pairwise(WIDTHS):
             self.down.append(_block(before, after, 2))
         self.up = nn.ModuleList()
         for before, after in zip(WIDTHS[:0:-1], WIDTHS[-2::-1], strict=True):
             narrow = nn.Sequential(nn.Conv2d(before + after, after, 1), nn.ReLU())
             self.up.append(nn.Sequential(narrow, _block(after, after)))
-        self.last = nn.Conv2d(WIDTHS[0], LABELS, 1)
-        for layer in self.modules():  # else little is left of what is seen, eight layers later
-            if isinstance(layer, nn.Conv2d):
-                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
-                nn.init.zeros_(layer.bias)
+        self.last = nn.Conv2d(WIDTHS[0], LABELS * FOLD**2, 1)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Rates labels: [N, 4, H, W], see `inputs`, to logits [N, LABELS, H, W]."""
+        """Rates labels: [N, 4, H, W], see `inputs`, even H and W, to logits [N, LABELS, H, W]."""
         passed: list[Tensor] = []
-        x = images
+        x = nn.functional.pixel_unshuffle(images, FOLD)
         for block in self.down:
             x = block(x)
             passed.append(x)
         for block, beside in zip(self.up, passed[-2::-1], strict=True):
             wider = nn.functional.interpolate(x, size=beside.shape[2:], mode="nearest")
             x = block(torch.cat([wider, beside], 1))
-        return self.last(x)
+        return nn.functional.pixel_shuffle(self.last(x), FOLD)
 
     @torch.no_grad()
     def labels(self, rgb: np.ndarray, depth: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 """`python -m skills.segmenter`: train the network that makes ObjectNav's goal mask from colours and depth.
 
-Pictures are drawn from anywhere in the buildings of --split, with the true label of each pixel, and the
-network learns to tell them (nav/segmenter.py). Other pictures, of validation buildings, judge it.
+Pictures are drawn in training buildings, with the true label of each pixel: half of them from anywhere, half
+towards a thing, each category as likely as the others. The network learns to tell the labels
+(nav/segmenter.py). Other pictures, of --split, judge it.
 `agent.segmenter=FILE` takes it in trainings and evaluations of ObjectNav.
 """
 
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from nav.buildings import building_names
 from nav.categories import CATEGORIES
 from nav.objectnav import ObjectNav
+from nav.scene import Scene
 from nav.segmenter import LABELS, Segmenter, inputs, lens_of, save_segmenter
 from nav.worlds import AgentWorlds
 from rearrange.command_line import OneLineParser, check_counts, output_file
@@ -35,6 +37,12 @@ BATCH = 32  # pictures of one step of learning
 BUILDINGS = 16  # that they are of
 JUDGED = 2000  # pictures
 LEARNING_RATE = 2.0e-3
+CANDIDATES = 32  # free places among which one near a thing is looked for
+NEAR, ASIDE = (
+    5.0,
+    0.5,
+)  # [m], [rad]: how far away and how far from the middle of the picture it may be
+RAREST = 1.0e-3  # share of pixels; rarer labels weigh no more in the loss
 TILTS = (-1, 0, 1)  # times the agent's tilt
 OTHER = 1_000_003  # added to the seed of pictures that judge
 
@@ -75,17 +83,40 @@ def _batches(number: int, names: Sequence[str], seed: int) -> Iterator[Pictures]
     for k in range(number):
         slowly(f"drawing pictures: {k * TOGETHER:,} of {number * TOGETHER:,}")
         for first in range(0, TOGETHER, TOGETHER // BUILDINGS):
-            name = names[int(rng.integers(len(names)))]
+            scene = worlds.bank.scene(names[int(rng.integers(len(names)))])
             for i in range(first, first + TOGETHER // BUILDINGS):
-                points = worlds.bank.scene(name).sample_points(rng, 8)
-                x, y = points[0].tolist()
-                worlds.place(i, name, (x, y, float(rng.uniform(-math.pi, math.pi))))
+                worlds.place(i, scene.name, _view(scene, rng))
         worlds.tilts[:] = math.radians(config.tilt) * rng.choice(TILTS, TOGETHER)
         images = worlds.new_images()
         worlds.draw(images)
         labels = worlds.categories_in_view()
         yield Pictures(images["rgb"], images["depth"].astype(np.float16), labels)
     worlds.close()
+
+
+def _view(scene: Scene, rng: np.random.Generator) -> tuple[float, float, float]:
+    """A free pose that looks anywhere, or in one of two cases roughly at a thing within NEAR metres."""
+    points = scene.sample_points(rng, CANDIDATES)
+    if scene.objects and rng.random() < 0.5:
+        there = sorted({each.category for each in scene.objects})
+        category = there[int(rng.integers(len(there)))]
+        things = [each for each in scene.objects if each.category == category]
+        x, y, _ = things[int(rng.integers(len(things)))].position
+        away = np.hypot(*(points - (x, y)).T)
+        nearest = (
+            points[int(away.argmin())]
+            if away.min() > NEAR
+            else points[int((away <= NEAR).argmax())]
+        )
+        turn = rng.uniform(-1.0, 1.0) * ASIDE
+        return (*nearest.tolist(), math.atan2(y - nearest[1], x - nearest[0]) + turn)
+    return (*points[0].tolist(), float(rng.uniform(-math.pi, math.pi)))
+
+
+def _weights(pictures: Pictures) -> Tensor:
+    """Of the labels in the loss [LABELS]: the square root of how rare each is, as far as there is any."""
+    shares = np.bincount(pictures.labels.ravel(), minlength=LABELS) / pictures.labels.size
+    return torch.from_numpy(np.where(shares > 0.0, np.maximum(shares, RAREST) ** -0.5, 0.0)).float()
 
 
 def learn(pictures: Pictures, epochs: int, seed: int) -> Segmenter:
@@ -96,12 +127,13 @@ def learn(pictures: Pictures, epochs: int, seed: int) -> Segmenter:
     steps = epochs * -(-count // BATCH)
     optimiser = torch.optim.Adam(segmenter.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    weights = _weights(pictures)
     done, slowly = 0, Slowly(_say)
     for _ in range(epochs):
         order = rng.permutation(count)
         for first in range(0, count, BATCH):
             x, labels = pictures.take(order[first : first + BATCH])
-            loss = nn.functional.cross_entropy(segmenter(x), labels)
+            loss = nn.functional.cross_entropy(segmenter(x), labels, weights)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

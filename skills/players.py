@@ -33,8 +33,8 @@ from skills.base import SkillArgument
 from skills.learned import PolicyRunner, check_metadata, robot_of_policy
 from skills.library import skill_sources
 from skills.modes import MONOLITHIC, parse_modes
-from skills.oracle.skill import begin_oracle
 from skills.navigation import NavEnvironments
+from skills.oracle.skill import begin_oracle
 from skills.registry import all_specs
 from skills.settings import ORACLE, SkillEnvironments, environments_of
 from skills.spec import next_of

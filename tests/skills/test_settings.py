@@ -90,7 +90,8 @@ def test_policies_of_a_skill_are_judged_alike_but_act_as_they_learned_to():
     settings = load_settings("navigate", [f"task.{word}" for word in changes])
     metadata = SkillEnvironments.from_settings(settings).metadata()
     judged = SkillEnvironments.from_metadata(metadata, "val").task_config()
-    assert judged == replace(default_config("navigate"), action=settings.task.action)
+    seen = {"floor_map": True, "map_way": True}  # of the config file: what the policy sees
+    assert judged == replace(default_config("navigate"), action=settings.task.action, **seen)
     assert judged.action.repeat == 3
     fixed = SkillEnvironments.from_settings(load_settings("pick", ["task.base_motion=false"]))
     assert not SkillEnvironments.from_metadata(fixed.metadata(), "val").task_config().base_motion

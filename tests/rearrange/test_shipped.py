@@ -18,7 +18,8 @@ def test_configs_and_data_are_there():
 
 
 def test_of_configs_only_what_policies_see_and_how_they_act_is_taken():
-    assert fitting(["skill", "navigate"], "cpu") == {"camera_size": 64, "action": {"repeat": 3}}
+    seen = {"camera_size": 64, "floor_map": True, "map_way": True}
+    assert fitting(["skill", "navigate"], "cpu") == {**seen, "action": {"repeat": 3}}
     assert fitting(["objectnav"], "cpu") == {"rgb": False, "goal_mask": True}
     assert fitting(["skill", "flee", "no_such"], "gpu") == {
         "camera_size": 128

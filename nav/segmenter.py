@@ -25,6 +25,7 @@ from rearrange.errors import UserError
 from rearrange.shipped import SHIPPED
 
 FILE = SHIPPED / "data" / "segmenter.safetensors"  # the shipped one
+ABOUT = "segmenter"  # what the file's header calls what is told of it
 OURS = "shipped"  # what `agent.segmenter` calls it
 LENS = (
     "field_of_view",
@@ -110,9 +111,10 @@ def lens_of(config: AgentConfig) -> dict[str, float]:
 def save_segmenter(segmenter: Segmenter, path: Path) -> None:
     """Write weights and lens; OSError if that fails."""
     weights = {name: value.contiguous() for name, value in segmenter.state_dict().items()}
-    told = {"lens": json.dumps(segmenter.lens), "categories": json.dumps(CATEGORIES)}
+    # One entry: the order of several would be left to chance
+    told = json.dumps({"categories": CATEGORIES, "lens": segmenter.lens})
     with replacing(path) as file:
-        file.write_bytes(save(weights, told))
+        file.write_bytes(save(weights, {ABOUT: told}))
 
 
 def load_segmenter(name: str, config: AgentConfig) -> Segmenter:
@@ -139,10 +141,10 @@ def load_segmenter(name: str, config: AgentConfig) -> Segmenter:
 def _load(path: str) -> Segmenter:
     try:
         with safe_open(path, "pt") as file:
-            told = file.metadata() or {}
-            if json.loads(told.get("categories", "[]")) != list(CATEGORIES):
+            told = json.loads((file.metadata() or {}).get(ABOUT, "{}"))
+            if told.get("categories") != list(CATEGORIES):
                 raise UserError(f"agent.segmenter={path}: is no segmenter of these categories")
-            segmenter = Segmenter(json.loads(told["lens"]))
+            segmenter = Segmenter(told["lens"])
             segmenter.load_state_dict({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
     except (OSError, SafetensorError, RuntimeError, KeyError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -91,7 +91,7 @@ def test_what_is_no_segmenter_of_this_camera_is_refused(tmp_path, file):
     with pytest.raises(UserError, match=r"agent\.segmenter=.*none.*cannot be read"):
         load_segmenter(str(tmp_path / "none.safetensors"), SMALL)
     other = tmp_path / "other.safetensors"
-    save_file(load_file(file), other, {"categories": '["boat"]', "lens": "{}"})
+    save_file(load_file(file), other, {"segmenter": '{"categories": ["boat"], "lens": {}}'})
     with pytest.raises(UserError, match="is no segmenter of these categories"):
         load_segmenter(str(other), SMALL)
     (tmp_path / "torn.safetensors").write_bytes(b"nothing")

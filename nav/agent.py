@@ -48,7 +48,7 @@ class AgentConfig:
     depth_range: float = 10.0  # depth is cut off here and divided by it [m]
     rgb: bool = False  # also show plain colours, without light or texture
     goal_mask: bool = False  # also show what is of the category sought, by true labels
-    # or by a network that tells it from colours and depth: a file, or shipped (nav/segmenter.py)
+    # or by a network that tells it from colours and depth: its file (nav/segmenter.py)
     segmenter: str = ""
     forward: float = 0.25  # length of a step [m]
     turn: float = 10.0  # angle of a turn [deg]

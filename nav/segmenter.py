@@ -22,11 +22,8 @@ from atomic_files import replacing
 from nav.agent import AgentConfig
 from nav.categories import CATEGORIES
 from rearrange.errors import UserError
-from rearrange.shipped import SHIPPED
 
-FILE = SHIPPED / "data" / "segmenter.safetensors"  # the shipped one
 ABOUT = "segmenter"  # what the file's header calls what is told of it
-OURS = "shipped"  # what `agent.segmenter` calls it
 LENS = (
     "field_of_view",
     "depth_range",
@@ -121,13 +118,13 @@ def load_segmenter(name: str, config: AgentConfig) -> Segmenter:
     """Read a segmenter for an agent.
 
     Args:
-        name: Its file; OURS is the shipped one.
+        name: Its file.
         config: Of the agent.
 
     Raises:
         UserError: There is none, or it is of another camera.
     """
-    found = _load(str(FILE) if name == OURS else name)
+    found = _load(name)
     for key, value in lens_of(config).items():
         if found.lens.get(key) != value:
             raise UserError(

@@ -18,18 +18,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from atomic_files import replacing
+from atomic_files import write_whole
 from nav.agent import AgentConfig
 from nav.categories import CATEGORIES
 from rearrange.errors import UserError
 
 ABOUT = "segmenter"  # what the file's header calls what is told of it
-LENS = (
-    "field_of_view",
-    "depth_range",
-    "camera_height",
-    "camera_size",
-)  # of the agent it was trained for
+# Of the agent it was trained for
+LENS = ("field_of_view", "depth_range", "camera_height", "camera_size")
 FOLD = 2  # pixels along a side of the squares that become channels
 WIDTHS = (32, 64, 96, 128)  # channels, before and after each halving
 LABELS = 1 + len(CATEGORIES)  # 0 is all else
@@ -110,8 +106,7 @@ def save_segmenter(segmenter: Segmenter, path: Path) -> None:
     weights = {name: value.contiguous() for name, value in segmenter.state_dict().items()}
     # One entry: the order of several would be left to chance
     told = json.dumps({"categories": CATEGORIES, "lens": segmenter.lens})
-    with replacing(path) as file:
-        file.write_bytes(save(weights, {ABOUT: told}))
+    write_whole(path, save(weights, {ABOUT: told}))
 
 
 def load_segmenter(name: str, config: AgentConfig) -> Segmenter:

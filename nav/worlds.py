@@ -138,9 +138,8 @@ class AgentWorlds:
             from nav.segmenter import load_segmenter  # loads torch, which most agents need not
 
             self._segmenter = load_segmenter(config.segmenter, config)
-            self._colours = np.zeros(
-                (count, size, size, 3), np.uint8
-            )  # where nobody else sees them
+            # Where nobody else sees them
+            self._colours = np.zeros((count, size, size, 3), np.uint8)
         turn, tilt, limit = np.radians((config.turn, config.tilt, config.tilt_limit)).tolist()
         self._motion = np.array(
             (config.forward, turn, config.radius, float(config.slide), tilt, limit)

@@ -38,10 +38,8 @@ BUILDINGS = 16  # that they are of
 JUDGED = 2000  # pictures
 LEARNING_RATE = 2.0e-3
 CANDIDATES = 32  # free places among which one near a thing is looked for
-NEAR, ASIDE = (
-    5.0,
-    0.5,
-)  # [m], [rad]: how far away and how far from the middle of the picture it may be
+# How far away [m] and how far from the middle of the picture [rad] it may be
+NEAR, ASIDE = 5.0, 0.5
 RAREST = 1.0e-3  # share of pixels; rarer labels weigh no more in the loss
 TILTS = (-1, 0, 1)  # times the agent's tilt
 OTHER = 1_000_003  # added to the seed of pictures that judge
@@ -72,7 +70,7 @@ def agent_config() -> Any:
 
 
 def draw_pictures(count: int, split: str, homes: str, seed: int) -> Pictures:
-    """Pictures from anywhere in a split's buildings, looking anywhere."""
+    """Pictures in a split's buildings, see `_view`."""
     batches = list(_batches(-(-count // TOGETHER), building_names(homes, split), seed))
     return Pictures(*(np.concatenate(parts)[:count] for parts in zip(*batches, strict=True)))
 
@@ -103,13 +101,9 @@ def _view(scene: Scene, rng: np.random.Generator) -> tuple[float, float, float]:
         things = [each for each in scene.objects if each.category == category]
         x, y, _ = things[int(rng.integers(len(things)))].position
         away = np.hypot(*(points - (x, y)).T)
-        nearest = (
-            points[int(away.argmin())]
-            if away.min() > NEAR
-            else points[int((away <= NEAR).argmax())]
-        )
+        place = points[int(np.maximum(away, NEAR).argmin())]  # all within NEAR are as good
         turn = rng.uniform(-1.0, 1.0) * ASIDE
-        return (*nearest.tolist(), math.atan2(y - nearest[1], x - nearest[0]) + turn)
+        return (*place.tolist(), math.atan2(y - place[1], x - place[0]) + turn)
     return (*points[0].tolist(), float(rng.uniform(-math.pi, math.pi)))
 
 
@@ -174,7 +168,7 @@ def parse(arguments: Sequence[str]) -> Namespace:
     """Read the command line; raises UserError where it makes no sense."""
     parser = OneLineParser(prog="skills.segmenter", description=__doc__)
     parser.add_argument(
-        "--images", type=int, default=20_000, metavar="N", help="to learn from (20,000)"
+        "--images", type=int, default=12_000, metavar="N", help="to learn from (12,000)"
     )
     parser.add_argument("--epochs", type=int, default=6, metavar="N", help="over them (6)")
     parser.add_argument(

@@ -34,9 +34,8 @@ def dark_is_tv() -> Segmenter:
             narrow[0].weight[square, 64 + square] = 1.0  # beside what comes up from below
             block[0].weight[square, square, 1, 1] = block[1].weight[square] = 1.0
             segmenter.last.weight[4 * (1 + TV) + square, square] = -1.0
-            segmenter.last.bias[4 * (1 + TV) + square] = (
-                0.9  # black where nothing is has a depth of 1
-            )
+            # Black where nothing is has a depth of 1
+            segmenter.last.bias[4 * (1 + TV) + square] = 0.9
     return segmenter.eval()
 
 

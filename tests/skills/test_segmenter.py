@@ -78,7 +78,7 @@ def test_bad_options_are_one_line(words):
         training.parse(words)
 
 
-def test_an_evaluation_takes_another_segmenter(monkeypatch):
+def test_an_evaluation_takes_another_segmenter():
     options = evaluation.parse(["objectnav", "agent.segmenter=x.safetensors"])
     assert (options.agent, options.changes) == ({"segmenter": "x.safetensors"}, {})
     for skill in ("pick", "pointnav"):

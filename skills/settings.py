@@ -74,7 +74,7 @@ class TrainingSettings(Staged):
     # (rearrange.tasks.true_state). With state the policy is told that in the place of the image, for studies
     sensors: str = DEPTH
     slide: bool = True  # the base slides along obstacles instead of stopping; false in habitat-lab
-    stall: bool = False  # the base stops before what its wheels cannot push (mujoco)
+    stall: bool = True  # the base stops before what its wheels cannot push (mujoco)
     randomise: Randomisation = field(default_factory=Randomisation)  # how far worlds differ
     starts: RecordedStarts = field(default_factory=RecordedStarts)  # that are mixed in
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
@@ -168,7 +168,7 @@ class SkillEnvironments(Environments):
     randomise: dict[str, float] = field(default_factory=dict)
     starts: dict[str, Any] = field(default_factory=dict)
     sim: str = "mujoco"
-    stall: bool = False
+    stall: bool = True
     dataset: str = ""
     rules: str = OURS
     homes: str = DEFAULT_HOMES
@@ -218,16 +218,17 @@ class SkillEnvironments(Environments):
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
         """The environments in which a checkpoint is judged, in a split's apartments.
 
-        The policy keeps what it acts with, and the rules it was trained by. Success, limits and starts are
-        the task's own, so that all policies of a skill are judged alike by these rules, whatever training
-        changed; nothing is randomised or mixed in.
+        The policy keeps what it acts with, and the rules it was trained by. Success, limits, starts and how
+        the base meets furniture are the rules' own, so that all policies of a skill are judged alike by these
+        rules, as in chains, whatever training changed; nothing is randomised or mixed in.
         """
-        kept = {name: metadata[name] for name in ("skill", "camera_size", "slide")}
+        kept = {name: metadata[name] for name in ("skill", "camera_size")}
         kept["sim"] = metadata.get("sim", "mujoco")
-        kept["stall"] = metadata.get("stall", False)
         kept["robot"] = metadata.get("robot", DEFAULT_ROBOT)
         kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
+        world = simulator_config(rules)
+        kept["slide"], kept["stall"] = world.slide, world.stall
         trained: Mapping[str, Any] = metadata["task"]
         task = {name: trained[name] for name in ACTING if name in trained}
         if rules == HAB:  # it says with which masks

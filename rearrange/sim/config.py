@@ -30,8 +30,9 @@ class SimulatorConfig:
         about="base motion slides along obstacles instead of stopping",
     )
     stall: bool = setting(
-        False,
+        True,
         hab=False,
+        hides="force: a base that drives into things presses them with hundreds of newtons instead of ten thousand",
         about=(
             "the base stops before what its wheels cannot push, two of 8.85 N m: 283 N; otherwise it "
             "is moved against any force"

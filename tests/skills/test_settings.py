@@ -128,13 +128,14 @@ def test_environments_survive_pickling_and_metadata():
     assert settings_type("pick") is settings_type("pick")
 
 
-def test_a_policy_is_judged_in_the_world_that_it_acts_in():
-    settings = load_settings("pick", ["slide=false", "stall=true"])
+def test_a_policy_is_judged_in_the_world_of_its_rules():
+    settings = load_settings("pick", ["slide=false", "stall=false"])
     metadata = SkillEnvironments.from_settings(settings).metadata()
     judged = SkillEnvironments.from_metadata(metadata, "val").simulator_config()
-    assert (judged.slide, judged.stall) == (False, True)
-    del metadata["stall"]  # files from before there was such a setting
-    assert not SkillEnvironments.from_metadata(metadata, "val").simulator_config().stall
+    assert (judged.slide, judged.stall) == (True, True)
+    metadata["rules"] = "hab"
+    judged = SkillEnvironments.from_metadata(metadata, "val").simulator_config()
+    assert (judged.slide, judged.stall) == (False, False)
 
 
 def test_worlds_side_by_side_are_those_that_stand_alone():

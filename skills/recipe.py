@@ -22,7 +22,12 @@ OF_A_MACHINE = (  # likewise, within chance
     *("trainer.device", "trainer.learner_threads", "trainer.inference_threads", "trainer.resume"),
     *("trainer.checkpoint_interval_s", "trainer.keep_checkpoints", "trainer.log_interval_s"),
     *("trainer.episode_window", "trainer.start_from", "trainer.tensorboard", "trainer.tracker"),
-    *("trainer.project", "trainer.collect.environments_per_worker"),
+    *(
+        "trainer.project",
+        "trainer.collect.environments_per_worker",
+        "trainer.distributed.timeout_s",
+    ),
+    *("trainer.collect.startup_timeout_s", "trainer.collect.step_timeout_s"),
 )
 QUICK, FULL = BUDGETS = ("quick", "full")
 

@@ -32,7 +32,7 @@ class SimulatorConfig:
     stall: bool = setting(
         True,
         hab=False,
-        hides="force: a base that drives into things presses them with hundreds of newtons instead of ten thousand",
+        hides="force: the base presses things with hundreds of newtons instead of ten thousand",
         about=(
             "the base stops before what its wheels cannot push, two of 8.85 N m: 283 N; otherwise it "
             "is moved against any force"

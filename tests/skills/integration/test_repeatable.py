@@ -72,7 +72,6 @@ def check_same(one: Path, other: Path) -> None:
     assert curve(one) == curve(other)
 
 
-@pytest.mark.slow
 def test_a_run_that_was_killed_gives_the_bytes_of_one_that_was_left_alone(tmp_path):
     finish(start("ddppo", tmp_path / "whole"))
     assert kill(start("ddppo", tmp_path / "killed"), tmp_path / "killed", 2, 0.02)

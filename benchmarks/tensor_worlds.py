@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,7 +71,7 @@ CASES = {
     "brax": Case(
         "brax:inverted_pendulum",
         100_000,
-        _MANY,
+        (*_MANY, "env.backend=spring"),
         ("brax", "jax", "mujoco", "mujoco-mjx", "torch"),
     ),
 }
@@ -187,10 +188,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     what = "worlds of mjlab and Brax, learned from on their CPU devices"
     origin = made("benchmarks.tensor_worlds", arguments, what=what, seed=options.seed)
-    worlds = {}
-    for library, python in options.pythons.items():
-        worlds[library] = train_and_judge(python, CASES[library], options)
-        print(f"{library}: {worlds[library]}", file=sys.stderr, flush=True)
+    with ThreadPoolExecutor(len(options.pythons)) as pool:  # no time is told: they may run at once
+        begun = {
+            library: pool.submit(train_and_judge, python, CASES[library], options)
+            for library, python in options.pythons.items()
+        }
+    worlds = {library: run.result() for library, run in begun.items()}
     show(worlds)
     if options.json:
         record = {"made": origin, "device": "cpu", "judging_episodes": options.episodes}

@@ -1,23 +1,38 @@
 #!/usr/bin/env bash
 # The tests that scripts/test.sh skips, as they need other projects' packages: experiment trackers, the libraries of
-# examples/, LeRobot and rerun. LeRobot asks for an older torch and Hub library: it has an environment of its own.
+# examples/, LeRobot and rerun, worlds of mjlab and Brax. LeRobot asks for an older torch and Hub library, mjlab and Brax
+# for other MuJoCos: they have environments of their own.
 # Usage: scripts/test_with_others.sh [DIR]      environments are kept in DIR (build/others)
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 home="${1:-$root/build/others}"
 
-run() {  # ENVIRONMENT EXTRAS TESTS...; a test that is skipped is a failure
-    local python="$home/$1/bin/python" log="$home/$1.log" extras="$2"
+# `ver` alone: all of rearrange would bring a second MuJoCo into the same folder
+learner=("gymnasium>=1.1" "omegaconf>=2.3" "rich>=13" "safetensors>=0.4" "tensorboard>=2.14" "torch>=2.4")
+
+install() {  # ENVIRONMENT PACKAGES...
+    local python="$home/$1/bin/python"
     [[ -x "$python" ]] || python3 -m venv "$home/$1"
-    "$python" -m pip install --quiet --editable "$root[$extras]" "hypothesis>=6.100" "pytest>=8"
-    shift 2
+    shift
+    "$python" -m pip install --quiet "hypothesis>=6.100" "pytest>=8" "$@"
+}
+
+check() {  # ENVIRONMENT TESTS...; a test that is skipped is a failure
+    local python="$home/$1/bin/python" log="$home/$1.log"
+    shift
     (cd "$root" && "$python" -m pytest -rs "$@") | tee "$log"
     ! grep -q "^SKIPPED" "$log"
 }
 
 mkdir -p "$home"
-run newest wandb,trackio,examples,rerun tests/ver/trackers tests/examples tests/skills/test_lerobot.py \
+install newest --editable "$root[wandb,trackio,examples,rerun]"
+check newest tests/ver/trackers tests/examples tests/skills/test_lerobot.py \
     --deselect tests/skills/test_lerobot.py::test_lerobot_opens_it
-run lerobot lerobot-package tests/skills/test_lerobot.py \
+install lerobot --editable "$root[lerobot-package]"
+check lerobot tests/skills/test_lerobot.py \
     --deselect tests/skills/test_lerobot.py::test_rerun_opens_it
+install mjlab "${learner[@]}" "mjlab==1.6.0" "warp-lang==1.19.0"
+check mjlab tests/ver/adapters/test_mjlab_worlds.py
+install brax "${learner[@]}" "brax==0.14.2"
+check brax tests/ver/adapters/test_brax_worlds.py

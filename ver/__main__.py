@@ -9,7 +9,7 @@ from interrupts.command_line import run_command
 from ver.errors import UserError
 
 COMMANDS = {  # of each its module, and what it does
-    "train": ("ver.train", "train on an environment of Gymnasium"),
+    "train": ("ver.train", "train on an environment of Gymnasium, mjlab or Brax"),
     "eval": ("ver.eval", "judge a run's policy"),
     "league": ("ver.league.train", "train policies that play one another"),
     "rate": ("ver.league.rate", "rate the policies of a league"),

@@ -1,7 +1,7 @@
 """`python -m ver eval RUN`: judge the policy that `python -m ver train` has learned.
 
 It plays whole episodes, each with a seed of its own, and takes the most likely actions, or with
-`--sample` draws them.
+`--sample` draws them. Worlds that are stepped together have one seed.
 """
 
 from __future__ import annotations
@@ -9,37 +9,49 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from interrupts.command_line import OneLineParser, output_file
 from ver.action_space import to_environment_action
 from ver.adapters.arrays import AnyEnvironment
+from ver.adapters.libraries import named_environment
 from ver.checkpoint import load_policy, write_atomically
+from ver.collect.environment_worker import MakeWorlds
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.train import POLICY
 
 MOST = 10**6  # episodes
+TOGETHER = 256  # worlds at most
 
 
 def play_episodes(
-    policy: ActorCritic, make: AnyEnvironment, episodes: int, seed: int, sample: bool = False
+    policy: ActorCritic,
+    make: AnyEnvironment | MakeWorlds,
+    episodes: int,
+    seed: int,
+    sample: bool = False,
 ) -> dict[str, list[float]]:
     """Plays whole episodes.
 
     Args:
-        policy: Acts.
-        make: Makes the environment.
+        policy: Acts, on the CPU.
+        make: Makes the environment, or worlds of tensors that are stepped together; if both, the environment.
         episodes: How many.
-        seed: Of the first one, and of sampled actions; the next episode has the next seed.
+        seed: Of the first one, and of sampled actions; the next episode has the next seed. Of worlds that are
+            stepped together those of a round have one.
         sample: Draw actions, instead of the most likely ones.
 
     Returns:
         The return and the length of each episode.
     """
     torch.manual_seed(seed)
+    if not callable(make):
+        return _play_together(policy, make, episodes, seed, sample)
     env = make(0, seed)
     returns, lengths = [], []
     try:
@@ -66,8 +78,49 @@ def play_episodes(
     return {"return": returns, "length": lengths}
 
 
-def load_run(path: Path) -> tuple[ActorCritic, AnyEnvironment]:
-    """The policy of a run directory, or of a file, and what makes its environment.
+def _play_together(
+    policy: ActorCritic, make: MakeWorlds, episodes: int, seed: int, sample: bool
+) -> dict[str, list[float]]:
+    """Plays rounds in which each world's first episode counts: the first ones to end would be short."""
+    returns: list[float] = []
+    lengths: list[float] = []
+    worlds: Any = make.make_vector(min(episodes, TOGETHER), seed)
+    try:
+        while len(returns) < episodes:
+            totals, steps = _first_episodes(policy, worlds, seed + len(returns), sample)
+            returns += totals.tolist()
+            lengths += steps.tolist()
+    finally:
+        worlds.close()
+    return {"return": returns[:episodes], "length": lengths[:episodes]}
+
+
+def _first_episodes(
+    policy: ActorCritic, worlds: Any, seed: int, sample: bool
+) -> tuple[Tensor, Tensor]:
+    """Returns and lengths [N] of the first episode of N worlds."""
+    count = worlds.num_envs
+    observation, _ = worlds.reset(seed=seed)
+    state, action = policy.initial_state(count), policy.initial_actions(count)
+    totals, lengths = torch.zeros(count, dtype=torch.float64), torch.zeros(count)
+    running, goes_on = torch.ones(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool)
+    while running.any():
+        device = observation[next(iter(policy.observation_space))].device
+        shown = {key: observation[key].to("cpu", torch.float32) for key in policy.observation_space}
+        with torch.inference_mode():
+            choice = policy.choose(shown, state, action, goes_on, deterministic=not sample)
+        state, action = choice.state, choice.actions
+        taken = torch.as_tensor(to_environment_action(policy.action_space, action.numpy()))
+        observation, rewards, terminated, truncated, _ = worlds.step(taken.to(device))
+        totals += torch.where(running, rewards.cpu(), 0.0)
+        lengths += running
+        goes_on = ~(terminated | truncated).cpu()
+        running &= goes_on
+    return totals, lengths
+
+
+def load_run(path: Path) -> tuple[ActorCritic, AnyEnvironment | MakeWorlds]:
+    """The policy of a run directory, or of a file, and what makes its environment, or its worlds.
 
     Raises:
         UserError: There is none, or it was trained otherwise.
@@ -78,7 +131,8 @@ def load_run(path: Path) -> tuple[ActorCritic, AnyEnvironment]:
         raise UserError(
             f"{file} was not trained by python -m ver train: its file names no environment"
         )
-    return policy, AnyEnvironment(policy.metadata["environment"], policy.metadata["arguments"])
+    named = policy.metadata["environment"], policy.metadata["arguments"]
+    return policy, named_environment(*named)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -98,16 +152,16 @@ def main(arguments: Sequence[str]) -> int:
     played = play_episodes(policy, make, options.episodes, options.seed, options.sample)
     returns = np.array(played["return"])
     error = returns.std(ddof=1) / len(returns) ** 0.5 if len(returns) > 1 else float("nan")
-    steps = policy.metadata.get("steps", 0)
+    steps, name = policy.metadata.get("steps", 0), policy.metadata["environment"]
     print(
-        f"{make.make} after {steps:,} steps: return {returns.mean():.6g} +- {error:.2g} (standard error), "
+        f"{name} after {steps:,} steps: return {returns.mean():.6g} +- {error:.2g} (standard error), "
         f"from {returns.min():.6g} to {returns.max():.6g}, length {np.mean(played['length']):.6g}; "
         f"{len(returns)} episodes"
     )
     if options.json:
         result = {
-            "environment": make.make,
-            "arguments": make.arguments,
+            "environment": name,
+            "arguments": policy.metadata["arguments"],
             "steps": steps,
             "seed": options.seed,
             "actions": "sampled" if options.sample else "mean",

@@ -1,4 +1,4 @@
-"""`python -m ver train ENV [key=value ...]`: learn an environment that Gymnasium knows by name.
+"""`python -m ver train ENV [key=value ...]`: learn an environment that Gymnasium, mjlab or Brax knows by name.
 
 Settings are those of `TrainerConfig`, with their defaults; besides, `run=DIR` (runs/ENV) and
 `env.KEY=VALUE` for what the environment takes. The same command goes on with a run that was
@@ -16,7 +16,7 @@ from typing import Any
 
 from interrupts import INTERRUPTED
 from interrupts.command_line import OneLineParser
-from ver.adapters.arrays import AnyEnvironment
+from ver.adapters.libraries import named_environment
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.logs import POLICY
@@ -54,7 +54,8 @@ def make_trainer(name: str, words: Sequence[str] = (), run: str | Path = "") -> 
     config = settings.trainer()
     folder = checked_folder(settings, name, run)
     metadata = {"environment": name, "arguments": settings.env}
-    return Trainer(config, AnyEnvironment(name, settings.env), folder, metadata)
+    make_env = named_environment(name, settings.env, config.device)
+    return Trainer(config, make_env, folder, metadata)
 
 
 def checked_folder(settings: TrainSettings, name: str, run: str | Path = "") -> Path:
@@ -82,7 +83,9 @@ def main(arguments: Sequence[str]) -> int:
         0, or INTERRUPTED after a signal. Not under torchrun, which would start the processes anew.
     """
     parser = OneLineParser(prog="ver train", description=__doc__)
-    parser.add_argument("environment", help="its name, such as CartPole-v1 or ALE/Pong-v5")
+    parser.add_argument(
+        "environment", help="its name, such as CartPole-v1, ALE/Pong-v5 or brax:ant"
+    )
     parser.add_argument(
         "settings", nargs="*", default=[], metavar="key=value", help="ver/config.py"
     )

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ver.adapters.arrays import any_environment
+from ver.adapters.libraries import named_environment
 from ver.checkpoint import load_training, save_policy, save_training, strip_prefix
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import MakeEnv, MakeWorlds, probe_spaces
@@ -54,7 +54,7 @@ class Trainer:
         config: Settings.
         make_env: `(environment_index, seed) -> gymnasium.Env`, picklable: a function or an
             instance of a class at the top of an importable module that does not import torch. Or a
-            function of nothing, or a name that gymnasium knows; see `ver.adapters.arrays`.
+            function of nothing, or a name; see `ver.adapters.libraries`.
         run_directory: Created if missing. A run found there is resumed if `config.resume`.
         metadata: JSON-able values kept in every checkpoint.
         after_update: Called as `after_update(trainer, row)` after each rollout's learning with
@@ -83,7 +83,7 @@ class Trainer:
         after_update: AfterUpdate | None = None,
     ):
         self._system = checked_system(config)
-        self.make_env: Any = any_environment(make_env)
+        self.make_env: Any = named_environment(make_env, device=config.device)
         one_by_one = callable(self.make_env)
         if not (one_by_one or self._system.together):
             raise UserError(

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import imageio_ffmpeg
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,6 +56,8 @@ class VideoWriter:
 
     def _open(self) -> None:
         """Start ffmpeg for frames of the size of the first."""
+        import imageio_ffmpeg  # late: most runs film nothing
+
         assert self._shape is not None
         self._stream = imageio_ffmpeg.write_frames(
             str(self._part),
@@ -106,6 +107,8 @@ def write_gif(
     Raises:
         RuntimeError: ffmpeg cannot read the video.
     """
+    import imageio_ffmpeg  # late: most runs film nothing
+
     # One palette for all pictures, and no dither: what stands still then costs nothing.
     graph = (
         f"fps={fps},scale={width}:-1:flags=area,split[a][b];[a]palettegen[p];"

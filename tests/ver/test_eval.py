@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from tests.helpers.mjlab_stand_in import install_stand_in
 from tests.helpers.small_runs import TINY_NAMED
+from ver import eval as eval_module
 from ver.checkpoint import save_policy
 from ver.errors import UserError
 from ver.eval import load_run, main, play_episodes
@@ -43,6 +45,26 @@ def test_episodes_are_whole_and_the_same_each_time(run):
     assert play_episodes(policy, make, 3, 5) == played
     drawn = [play_episodes(policy, make, 20, 5, sample=True) for _ in range(2)]
     assert drawn[0] == drawn[1] != play_episodes(policy, make, 20, 5)
+
+
+def test_of_worlds_that_are_stepped_together_each_ones_first_episode_counts(
+    tmp_path, monkeypatch, capsys
+):
+    install_stand_in(monkeypatch)
+    trainer = make_trainer("mjlab:Counters", [*TINY_NAMED, "system=batched"], tmp_path)
+    with torch.no_grad():
+        trainer.policy.head.mean.weight.zero_()
+        trainer.policy.head.mean.bias.fill_(np.arctanh(0.5))
+    trainer.export(tmp_path / "policy.safetensors")
+    policy, make = load_run(tmp_path)
+    lengths = [2.0, 3.0, 4.0]
+    played = play_episodes(policy, make, 3, 5)
+    assert played["length"] == lengths
+    np.testing.assert_allclose(played["return"], [1.0, 1.5, 2.0], atol=1e-3)
+    monkeypatch.setattr(eval_module, "TOGETHER", 2)  # then in rounds
+    assert play_episodes(policy, make, 3, 5)["length"] == [2.0, 3.0, 2.0]
+    assert main([str(tmp_path), "--episodes", "2"]) == 0
+    assert "mjlab:Counters after 0 steps: return 1.25 " in capsys.readouterr().out
 
 
 def test_the_command_prints_and_writes_what_was_played(run, tmp_path, capsys):

@@ -8,6 +8,8 @@ without a copy:
     from ver.adapters.brax_worlds import BraxWorlds
 
     Trainer(TrainerConfig(system="batched"), BraxWorlds("ant"), "runs/ant").train()
+
+The name `brax:ant` is the same.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from gymnasium.vector.utils import batch_space
 from ver.adapters.arrays import OBSERVATION
 from ver.errors import UserError
 
+BACKENDS = ("generalized", "positional", "spring", "mjx")
+
 
 @dataclass(frozen=True)
 class BraxWorlds:
@@ -32,12 +36,22 @@ class BraxWorlds:
     Attributes:
         name: Such as ant, halfcheetah or reacher.
         episode_length: Steps until the time is out.
-        backend: Of the simulation: generalized, positional, spring or mjx.
+        backend: Of the simulation, one of BACKENDS.
+
+    Raises:
+        UserError: A value is none of these.
     """
 
     name: str
     episode_length: int = 1000
     backend: str = "generalized"
+
+    def __post_init__(self) -> None:
+        """Checks them."""
+        if self.episode_length < 1:
+            raise UserError(f"episode_length must be at least 1, found {self.episode_length}")
+        if self.backend not in BACKENDS:
+            raise UserError(f"backend must be one of {', '.join(BACKENDS)}, found {self.backend}")
 
     def make_vector(self, count: int, seed: int) -> VectorEnv:
         """Makes `count` worlds.
@@ -47,8 +61,10 @@ class BraxWorlds:
         """
         try:
             from brax import envs  # pyright: ignore[reportMissingImports]
-        except ModuleNotFoundError as error:
-            raise UserError(f"Brax cannot be imported: {error}; pip install brax") from error
+        except ImportError as error:
+            raise UserError(
+                f"Brax cannot be imported: {error}; pip install brax, into an environment of its own"
+            ) from error
         try:
             env = envs.create(
                 self.name,
@@ -58,7 +74,8 @@ class BraxWorlds:
                 backend=self.backend,
             )
         except KeyError:
-            raise UserError(f"Brax has no environment '{self.name}'") from None
+            known = ", ".join(sorted(envs._envs))
+            raise UserError(f"Brax has no environment '{self.name}'; choose {known}") from None
         return BraxVectorEnv(env, count, seed)
 
 

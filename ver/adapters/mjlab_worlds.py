@@ -9,6 +9,7 @@
     config = TrainerConfig(system="batched", device="cuda")
     Trainer(config, MjlabWorlds("Mjlab-Cartpole-Balance", device="cuda"), "runs/cartpole").train()
 
+The name `mjlab:Mjlab-Cartpole-Balance` is the same, on the policy's device.
 A group of observations for the critic alone is told to it by `network.critic_only=[critic]`.
 """
 
@@ -35,12 +36,20 @@ class MjlabWorlds:
         device: Where they are simulated: cpu, cuda or cuda:0.
         largest_action: Actions are within plus and minus this where mjlab has no bounds; a policy wants some.
         change: Called with mjlab's configuration of the task, which it may change.
+
+    Raises:
+        UserError: `largest_action` is not above 0.
     """
 
     task: str
     device: str = "cpu"
     largest_action: float = 1.0
     change: Callable[[Any], None] | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the bound."""
+        if not 0 < self.largest_action < np.inf:
+            raise UserError(f"largest_action must be above 0, found {self.largest_action:g}")
 
     def make_vector(self, count: int, seed: int) -> VectorEnv:
         """Makes `count` worlds.
@@ -55,8 +64,10 @@ class MjlabWorlds:
                 list_tasks,
                 load_env_cfg,
             )
-        except ModuleNotFoundError as error:
-            raise UserError(f"mjlab cannot be imported: {error}; pip install mjlab") from error
+        except ImportError as error:
+            raise UserError(
+                f"mjlab cannot be imported: {error}; pip install mjlab, into an environment of its own"
+            ) from error
         if self.task not in list_tasks():
             raise UserError(f"mjlab has no task '{self.task}'; choose {', '.join(list_tasks())}")
         config = load_env_cfg(self.task)

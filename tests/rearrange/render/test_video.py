@@ -1,9 +1,13 @@
+import subprocess
+import sys
+
 import imageio_ffmpeg
 import numpy as np
 import pytest
 from PIL import Image
 
 from rearrange.render import VideoWriter, write_gif
+from tests.helpers import ROOT
 
 
 def frames(count: int, height: int = 50, width: int = 70):
@@ -82,3 +86,11 @@ def test_no_gif_is_made_of_what_is_no_video(tmp_path):
     with pytest.raises(RuntimeError, match="makes no GIF"):
         write_gif(video, path)
     assert list(path.parent.iterdir()) == []
+
+
+def test_ffmpeg_is_not_imported_where_nothing_is_filmed():
+    asked = "import sys, rearrange.render.video; print('imageio_ffmpeg' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

@@ -1,0 +1,54 @@
+"""Worlds of other libraries by name, `mjlab:TASK` and `brax:NAME`: stepped together, by system=batched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from ver.adapters.arrays import AnyEnvironment, any_environment
+from ver.adapters.brax_worlds import BraxWorlds
+from ver.adapters.mjlab_worlds import MjlabWorlds
+from ver.errors import UserError
+
+LIBRARIES: dict[str, type[BraxWorlds] | type[MjlabWorlds]] = {
+    "brax": BraxWorlds,
+    "mjlab": MjlabWorlds,
+}
+_KINDS = {"int": "a whole number", "float": "a number", "str": "a word"}
+
+
+def named_environment(
+    make_env: Any, arguments: Mapping[str, Any] | None = None, device: str = "cpu"
+) -> Any:
+    """Returns what makes environments, or worlds of a library that are stepped together.
+
+    Args:
+        make_env: LIBRARY:NAME, of LIBRARIES; or as for `any_environment`.
+        arguments: What a named one takes.
+        device: Where worlds are simulated whose library asks for that.
+
+    Raises:
+        UserError: The library's worlds take no such arguments.
+    """
+    library, _, name = make_env.partition(":") if isinstance(make_env, str) else ("", "", "")
+    if not name or library not in LIBRARIES:
+        return AnyEnvironment(make_env, dict(arguments)) if arguments else any_environment(make_env)
+    kind = LIBRARIES[library]
+    taken = {each.name: str(each.type) for each in fields(kind)[1:] if each.type in _KINDS}
+    where = {"device": device} if taken.pop("device", None) else {}
+    given = {key: _checked(library, taken, key, value) for key, value in (arguments or {}).items()}
+    return kind(name, **where, **given)
+
+
+def _checked(library: str, taken: Mapping[str, str], key: str, value: Any) -> Any:
+    """Returns a value that worlds take; of a whole number a float where that is wanted."""
+    if key not in taken:
+        known = ", ".join(f"env.{each}" for each in taken)
+        raise UserError(f"unknown key 'env.{key}': {library} takes {known}")
+    wanted = taken[key]
+    if wanted == "float" and type(value) is int:
+        value = float(value)
+    if type(value).__name__ != wanted:
+        raise UserError(f"env.{key} must be {_KINDS[wanted]}, found {value}")
+    return value

@@ -18,8 +18,8 @@ Mean is over the whole run but for its first rollout, max is the fastest rollout
 simulation: N / mean duration (synthetic), or what one environment alone does in this process, with
 random actions, on each core that there is (skill; measured before each run; N that wait may do less).
 "Waits" is the share of time that environment workers have nothing to step, that inference waits for
-requests, and that nobody learns. For the synthetic environments the bounds say what is left to systems that cost no time
-themselves, with a barrier after every rollout of fixed length, or after every step.
+requests, and that nobody learns. For the synthetic environments the bounds say what is left to systems
+that cost no time themselves, with a barrier after every rollout of fixed length, or after every step.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Claim:
         return f"below {self.most:g}" if self.least is None else f"{self.least:g} to {self.most:g}"
 
     def judge(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What the rows of all arms and seeds say: text, range, figures and verdict, as JSON has them.
+        """Judge by the rows of all arms and seeds: text, range, figures and verdict, as JSON has them.
 
         It holds where the whole 95 % interval over the seeds lies in the range, and does not hold where
         it lies outside.
@@ -85,7 +85,7 @@ class Claim:
         return told
 
     def _compare(self, one: float | None, other: float | None) -> float | None:
-        """What is averaged over the seeds: of ratios their logarithm."""
+        """Compare what is averaged over the seeds: of ratios their logarithm."""
         if one is None or (self.other and other is None):
             return None
         if self.by == VALUE or other is None:

@@ -19,7 +19,7 @@ DIGITS = 4  # that are kept of a figure
 AXES = ("steps", "seconds")
 
 # Departures that several experiments share
-HOMES = "Homes are ours, generated and furnished with boxes and cylinders; no scans, no ReplicaCAD."
+HOMES = "Homes are ours, furnished with boxes and cylinders; no scans, no ReplicaCAD."
 SENSES = "64x64 depth and a small convolutional network, where the paper has a ResNet."
 MACHINE = "A few processor cores (the result names them), where the paper has up to eight GPUs."
 MOTION = (

@@ -92,7 +92,7 @@ EXPERIMENT = Experiment(
         *OF_SKILLS,
         "The waiting simulator is synthetic: after each step a process sleeps for 125 times the processor time "
         "that the step took, half a second at most. Stragglers are the real ones, the wait is not a GPU's.",
-        "Homes are 21 hand-drawn ones. PointNav is of one machine; the paper's is of eight GPUs, with RGB.",
+        "They are the 21 hand-drawn ones. PointNav is of one machine; the paper's is of eight GPUs, with RGB.",
         "Sample Factory and HTS-RL are our own `appo` and `htsrl`.",
         "A minute of each, where the paper has 20 million steps.",
     ),

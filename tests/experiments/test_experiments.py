@@ -11,7 +11,7 @@ from experiments.experiment import Experiment
 from skills.command import USER_ERRORS
 from skills.jobs import Job
 
-WRITE = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text(p.read_text() + 'x' if p.exists() else 'x')"
+WRITE = "import pathlib, sys; pathlib.Path(sys.argv[1]).open('a').write('x')"
 FAIL = f"{WRITE}; sys.exit(int(not pathlib.Path(sys.argv[2]).exists()))"
 
 

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from experiments.experiment import Experiment
@@ -121,7 +122,7 @@ def show(experiment: Experiment, record: dict[str, Any]) -> None:
     console = output_console()
     table = Table(title=f"{experiment.name}: {experiment.artefact}, {record['budget']}")
     for head in ("", *experiment.figures.values()):
-        table.add_column(head)
+        table.add_column(escape(head))
     for line in figures_table(experiment, record["rows"])[2:]:
         table.add_row(*(cell.strip() for cell in line.strip("|").split("|")))
     console.print(table)
@@ -130,7 +131,7 @@ def show(experiment: Experiment, record: dict[str, Any]) -> None:
         table.add_column(head)
     for claim in record["claims"]:
         wanted = f"{claim['by']} {claim['range']}"
-        table.add_row(claim["text"], told_figure(claim), wanted, claim["verdict"])
+        table.add_row(escape(claim["text"]), told_figure(claim), wanted, claim["verdict"])
     console.print(table)
 
 

@@ -36,7 +36,8 @@ rearrange reproduce ver_table1 --budget full      # hours; writes results/paper_
 
 Stopped or killed, the same command goes on. A claim of a paper becomes a range, chosen before anything was
 measured. It holds where the 95 % interval over our seeds lies in the range, and does not hold where it lies
-outside. Else, or with fewer than three seeds, it cannot be told.
+outside. Else, or with fewer than three seeds, it cannot be told. A ratio above 1 says that the paper's
+direction holds, not its size.
 
 Ours are homes of our own, a few processor cores, and 1 to 4 million steps where the papers have 20 to 2,500
 million. What holds here need not hold there, nor the other way round.

@@ -25,7 +25,7 @@ MISSING = (
     ("VER", "Figure 6: chains, without Navigate, monolithic, sense-plan-act"),
     ("Sample Factory", "Table 1: throughput beside pure simulation"),
     ("Sample Factory", "Section 4: population-based training"),
-    ("BPS", "Figure 4: batch size and final SPL"),
+    ("BPS", "Figure 4: SPL against batch size"),
     ("BPS", "Table 1 on GPUs"),
     ("GPU-accelerated robotic simulation", "all tasks: they need a GPU"),
 )

@@ -85,7 +85,8 @@ EXPERIMENT = Experiment(
         *OF_SKILLS,
         CURVES,
         "1 million steps instead of 20 million and 500 million, on one machine.",
-        "The first stage of our recipe: a stop counts only where it may be right. Judged with it, too.",
+        "The first stage of our recipe: a stop counts only where it may be right. Judged with it, too. "
+        "Half of the episodes begin where Navigate may have ended.",
         "32 environments with rollouts of 512 steps instead of 16 with 128; 4 mini-batches instead of 2.",
         "The learning rate also follows the KL divergence. Sample Factory and HTS-RL are our own.",
     ),

@@ -61,11 +61,12 @@ def simulate(settings: Any, seed: int, stop_chance: float) -> dict[str, float]:
 
 
 def train(settings: Any, seconds: float) -> dict[str, float]:
-    """Steps per second of a training, and the share of time in which it learns."""
-    marks: list[tuple[float, int, float]] = []
+    """Steps per second of a training, and the shares of time in which it acts and learns."""
+    marks: list[tuple[float, ...]] = []
 
     def watch(trainer: Trainer, row: dict[str, float]) -> bool:
-        marks.append((time.perf_counter(), trainer.steps, row["time/learning"]))
+        shares = (row["time/learning"], row["time/inference"], row["time/simulation_wait"])
+        marks.append((time.perf_counter(), trainer.steps, *shares))
         return len(marks) > 1 and marks[-1][0] - marks[0][0] >= seconds
 
     with tempfile.TemporaryDirectory(prefix="navigation-") as folder:
@@ -74,10 +75,17 @@ def train(settings: Any, seconds: float) -> dict[str, float]:
         trainer.train()
     if trainer.interrupted:
         raise SystemExit("interrupted: nothing is reported")
-    times, steps, learning = np.array(marks).T
+    times, steps, *shares = np.array(marks).T
     rate = (steps[-1] - steps[0]) / (times[-1] - times[0])
-    share = np.average(learning[1:], weights=np.diff(times))
-    return {"steps_per_s": float(rate), "learning_share": float(share)}
+    learning, inference, simulation = (
+        float(np.average(share[1:], weights=np.diff(times))) for share in shares
+    )
+    return {
+        "steps_per_s": float(rate),
+        "learning_share": learning,
+        "inference_share": inference,
+        "simulation_share": simulation,
+    }
 
 
 def compare(options: Any) -> dict[str, Any]:

@@ -90,12 +90,18 @@ def train(
     }
 
 
-def curve(runs: Sequence[dict[str, Any]], axis: str, grid: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Interquartile mean and the ends of its interval at places of an axis [3, G].
+def curve(
+    runs: Sequence[dict[str, Any]],
+    axis: str,
+    grid: np.ndarray,
+    seed: int = 0,
+    figure: str = "success",
+) -> np.ndarray:
+    """Interquartile mean of a figure and the ends of its interval at places of an axis [3, G].
 
-    After a run's end its success stays.
+    After a run's end its figure stays.
     """
-    values = np.array([np.interp(grid, run[axis], run["success"]) for run in runs])  # [R, G]
+    values = np.array([np.interp(grid, run[axis], run[figure]) for run in runs])  # [R, G]
     rng = np.random.default_rng(seed)
     chosen = rng.integers(len(runs), size=(BOOTSTRAPS, len(runs)))
     means = trim_mean(values[chosen], TRIMMED, axis=1)  # [B, G]
@@ -103,10 +109,10 @@ def curve(runs: Sequence[dict[str, Any]], axis: str, grid: np.ndarray, seed: int
     return np.stack([trim_mean(values, TRIMMED, axis=0), low, high])
 
 
-def reached(run: dict[str, Any], axis: str) -> float | None:
-    """Steps after which a run's success first reaches THRESHOLD, None if it never does."""
+def reached(run: dict[str, Any], axis: str, threshold: float = THRESHOLD) -> float | None:
+    """Place of an axis at which a run's success first reaches a threshold, None if it never does."""
     for place, success in zip(run[axis], run["success"], strict=True):
-        if success >= THRESHOLD:
+        if success >= threshold:
             return float(place)
     return None
 

@@ -23,6 +23,7 @@ from gymnasium import spaces
 TABLE = Path(__file__).with_name("step_times.json")
 LEVELS = (*np.linspace(0.0, 0.98, 50).round(2).tolist(), 0.99, 0.995, 0.999, 1.0)
 EPISODE_LENGTH = 200  # steps, as the tasks have it
+MOST_WAIT_S = 0.5  # of `Waiting`: a first step compiles
 
 
 @dataclass(frozen=True)
@@ -247,3 +248,44 @@ class TimedEnvironments:
     def __call__(self, index: int, seed: int) -> gymnasium.Env:
         """One environment."""
         return Timed(self.make_env(index, seed), self.path, index)
+
+
+class Waiting(gymnasium.Wrapper):
+    """Waits after each step, in proportion to the processor time that the step took.
+
+    So it stands for a simulator that waits for a GPU, as Habitat's does: what is slow to compute, such as
+    contact, is slow to wait for. It is synthetic all the same.
+
+    Args:
+        env: The environment.
+        factor: Seconds to wait for each second of computing.
+    """
+
+    def __init__(self, env: gymnasium.Env, factor: float):
+        """Keep the factor."""
+        super().__init__(env)
+        self.factor = factor
+
+    def step(self, action):
+        """Step and wait."""
+        begin = time.thread_time()
+        result = self.env.step(action)
+        time.sleep(min(MOST_WAIT_S, self.factor * (time.thread_time() - begin)))
+        return result
+
+
+@dataclass(frozen=True)
+class WaitingEnvironments:
+    """Makes `Waiting` environments; picklable.
+
+    Attributes:
+        make_env: Makes the environments.
+        factor: Seconds to wait for each second of computing.
+    """
+
+    make_env: Callable[[int, int], gymnasium.Env]
+    factor: float
+
+    def __call__(self, index: int, seed: int) -> gymnasium.Env:
+        """One environment."""
+        return Waiting(self.make_env(index, seed), self.factor)

@@ -9,15 +9,17 @@ else the machine does hits all of them (the VER paper's Table 1):
   Habitat's mean: the paper's implementation collects 16 x 128 steps in about 3 s on one V100, which
   makes 16 x 3 s / 2048 = 23.4 ms for a step with its share of inference. `--no-stragglers` gives
   every step that duration. The policy is tiny: what is compared is waiting.
-- skill: a rearrange skill with its usual settings, but in the 21 hand-drawn apartments of val: they are
-  generated in the first seconds, whereas those of train take minutes. The processor is the limit there.
+- skill: a rearrange skill or a navigation task with its usual settings, but in the 21 hand-drawn
+  apartments of val: they are generated in the first seconds, whereas those of train take minutes. The
+  processor is the limit there. With `--waits 50` each environment has a process of its own, and waits after
+  each step for 50 times the processor time that it took, as if for a GPU.
 
 Mean is over the whole run but for its first rollout, max is the fastest rollout's. The limit is pure
 simulation: N / mean duration (synthetic), or what one environment alone does in this process, with
-random actions, on each core that there is (skill; measured before each run). "Waits" is the share
-of time that environment workers have nothing to step, that inference waits for requests, and that
-nobody learns. For the synthetic environments the bounds say what is left to systems that cost no time
-themselves, with a barrier after every rollout of fixed length, or after every step.
+random actions, on each core that there is (skill; measured before each run; N that wait may do less).
+"Waits" is the share of time that environment workers have nothing to step, that inference waits for
+requests, and that nobody learns. For the synthetic environments the bounds say what is left to systems
+that cost no time themselves, with a barrier after every rollout of fixed length, or after every step.
 """
 
 from __future__ import annotations
@@ -40,15 +42,17 @@ from benchmarks.straggling_environments import (
     StepTimes,
     Stragglers,
     TimedEnvironments,
+    WaitingEnvironments,
     barrier_rates,
     load_step_times,
     quantile_table,
 )
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
+from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import made, write_result
 from skills.registry import skill_names
-from skills.settings import SkillEnvironments
+from skills.settings import make_environments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.collect.environment_worker import MakeEnv
@@ -78,6 +82,7 @@ TINY = {
 LIMIT_STEPS = 400
 # Generated within seconds, and nothing is kept of what is learned there; recorded starts are of train.
 FEW_APARTMENTS = ("split=val", "homes=classic", "starts.paths=[]")
+FEW_BUILDINGS = FEW_APARTMENTS[:2]  # of a navigation task
 RECORDED_EPISODES = 60
 Case = tuple[TrainerConfig, MakeEnv]
 
@@ -154,30 +159,38 @@ def skill_case(
     seed: int,
     skill: str,
     changes: Sequence[str] = (),
-    where: Sequence[str] = FEW_APARTMENTS,
+    where: Sequence[str] | None = None,
+    waits: float = 0.0,
 ) -> Case:
-    """Settings and environments of a skill.
+    """Settings and environments of a skill or a navigation task.
 
     Args:
         system: Who waits for whom.
         seed: Of all that is random.
         skill: Its name.
         changes: Of the trainer's settings, key=value.
-        where: Settings that say in which homes.
+        where: Settings that say in which homes; None: in few.
+        waits: Seconds to wait for each second of a step's computing, in a process for each environment.
     """
     settings = COMMON | {
-        "collect.environments_per_worker": str(N // 2),
+        "collect.environments_per_worker": "1" if waits else str(N // 2),
         "system": system,
         "seed": str(seed),
     }
+    if where is None:
+        where = FEW_BUILDINGS if skill in NAVIGATION_NAMES else FEW_APARTMENTS
     words = [f"{key}={value}" for key, value in settings.items()]
     overrides = [*where, *(f"trainer.{word}" for word in (*words, *changes))]
     loaded = load_settings(skill, overrides)
-    return loaded.trainer, SkillEnvironments.from_settings(loaded)
+    make_env = make_environments(loaded)
+    return loaded.trainer, WaitingEnvironments(make_env, waits) if waits else make_env
 
 
-def skill_limit(skill: str, seed: int) -> float:
-    """Steps per second of one environment in this process, times the cores for two workers."""
+def skill_limit(skill: str, seed: int, waits: float = 0.0) -> float:
+    """Steps per second of one environment in this process, times the cores for two workers.
+
+    What waits is slower where N environments wait longer than the cores compute.
+    """
     _, make_env = skill_case("ver", seed, skill)
     env = make_env(0, seed)
     env.action_space.seed(seed)
@@ -191,7 +204,8 @@ def skill_limit(skill: str, seed: int) -> float:
             env.reset()
     rate = LIMIT_STEPS / (time.perf_counter() - begin)
     env.close()
-    return rate * min(2, len(os.sched_getaffinity(0)))
+    limit = rate * min(2, len(os.sched_getaffinity(0)))
+    return min(limit, N * rate / (1.0 + waits)) if waits else limit
 
 
 def compare(environment: str, options: Any) -> dict[str, Any]:
@@ -215,8 +229,8 @@ def compare(environment: str, options: Any) -> dict[str, Any]:
             if environment == "synthetic":
                 case = synthetic_case(system, seed, times)
             else:
-                limits.append(skill_limit(options.skill, seed))
-                case = skill_case(system, seed, options.skill)
+                limits.append(skill_limit(options.skill, seed, options.waits))
+                case = skill_case(system, seed, options.skill, waits=options.waits)
             try:
                 run = train(case, options.seconds)
             except UserError as error:
@@ -312,7 +326,10 @@ def main(arguments: Sequence[str]) -> int:
     names = ", ".join(ENVIRONMENTS)
     parser.add_argument("environments", nargs="*", help=f"of {names}; none: all")
     parser.add_argument("--systems", default=",".join(system_names()), help="which, with commas")
-    parser.add_argument("--skill", default="open_fridge", help="which skill")
+    parser.add_argument("--skill", default="open_fridge", help="which skill, or navigation task")
+    parser.add_argument(
+        "--waits", type=float, default=0.0, metavar="TIMES", help="wait for a step's time so often"
+    )
     parser.add_argument("--seconds", type=float, default=30.0, help="least length of each run")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
@@ -324,13 +341,15 @@ def main(arguments: Sequence[str]) -> int:
     for kind, given, valid in (
         ("system", options.systems, system_names()),
         ("environment", options.environments, ENVIRONMENTS),
-        ("skill", [options.skill], skill_names()),
+        ("skill", [options.skill], (*skill_names(), *NAVIGATION_NAMES)),
     ):
         for name in given:
             if name not in valid:
                 parser.error(f"unknown {kind} '{name}': choose one of {', '.join(valid)}")
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds and --repeats must be above zero")
+    if options.waits < 0:
+        parser.error(f"--waits must be at least 0, found {options.waits:g}")
     if options.record:
         record_step_times(options.skill, options.seed, arguments)
         return 0

@@ -56,6 +56,7 @@ COMMANDS = {
     "record": Command("planner.rollouts", "write what a robot sees and does as a LeRobotDataset"),
     "plot": Command("skills.plot", "draw the curves of trainings"),
     "bench": Command("benchmarks.world", "measure the simulator on this machine"),
+    "reproduce": Command("experiments", "make tables and figures of papers again"),
     "push": Command("skills.hub", "upload a policy to a Hugging Face Hub", ("push",)),
     "pull": Command("skills.hub", "fetch a policy from one", ("pull",)),
     "completion": Command("console.completion", "a script by which a shell completes all this"),

@@ -40,6 +40,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def words_of_commands() -> dict[str, list[str]]:
     """Command -> what may stand behind it."""
+    from experiments.registry import EXPERIMENTS
     from planner.film import film_names
     from rearrange.tasks import TASKS, household_names
     from rearrange.view.command import PLANS
@@ -59,6 +60,7 @@ def words_of_commands() -> dict[str, list[str]]:
         "view": [*TASKS, PLANS],
         "record": tasks,
         "episodes": ["generate", "check"],
+        "reproduce": [*EXPERIMENTS, "all", "list"],
         "completion": [*SHELLS],
     }
 

@@ -9,7 +9,10 @@ import sys
 from itertools import pairwise
 from types import FrameType
 
-PACKAGES = ("benchmarks", "console", "live", "nav", "planner", "rearrange", "skills", "ver")
+PACKAGES = (
+    *("benchmarks", "console", "experiments", "live", "nav"),
+    *("planner", "rearrange", "skills", "ver"),
+)
 COMMAND = "rearrange"
 INTERRUPTED = 130  # exit status, as a shell tells of Ctrl-C: scripts do not go on
 

@@ -20,7 +20,10 @@ from skills.command import machine, write_json
 from ver.public import ROOT, without_private_folders
 
 # A change here makes a result one of no commit. Documents and results do not.
-SOURCES = ("rearrange", "nav", "ver", "skills", "planner", "benchmarks", "configs", "data")
+SOURCES = (
+    *("rearrange", "nav", "ver", "skills", "planner", "benchmarks", "experiments"),
+    *("configs", "data"),
+)
 DISTRIBUTIONS = {
     "torch": ("torch",),
     "mujoco": ("mujoco-core", "mujoco"),

@@ -7,7 +7,7 @@ from tests.helpers import ROOT
 
 PACKAGES = (
     *("atomic_files", "interrupts", "rearrange", "ver", "nav", "skills"),
-    *("planner", "live", "console", "benchmarks"),
+    *("planner", "live", "console", "benchmarks", "experiments"),
 )
 
 # Modules without a test file of their own, by the reason. Shorten this list, do not let it grow.
@@ -62,6 +62,9 @@ EXCEPT = {
     "what the executive asks and judges: test_executive.py, test_replanning.py": (
         "planner/beliefs.py",
         "planner/judge.py",
+    ),
+    "what is run and what is claimed, as data: test_registry.py goes over all": (
+        *("experiments/ver_*.py", "experiments/sf_*.py", "experiments/bps_*.py"),
     ),
     "programs that other benchmarks start, or that need what is not installed": (
         *("benchmarks/calibration.py", "benchmarks/drill_training.py", "benchmarks/preemption.py"),

@@ -19,6 +19,7 @@ CLEAN = (
         "live",
         "console",
         "benchmarks",
+        "experiments",
         "examples",
     ),
     *("scripts", "skills/*.py", "skills/specs", "skills/knowledge"),

@@ -1,9 +1,8 @@
 import pytest
 
-from benchmarks.straggling_environments import (
-    StepTimes,
-)
-from benchmarks.systems import Watch, main, synthetic_case, train
+from benchmarks.straggling_environments import StepTimes, WaitingEnvironments
+from benchmarks.systems import Watch, main, skill_case, synthetic_case, train
+from skills.navigation import NavEnvironments
 from ver.collect.systems import system_names
 
 
@@ -34,3 +33,16 @@ def test_unknown_names_are_refused_with_those_that_there_are(capsys):
         main(["--systems", "ver,vre"])
     names = ", ".join(system_names())
     assert f"unknown system 'vre': choose one of {names}\n" in capsys.readouterr().err
+
+
+def test_a_navigation_task_is_trained_in_few_buildings():
+    config, environments = skill_case("ddppo", 2, "pointnav")
+    assert isinstance(environments, NavEnvironments)
+    assert (environments.homes, environments.split) == ("classic", "val")
+    assert (config.system, config.seed, config.collect.environments_per_worker) == ("ddppo", 2, 8)
+
+
+def test_environments_that_wait_have_a_process_each():
+    config, environments = skill_case("ver", 1, "pick", waits=3.0)
+    assert isinstance(environments, WaitingEnvironments)
+    assert (environments.factor, config.collect.environments_per_worker) == (3.0, 1)

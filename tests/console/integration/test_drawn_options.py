@@ -40,6 +40,7 @@ GOOD = {  # what has to stand before the options
     "benchmarks.sample_factory": ["--python", FILE],
     "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
     "console.completion": ["bash"],
+    "experiments.__main__": ["sf_lag"],
 }
 FREE = {  # any text will do, or is known to be wrong only by who is asked
     "skills.eval": ["--scenes"],

@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers import ROOT
 
-PRODUCT = ("rearrange", "nav", "skills", "planner", "live", "console", "benchmarks")
+PRODUCT = ("rearrange", "nav", "skills", "planner", "live", "console", "benchmarks", "experiments")
 ALLOWED = {
     "rearrange/robot/registry.py": "finds it by name",
     "rearrange/habitat": "habitat-sim and Bullet have the Fetch that habitat-lab has",

@@ -1,0 +1,66 @@
+"""BPS, figure A3: Lamb against Adam on PointNav."""
+
+from __future__ import annotations
+
+from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_NAVIGATION, Training
+from experiments.claims import DIFFERENCE, Claim
+from experiments.experiment import CURVES, OF_NAVIGATION, Experiment
+
+SETTINGS = (  # BPS's update: appendix B
+    "trainer.total_steps=2000000",
+    "trainer.ppo.learning_rate=2.5e-4",
+    "trainer.ppo.schedule=to_base",
+    "trainer.ppo.epochs=1",
+    "trainer.ppo.mini_batches=2",
+)
+OPTIMISERS = {
+    "Lamb": ("trainer.ppo.optimizer=lamb", "trainer.ppo.scale_learning_rate=true"),
+    "Adam": ("trainer.ppo.optimizer=adam",),
+    "Adam, scaled rate": ("trainer.ppo.optimizer=adam", "trainer.ppo.scale_learning_rate=true"),
+}
+
+
+def arms(quick: bool) -> list[Training]:
+    """The optimisers."""
+    settings = (*SETTINGS, *QUICK_NAVIGATION) if quick else SETTINGS
+    judge = QUICK_JUDGE if quick else FULL_JUDGE
+    return [
+        Training(name, "pointnav", (*settings, *changes), judge)
+        for name, changes in OPTIMISERS.items()
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="bps_lamb",
+    paper="BPS",
+    artefact="Figure A3: Lamb against Adam on PointNav",
+    arms=arms,
+    figures={"spl": "SPL", "success": "success", "mean_success": "mean training success"},
+    claims=(
+        Claim(
+            "Lamb leads in mean success over the same steps",
+            *("mean_success", "Lamb", "Adam", DIFFERENCE),
+            least=0.0,
+        ),
+        Claim(
+            "Lamb ends with more SPL",
+            *("spl", "Lamb", "Adam", DIFFERENCE),
+            least=0.0,
+            reference="bps_lamb.spl_more",
+        ),
+        Claim(
+            "Adam fails where the learning rate is scaled",
+            *("mean_success", "Adam, scaled rate", "Adam", DIFFERENCE),
+            most=0.0,
+        ),
+    ),
+    departures=(
+        *OF_NAVIGATION,
+        CURVES,
+        "2 million steps instead of 2,500 million, 64 agents instead of 1,024.",
+        "Rollouts of 128 steps instead of 32.",
+    ),
+    not_measured=("RGB.",),
+    timed=False,
+    curves=("success", "spl"),
+)

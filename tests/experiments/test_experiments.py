@@ -1,0 +1,120 @@
+"""The command line of experiments: what is run, where results go, and that a killed one goes on."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from experiments import __main__ as command
+from experiments.claims import Claim
+from experiments.experiment import Experiment
+from skills.command import USER_ERRORS
+from skills.jobs import Job
+
+WRITE = "import pathlib, sys; pathlib.Path(sys.argv[1]).open('a').write('x')"
+FAIL = f"{WRITE}; sys.exit(int(not pathlib.Path(sys.argv[2]).exists()))"
+
+
+class Counting:
+    """An arm that counts how often it was run, and fails until a file is there."""
+
+    def __init__(self, name, code=WRITE):
+        self.name, self.code = name, code
+
+    def jobs(self, seed, folder):
+        words = (str(folder / f"{self.name}_{seed}"), str(folder / "ready"))
+        return [Job(f"{self.name}_{seed}", ("-c", self.code, *words))]
+
+    def row(self, seed, folder):
+        return {"runs": len((folder / f"{self.name}_{seed}").read_text())}
+
+    def curve(self, seed, folder):
+        return {}
+
+
+@pytest.fixture
+def toy(monkeypatch, tmp_path):
+    """One experiment, a ledger of its own, and no matplotlib needed."""
+    arms = Counting("a"), Counting("b", FAIL)
+    claim = Claim("b is run more often", "runs", "b", "a", least=1.0)
+    experiment = Experiment(
+        "toy", "Paper", "Table 9", lambda quick: arms, {"runs": "runs"}, (claim,), ("It is a toy.",)
+    )
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(command, "EXPERIMENTS", {"toy": experiment})
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    monkeypatch.setattr(command, "load_pyplot", lambda: None)
+    monkeypatch.setattr(command, "plot", lambda experiment, record, path: None)
+    monkeypatch.setattr(command, "commit_of", lambda root: ("0" * 40, False))
+    return experiment  # fmt: skip
+
+
+def test_a_failed_one_goes_on_where_it_was(toy, tmp_path, capsys):
+    words = ["toy", "--run", str(tmp_path / "run")]
+    assert command.main(words) == 1
+    (tmp_path / "run" / "toy" / "ready").touch()
+    assert command.main(words) == 0
+    record = json.loads((tmp_path / "run" / "toy" / "result.json").read_text())
+    assert {row["arm"]: row["runs"] for row in record["rows"]} == {"a": 1, "b": 2}
+    assert record["claims"][0]["verdict"] == "cannot be told"
+    assert list((tmp_path / "results").iterdir()) == []  # quick results are none
+    assert "b is run more often" in capsys.readouterr().out
+
+
+def test_a_full_one_goes_into_the_ledger(toy, tmp_path, monkeypatch):
+    run = tmp_path / "run" / "toy"
+    run.mkdir(parents=True)
+    (run / "ready").touch()
+    assert command.main(["toy", "--budget=full", "--seeds=3", "--run", str(run.parent)]) == 0
+    record = json.loads((tmp_path / "results" / "paper_toy.json").read_text())
+    assert record["made"]["command"] == "python -m experiments toy --budget full --seeds 3"
+    assert (record["seeds"], len(record["rows"])) == (3, 6)
+    assert record["departures"] == ["It is a toy."]
+
+
+def test_results_of_two_commits_are_marked(toy, tmp_path, monkeypatch):
+    options = command.parse(["toy"])
+    clean = {"commit": "a", "date": "then", "dirty": False}
+    monkeypatch.setattr(command, "made", lambda *_, **__: dict(clean))
+    assert command.origin_of(toy, options, tmp_path) == clean
+    later = clean | {"commit": "b", "date": "now"}
+    monkeypatch.setattr(command, "made", lambda *_, **__: dict(later))
+    assert command.origin_of(toy, options, tmp_path) == later | {"date": "then", "dirty": True}
+
+
+def test_all_are_run_and_what_is_timed_runs_alone(toy, tmp_path, monkeypatch):
+    at_once = []
+    monkeypatch.setattr(
+        command, "EXPERIMENTS", {"toy": toy, "two": replace(toy, name="two", timed=False)}
+    )
+    monkeypatch.setattr(
+        command, "run_jobs", lambda jobs, folder, title, count: at_once.append(count) or 1
+    )
+    monkeypatch.setattr(command, "processors", lambda: [0, 1, 2])
+    for name in ("toy", "two"):
+        assert command.main([name, "--run", str(tmp_path)]) == 1
+    assert at_once == [1, 3]
+    monkeypatch.setattr(
+        command, "reproduce", lambda experiment, *_: at_once.append(experiment.name)
+    )
+    assert command.main(["all", "--run", str(tmp_path)]) == 0
+    assert at_once[2:] == ["toy", "two"]  # fmt: skip
+
+
+def test_the_list_names_them(toy, capsys):
+    assert command.main(["list"]) == 0
+    assert "Table 9" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["dance"], "unknown experiment 'dance': choose of toy"),
+        (["toy", "--seeds", "0"], "--seeds must be at least 1, found 0"),
+        (["toy", "--budget", "endless"], "--budget"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_one_line(words, told, toy, capsys):
+    with pytest.raises((SystemExit, *USER_ERRORS)) as caught:
+        command.main(words)
+    assert told in str(caught.value) + capsys.readouterr().err

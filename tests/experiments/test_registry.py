@@ -1,0 +1,94 @@
+"""All experiments: what they run exists, and what they claim can be judged."""
+
+import json
+
+import pytest
+
+from experiments.arms import Breakdown, Distances, Throughput, Training
+from experiments.claims import told_reference
+from experiments.experiment import POINTS
+from experiments.registry import EXPERIMENTS
+from skills.command import json_text
+from skills.ledger import LARGEST
+from skills.train import load_settings
+from tests.helpers import ROOT
+from ver.collect.systems import checked_system, system_names
+
+EACH = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+FIGURES = {  # of the rows, by the kind of arm
+    Training: {
+        *("success", "spl", "mean_success", "steps_to_half", "seconds_to_half"),
+        *("steps_per_s", "policy_lag"),
+    },
+    Throughput: {"mean_sps", "max_sps", "share_of_limit"},
+    Breakdown: {
+        *("steps_per_s", "simulation_per_s", "network_share"),
+        *("learning_share", "inference_share", "simulation_share"),
+    },
+}
+
+
+def figures_of(arm) -> set[str]:
+    if isinstance(arm, Distances):
+        return {f"success_at_{each:g}" for each in arm.distances}
+    return FIGURES[type(arm)]
+
+
+@EACH
+def test_claims_name_arms_and_figures_that_there_are(experiment):
+    arms = {arm.name: figures_of(arm) for arm in experiment.arms(False)}
+    for claim in experiment.claims:
+        for name in filter(None, (claim.arm, claim.other)):
+            assert claim.figure in arms[name], claim.text
+    assert all(experiment.figures.keys() <= names for names in arms.values())
+
+
+@EACH
+def test_references_are_kept(experiment):
+    references = json.loads((ROOT / "results" / "references.json").read_text())
+    for claim in experiment.claims:
+        told_reference(references, claim.reference)
+
+
+@EACH
+@pytest.mark.parametrize("quick", [True, False])
+def test_names_tell_arms_and_commands_apart(experiment, quick, tmp_path):
+    names = [arm.name for arm in experiment.arms(quick)]
+    assert len(set(names)) == len(names)
+    jobs = experiment.jobs(quick, 2, tmp_path)
+    assert len({job.arguments for job in jobs}) == len(jobs)
+    if quick:
+        assert set(names) <= {arm.name for arm in experiment.arms(False)}
+
+
+def trainings(quick):
+    for experiment in EXPERIMENTS.values():
+        for arm in experiment.arms(quick):
+            yield from arm.trainings if isinstance(arm, Distances) else (arm,)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_settings_of_trainings_are_allowed(quick):
+    for arm in trainings(quick):
+        if isinstance(arm, Training):
+            checked_system(load_settings(arm.task, arm.settings).trainer)
+        elif isinstance(arm, Throughput):
+            assert arm.system in system_names()
+        else:
+            checked_system(load_settings("pointnav", arm.settings).trainer)
+
+
+def test_the_largest_result_fits_into_the_ledger():
+    line = [0.1234] * POINTS
+    lines = {axis: dict.fromkeys(("grid", "mean", "low", "high"), line) for axis in "st"}
+    for experiment in EXPERIMENTS.values():
+        arms = experiment.arms(False)
+        row = {"arm": "a" * 30, "seed": 1} | dict.fromkeys(
+            max(map(figures_of, arms), key=len), 12340.0
+        )
+        told = {
+            "curves": {arm.name: dict.fromkeys(experiment.curves, lines) for arm in arms},
+            "rows": [row] * 5 * len(arms),
+            "claims": [claim.judge([]) | {"ours": row} for claim in experiment.claims],
+        }  # fmt: skip
+        assert len(json_text(told)) < LARGEST - 5000, experiment.name

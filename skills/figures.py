@@ -146,18 +146,23 @@ def render_page(text: str, ledger: Mapping[str, Any]) -> str:
     return MARKER.sub(renewed, text)
 
 
-def check_page(page: Path, text: str, ledger: Mapping[str, Any]) -> Iterator[Finding]:
+def check_page(
+    page: Path, text: str, ledger: Mapping[str, Any], history: bool = False
+) -> Iterator[Finding]:
     """Find markers that differ from the ledger, and figures outside of markers.
 
     Args:
         page: How the document is called in findings.
         text: Its Markdown.
         ledger: Name of a file in results/, without .json -> its content.
+        history: Figures may stand outside of markers.
     """
     prose = _blank(_FENCE, text)
     plain = _CODE.sub("", prose)
     for number, line in enumerate(plain.split("\n"), 1):
         yield from (Finding(page, number, said) for said in _wrong_markers(line, ledger))
+    if history:
+        return
     found = {
         (number, figure)
         for where, pattern in ((prose, MEASURED), (plain, DURATION))

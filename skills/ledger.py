@@ -24,7 +24,8 @@ from ver.public import without_private_folders
 REFERENCES = "references"  # kept by hand: figures of other people's papers
 LARGEST = 60_000  # bytes of an entry
 MADE = ("what", "command", "commit", "dirty", "date", "split", "release", "seed", "checkpoints")
-# Pages whose figures are not looked for: made from settings, made from results, history.
+HISTORY = "docs/lab-notes"  # pages whose figures need no marker; those that have one are compared
+# Pages whose figures are not looked for: made from settings, or from results.
 UNCHECKED = ("docs/hab.md", "docs/papers.md", "docs/results.md", "docs/changelog.md")
 
 INTRODUCTION = """\
@@ -37,7 +38,8 @@ Made by `python -m skills.ledger`: do not edit. Every file is what a command wro
 
 def pages(root: Path) -> list[Path]:
     """The documents whose figures have to stand in the ledger, relative to the root."""
-    found = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    folders = ("docs", HISTORY)
+    found = [root / "README.md", *(p for f in folders for p in sorted((root / f).glob("*.md")))]
     names = [str(page.relative_to(root)) for page in found if page.is_file()]
     return [Path(name) for name in names if name not in UNCHECKED]
 
@@ -111,7 +113,8 @@ def check(root: Path) -> list[Finding]:
             Finding(Path("results/README.md"), 1, "not as python -m skills.ledger makes it")
         )
     for page in pages(root):
-        findings += check_page(page, (root / page).read_text(encoding="utf-8"), ledger)
+        text, history = (root / page).read_text(encoding="utf-8"), str(page.parent) == HISTORY
+        findings += check_page(page, text, ledger, history)
     return findings
 
 

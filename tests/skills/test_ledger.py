@@ -49,6 +49,15 @@ def test_a_planted_false_figure_fails(root):
     assert said(root) == ["docs/a.md:3: '97.3 %' has no marker: take it from results/"]
 
 
+def test_history_may_have_figures_without_a_marker_and_none_with_a_false_one(root):
+    page = root / "docs" / "lab-notes" / "b.md"
+    page.parent.mkdir()
+    page.write_text("It had 97.3 %, and has <!--=pick.success_at_end-->90.0<!--/-->.\n")
+    assert [each.split(" differs")[0] for each in said(root)] == ["docs/lab-notes/b.md:1: '90.0'"]
+    write(root, documents=True)
+    assert said(root) == []
+
+
 def test_a_new_result_is_in_the_table_and_in_the_documents(root):
     changed = entry() | {"success_at_end": {"mean": 0.7, "low": 0.6, "high": 0.8}}
     (root / "results" / "pick.json").write_text(json.dumps(changed))

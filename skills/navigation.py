@@ -26,10 +26,12 @@ from nav.episode_files import (
     load_episodes,
     source_of,
 )
+from nav.sharing import Sharing
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
+from rearrange.settings import check_ranges
 from skills.environments import Environments, with_values
 from skills.recipe import Staged
 from ver import TrainerConfig
@@ -51,6 +53,7 @@ class NavigationSettings(Staged):
     # sim=habitat or scan: file of episodes in Habitat's schema; {split} stands for the split
     dataset: str = ""
     scenes: str = SCENES  # sim=habitat or scan: folder of the scenes
+    sharing: Sharing = field(default_factory=Sharing)  # scenes that agents share (system=batched)
     agent: AgentConfig = field(default_factory=AgentConfig)  # body, motion and camera
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
@@ -68,6 +71,7 @@ class NavEnvironments(Environments):
         dataset: File of episodes in scenes of files; "" for none.
         scenes: Folder of the scenes.
         sim: Simulator, see nav.episode_files.
+        sharing: `Sharing` of a training as plain values.
     """
 
     SCRIPT: ClassVar[str] = "train_nav.sh"
@@ -78,6 +82,7 @@ class NavEnvironments(Environments):
     dataset: str = ""
     scenes: str = SCENES
     sim: str = GRID
+    sharing: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     @lru_cache
@@ -110,6 +115,12 @@ class NavEnvironments(Environments):
         elsewhere = {"scenes": SCENES} if settings.sim == GRID else {}
         made = cls.of_settings(settings, split=chosen, **elsewhere)
         made.files()
+        check_ranges(settings.sharing, "sharing")
+        if settings.sharing.scenes and settings.trainer.system != "batched":
+            raise UserError(
+                f"sharing.scenes={settings.sharing.scenes} is for agents that are stepped together: set "
+                f"trainer.system=batched, found {settings.trainer.system}"
+            )
         return made
 
     @classmethod
@@ -156,7 +167,7 @@ class NavEnvironments(Environments):
         agent = AgentConfig(**self.agent)
         config, files = self.task_config(), self.files()
         task = self.skill, config, self.split, self.homes, agent, files
-        return NavVectorEnv(count, *task, threads)
+        return NavVectorEnv(count, *task, threads, sharing=Sharing(**self.sharing))
 
 
 def find_episode_file(

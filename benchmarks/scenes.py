@@ -143,7 +143,8 @@ def measure(
         present.append(len({id(each) for each in env.worlds.bank.scenes.values()}))
         if whole.read()[0] >= len(memory) * limit / SAMPLES:
             own, others = resident(os.getpid()), resident(shared.pid)
-            memory.append((whole.read()[0] / 60.0, own, others))
+            minutes = whole.read()[0] / 60.0
+            memory.append((round(minutes, 3), round(own, 1), round(others, 1)))
     seconds, busy = whole.read()
     told = {
         "agents": agents, "scenes": sharing.scenes, "steps_of_a_scene": sharing.steps,
@@ -193,7 +194,7 @@ def flatness(memory: np.ndarray) -> dict[str, float]:
 def show(record: dict[str, Any]) -> None:
     """Print a row for each kind of scenes."""
     table = Table(title="scenes shared and replaced, one thread")
-    for name in ("scenes", "N", "K", "images/s", "a CPU second", "replaced", "waits", "step ms",
+    for name in ("scenes", "N", "K", "images/s", "replaced", "waits", "step ms",
                  "pause ms", "its CPU", "swap CPU ms", "MB", "at the end"):  # fmt: skip
         table.add_column(name, justify="left" if name == "scenes" else "right")
     for name, row in record["rows"].items():
@@ -201,8 +202,7 @@ def show(record: dict[str, Any]) -> None:
         numbers = [clock["median_step"], clock["pause"], cpu["pause"], cpu["longest_swap"]]
         table.add_row(
             name, str(row["agents"]), str(row["scenes"]),
-            *(f"{row[key]:,.0f}" for key in ("images_per_s", "images_per_cpu_s")),
-            str(row["replaced"]), str(row["waits"]),
+            f"{row['images_per_s']:,.0f}", str(row["replaced"]), str(row["waits"]),
             *("-" if each is None else f"{each:.1f}" for each in numbers),
             f"{row['memory']['second_quarter_mb']:,.0f}", f"{row['memory']['last_quarter_mb']:,.0f}",
         )  # fmt: skip
@@ -224,7 +224,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--scan-agents", type=int, default=32, help="in triangles (32)")
     parser.add_argument("--scan-scenes", type=int, default=2, help="of triangles (2)")
     parser.add_argument(
-        "--scan-steps", type=int, default=400, help="sharing.steps in triangles (400)"
+        "--scan-steps", type=int, default=2400, help="sharing.steps in triangles (2400)"
     )
     parser.add_argument("--triangles", type=int, default=600_000, help="of a scene (600000)")
     parser.add_argument("--size", type=int, default=64, help="of images, pixels (64)")

@@ -69,7 +69,11 @@ class Background:
     @property
     def ready(self) -> bool:
         """Return whether `answer` would not wait."""
-        return self._socket is not None and bool(select.select([self._socket], [], [], 0.0)[0])
+        if self._socket is None:
+            return False
+        watched = select.poll()
+        watched.register(self._socket, select.POLLIN)
+        return bool(watched.poll(0))
 
     def answer(self) -> Any:
         """What the oldest function returned that was asked for; waits until it has.
@@ -125,7 +129,7 @@ def serve(number: str) -> None:
     while True:
         try:
             function, arguments = pickle.load(asked)
-        except EOFError:
+        except (EOFError, ConnectionError):
             return
         with _new_file() as file:
             head = _write(file, function, arguments)

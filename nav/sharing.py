@@ -195,8 +195,13 @@ class SharedScenes:
             self._asked = ""
         if not self._asked:
             self._ask(name)
+        try:
+            scene = self._background.answer()
+        except Exception:  # after Ctrl-C it is still to come
+            self._asked = ""
+            raise
         self._asked = ""
-        return self._background.answer()
+        return scene
 
     def _in_time(self, name: str) -> Any:
         """A scene whose step has come; a wait is counted and told."""

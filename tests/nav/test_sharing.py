@@ -1,5 +1,8 @@
 """Scenes that agents share: the order in which they come, repeats, going on, and what goes wrong."""
 
+import os
+import signal
+import threading
 import time
 from collections import Counter
 
@@ -112,6 +115,24 @@ def test_a_wait_is_counted_and_told_and_changes_nothing_else(share, capfd):
     told = capfd.readouterr().err.splitlines()
     assert any(line.startswith("2 of 2 scenes came late, steps waited ") for line in told)
     assert all(line.endswith("raise sharing.steps=10") for line in told)
+
+
+def test_after_ctrl_c_in_a_wait_the_same_scenes_come(share):
+    prompt, slow = share(), share(seconds=0.5)
+    prompt.restart(0)
+    slow.restart(0)
+    expected = watch(prompt, 20)
+    rows = watch(slow, 4)
+    rows.append([slow.of(i)[0] for i in range(4)])
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        slow.tick()
+        time.sleep(5.0)  # a slow machine began to wait late
+    timer.join()
+    slow.clock -= 1
+    slow.tick()
+    assert rows + watch(slow, 15) == expected
 
 
 def test_a_scene_that_cannot_be_loaded_is_told_when_its_step_comes(share):

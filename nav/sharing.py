@@ -225,6 +225,18 @@ class SharedScenes:
         self._asked = ""
 
 
+def names_of(buildings: Sequence[str], files: EpisodeSource | None) -> Sequence[str]:
+    """Names of all scenes that there are to share; UserError where a source's cannot be shared."""
+    if files is None:
+        return buildings
+    if not isinstance(files, ScanEpisodes) or not files.sampled:
+        raise UserError(
+            "sharing.scenes is for our buildings and for sampled episodes in scans: leave it out, or take "
+            "sim=scan without a dataset"
+        )
+    return files.files
+
+
 def share_scenes(
     sharing: Sharing,
     task: str,
@@ -246,13 +258,7 @@ def share_scenes(
     Raises:
         UserError: The numbers do not go together, or scenes of that source cannot be shared.
     """
-    if files is not None:
-        if not isinstance(files, ScanEpisodes) or not files.sampled:
-            raise UserError(
-                "sharing.scenes is for our buildings and for sampled episodes in scans: leave it out, or take "
-                "sim=scan without a dataset"
-            )
-        names = files.files
+    names = names_of(names, files)
     sharing.check(len(worlds.poses), len(names))
     load = Loader(task, config, worlds.config, files is not None)
     shared = SharedScenes(names, sharing, load)

@@ -5,6 +5,7 @@ Imports no torch: environment workers unpickle `NavEnvironments` from here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ from nav.episode_files import (
     load_episodes,
     source_of,
 )
-from nav.sharing import Sharing
+from nav.sharing import Sharing, names_of
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
@@ -110,18 +111,26 @@ class NavEnvironments(Environments):
         settings.agent.check()
         cls.check_numbers(settings.task)
         chosen: str = split or settings.split
-        building_names(settings.homes, chosen)
+        names = building_names(settings.homes, chosen)
         # A policy that was trained in our buildings names no folder of scenes
         elsewhere = {"scenes": SCENES} if settings.sim == GRID else {}
         made = cls.of_settings(settings, split=chosen, **elsewhere)
-        made.files()
-        check_ranges(settings.sharing, "sharing")
-        if settings.sharing.scenes and settings.trainer.system != "batched":
-            raise UserError(
-                f"sharing.scenes={settings.sharing.scenes} is for agents that are stepped together: set "
-                f"trainer.system=batched, found {settings.trainer.system}"
-            )
+        cls._check_sharing(settings, names, made.files())
         return made
+
+    @staticmethod
+    def _check_sharing(settings: Any, names: Sequence[str], files: EpisodeSource | None) -> None:
+        """Raise a UserError where the scenes that agents share make no sense."""
+        sharing, trainer = settings.sharing, settings.trainer
+        check_ranges(sharing, "sharing")
+        if not sharing.scenes:
+            return
+        if trainer.system != "batched":
+            raise UserError(
+                f"sharing.scenes={sharing.scenes} is for agents that are stepped together: set "
+                f"trainer.system=batched, found {trainer.system}"
+            )
+        sharing.check(trainer.collect.num_environments, len(names_of(names, files)))
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> NavEnvironments:

@@ -5,22 +5,28 @@ import signal
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from nav import env as nav_env
+from nav import sharing as nav_sharing
 from nav.agent import AgentConfig
 from nav.buildings import building_names, load_building
 from nav.env import NavVectorEnv
 from nav.episode_files import ScanEpisodes
+from nav.scan import sample_episode
+from nav.scan_worlds import ScanWorlds
 from nav.scene import Scene
-from nav.sharing import SharedScenes, Sharing
-from nav.table import default_config
+from nav.sharing import Loader, SharedScenes, Sharing
+from nav.table import TASKS, default_config, make_task
+from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from tests.helpers.loads import Named
 from tests.helpers.numbered import Numbered
 from tests.helpers.scanned import box, hall, room, write
+from tests.nav.conftest import HALLS
 
 SMALL = AgentConfig(camera_size=8)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -187,6 +193,42 @@ def test_agents_in_scans_share_scenes_and_runs_repeat(folder, task):
     assert len(env.worlds.bank.scenes) == len(inside[-1])
     check_same(play(env, 60), track)
     env.close()
+
+
+@pytest.mark.parametrize("task", ["pointnav", "flee", "explore"])
+def test_nothing_slow_is_left_for_the_first_episodes(folder, task, monkeypatch):
+    config = default_config(task)
+    worlds = ScanWorlds(1, SMALL)
+    made, rng = make_task(task, config, worlds), np.random.default_rng(0)
+    scan = Loader(task, config, SMALL, files=True)(str(folder / "room0.glb"))
+    worlds.load = lambda key: scan
+
+    def slow(*_):
+        raise AssertionError("distances are measured while agents wait")
+
+    for module, name in (("nav.scene", "_measure"), ("nav.scan", "KDTree")):
+        monkeypatch.setattr(f"{module}.{name}", slow)
+    for _ in range(20):
+        made.start(0, sample_episode(scan, made, rng))
+
+
+@pytest.mark.parametrize("task", ["pointnav", "objectnav", "flee", "explore"])
+def test_nor_in_our_homes(task, monkeypatch, walled):
+    hall = walled("hall", 6.0, 5.0, HALLS["empty_hall"].solids[-1])
+    monkeypatch.setattr(nav_sharing, "load_building", lambda name: hall)
+    config, agent = default_config(task), replace(TASKS[task].agent_config(), camera_size=8)
+    worlds = AgentWorlds(1, agent)
+    made, rng = make_task(task, config, worlds), np.random.default_rng(0)
+    scene = Loader(task, config, agent, files=False)("hall")
+    worlds.load = lambda name: scene
+
+    def slow(*_):
+        raise AssertionError("something is worked out while agents wait")
+
+    monkeypatch.setattr("nav.scene._measure", slow)
+    monkeypatch.setattr("nav.viewpoints._shares", slow)
+    for _ in range(20):
+        made.start(0, made.sample(scene, rng))
 
 
 def test_a_run_goes_on_in_mid_episode_with_its_scenes(folder):

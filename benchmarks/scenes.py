@@ -224,7 +224,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--scan-agents", type=int, default=32, help="in triangles (32)")
     parser.add_argument("--scan-scenes", type=int, default=2, help="of triangles (2)")
     parser.add_argument(
-        "--scan-steps", type=int, default=2400, help="sharing.steps in triangles (2400)"
+        "--scan-steps", type=int, default=600, help="sharing.steps in triangles (600)"
     )
     parser.add_argument("--triangles", type=int, default=600_000, help="of a scene (600000)")
     parser.add_argument("--size", type=int, default=64, help="of images, pixels (64)")

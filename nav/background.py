@@ -76,7 +76,7 @@ class Background:
         return bool(watched.poll(0))
 
     def answer(self) -> Any:
-        """What the oldest function returned that was asked for; waits until it has.
+        """Wait for the oldest function that was asked for, and return what it did.
 
         Raises:
             UserError: It raised one.

@@ -64,16 +64,16 @@ class ScanFloor(Scene):
     """A storey's region as a scene that tasks take; without objects.
 
     Attributes:
-        scan: What it is part of.
+        meshes: Of all storeys; not the scan itself, so that this is freed at once when nobody has it any more.
         heights: Of the floor [nx, ny] float32, m.
     """
 
-    def __init__(self, scan: Scan, storey: Storey, number: int) -> None:
+    def __init__(self, key: ScanKey, meshes: MeshGeoms, storey: Storey, number: int) -> None:
         """Take over what a storey knows."""
         # Not Scene's own: the floor is known already
         self.fields, self.memo = {}, {}
-        self.scan, self.number = scan, number
-        self.building, self.radius = storey.grid.apartment, scan.key.radius
+        self.file, self.meshes, self.number = Path(key.file).name, meshes, number
+        self.building, self.radius = storey.grid.apartment, key.radius
         self.grid, self.heights, self.level = storey.grid, storey.heights, storey.level
         self.island = np.zeros(self.grid.clearance.shape, bool)
         self.island[tuple(storey.cells.T)] = True
@@ -82,7 +82,7 @@ class ScanFloor(Scene):
     @property
     def name(self) -> str:
         """The file's name, and which of its storeys."""
-        return f"{Path(self.scan.key.file).name}, storey {self.number}"
+        return f"{self.file}, storey {self.number}"
 
     def height(self, x: float, y: float) -> float:
         """Height of the floor at a place [m]."""
@@ -126,7 +126,9 @@ class Scan:
         self.triangles = len(corners)
         self.meshes: MeshGeoms = library_of_pieces(pieces, key.file, key.texel)
         storeys = storeys_of(key.file, corners, Walker(key.radius, key.height))
-        self.floors = tuple(ScanFloor(self, storey, n) for n, storey in enumerate(storeys))
+        self.floors = tuple(
+            ScanFloor(key, self.meshes, storey, n) for n, storey in enumerate(storeys)
+        )
         places = [floor.places for floor in self.floors]
         self._floor_of = np.repeat(np.arange(len(places)), [len(each) for each in places])
         self._places = np.concatenate(places)

@@ -18,6 +18,7 @@ from nav.scene import Places, Point
 from nav.viewpoints import STRAY
 from nav.worlds import AgentWorlds, Scratch
 from rearrange.errors import UserError
+from rearrange.render.meshes.library import MeshGeoms
 
 
 class ScanWorlds(AgentWorlds):
@@ -114,20 +115,21 @@ class ScanWorlds(AgentWorlds):
     def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
         """See `AgentWorlds`; colours are those of textures and vertices, without light."""
         everyone = self._everyone if ids is None else ids
-        by_scan: dict[Scan, list[int]] = {}
+        by_scan: dict[int, list[int]] = {}
         for i in everyone[self._placed[everyone]].tolist():
-            by_scan.setdefault(self.scene(i).scan, []).append(i)
+            by_scan.setdefault(id(self.scene(i).meshes), []).append(i)
         rgb = images.get("rgb")
-        for scan, shared in by_scan.items():
-            self._draw_in(scan, np.array(shared), images["depth"][..., 0], rgb)
+        for shared in by_scan.values():
+            meshes = self.scene(shared[0]).meshes
+            self._draw_in(meshes, np.array(shared), images["depth"][..., 0], rgb)
         if self._sees_far:
             np.minimum(images["depth"], 1.0, out=images["depth"])
 
     def _draw_in(
-        self, scan: Scan, ids: np.ndarray, depth: np.ndarray, rgb: np.ndarray | None
+        self, meshes: MeshGeoms, ids: np.ndarray, depth: np.ndarray, rgb: np.ndarray | None
     ) -> None:
         """Draw what agents in the same scan see; depth [N, H, W]."""
-        config, meshes = self.config, scan.meshes
+        config = self.config
 
         def draw_some(some: np.ndarray, scratch: Scratch) -> None:
             draw_scan(

@@ -6,6 +6,7 @@ background (`nav.background`). Where it is not there when its step comes, that s
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ MOST_AGENTS = 32  # in a scene, as in BPS
 
 @dataclass
 class Sharing:
-    """Which scenes agents share."""
+    """Numbers of the scenes that agents share."""
 
     scenes: int = setting(
         0, hab=None, high=65_536, about="that all agents share; 0: each episode has its own"
@@ -144,6 +145,10 @@ class SharedScenes:
 
     def restart(self, seed: int, clock: int = 0) -> None:
         """Begin the order of a seed, or go on in it where so many steps were taken."""
+        if self.clock is None:
+            # A new scene has Python look for garbage, in all that a process has imported: for 0.1 s and more
+            gc.collect()
+            gc.freeze()
         self._order = np.random.default_rng(abs(seed)).permutation(len(self._names))
         self.clock, self._newest = clock, self._count - 1
         while self._due(self._newest + 1) <= clock:

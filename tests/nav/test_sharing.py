@@ -1,9 +1,11 @@
 """Scenes that agents share: the order in which they come, repeats, going on, and what goes wrong."""
 
+import gc
 import os
 import signal
 import threading
 import time
+import weakref
 from collections import Counter
 from dataclasses import replace
 
@@ -210,6 +212,20 @@ def test_nothing_slow_is_left_for_the_first_episodes(folder, task, monkeypatch):
         monkeypatch.setattr(f"{module}.{name}", slow)
     for _ in range(20):
         made.start(0, sample_episode(scan, made, rng))
+
+
+def test_scenes_that_nobody_has_any_more_are_freed_at_once(folder):
+    agent, before = SMALL, gc.isenabled()
+    gc.disable()  # it would free them some day
+    try:
+        for files, name in ((True, str(folder / "room0.glb")), (False, "layout5000_variation00")):
+            made = Loader("explore", default_config("explore"), agent, files)(name)
+            gone = [weakref.ref(made), *(weakref.ref(each) for each in getattr(made, "floors", ()))]
+            del made
+            assert [each() for each in gone] == [None] * len(gone)
+    finally:
+        if before:
+            gc.enable()
 
 
 @pytest.mark.parametrize("task", ["pointnav", "objectnav", "flee", "explore"])

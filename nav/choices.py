@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nav.episode_files import GRID, SCENES
+from nav.sharing import Sharing
 from rearrange.choices import Many, One
+from rearrange.settings import group
 
 
 @dataclass(frozen=True)
@@ -30,4 +32,10 @@ class OneAgent(Elsewhere, One):
 
 @dataclass(frozen=True)
 class ManyAgents(Elsewhere, Many):
-    """Of agents side by side."""
+    """Of agents side by side.
+
+    Attributes:
+        sharing: Which scenes they share.
+    """
+
+    sharing: Sharing = group(Sharing)

@@ -12,13 +12,14 @@ from nav.agent import AgentConfig
 from nav.buildings import building_names
 from nav.episode import NavEpisode, check_episode
 from nav.episode_files import EpisodeSource
-from nav.scene import load_scene
+from nav.scan import Scan, sample_episode
+from nav.sharing import Sharing, share_scenes
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.shell import Observation, Painter, Step, TaskEnv
 from rearrange.threads import cores
-from rearrange.vector_shell import TaskVectorEnv
+from rearrange.vector_shell import EpisodeOrder, TaskVectorEnv
 
 
 class Runs:
@@ -31,6 +32,7 @@ class Runs:
         returns: Reward terms so far [N].
         actions: Of the last step [N].
         rewards: Of the last step [N].
+        shared: Scenes that all agents share; None: each episode has its own.
     """
 
     repeat = 1
@@ -45,6 +47,7 @@ class Runs:
         agent: AgentConfig | None,
         files: EpisodeSource | None,
         threads: int = 1,
+        sharing: Sharing | None = None,
     ) -> None:
         agent = agent or TASKS[check_task(task)].agent_config()
         place = AgentWorlds if files is None else files.worlds
@@ -52,6 +55,10 @@ class Runs:
         self.task = make_task(task, config, self.worlds)
         self.names = building_names(homes, split)
         self.files = files
+        self.shared = None
+        if sharing is not None and sharing.scenes:
+            numbers = self.task.config, self.worlds, self.names, files
+            self.shared = share_scenes(sharing, task, *numbers)
         self.steps = np.zeros(count, np.int64)
         self.actions, self.rewards = np.zeros(count, np.int64), np.zeros(count)
         self._ended = np.zeros(count, bool)  # by the task, in the last step
@@ -75,11 +82,16 @@ class Runs:
     ) -> None:
         """Put agent i into a random episode in a random building or scene; `rng` alone decides which."""
         del seed, number
+        if self.shared is not None:
+            scene = self.shared.of(i)
+            if isinstance(scene, Scan):
+                return self._begin(i, sample_episode(scene, self.task, rng))
+            return self._begin(i, self.task.sample(scene, rng))
         if self.files is not None:
             self._begin(i, self.files.draw(i, rng, self.task))
             return
         name = self.names[int(rng.integers(len(self.names)))]
-        self._begin(i, self.task.sample(load_scene(name, self.worlds.config.radius), rng))
+        self._begin(i, self.task.sample(self.worlds.load(name), rng))
 
     def put(self, i: int, episode: NavEpisode) -> None:
         """Put agent i into an episode that a caller made; UserError where it cannot be begun."""
@@ -118,6 +130,8 @@ class Runs:
             total += outcome.rewards[name]
             rewards += outcome.rewards[name]
         self.rewards, self._ended = rewards, outcome.terminated
+        if self.shared is not None:
+            self.shared.tick()
         return rewards, self._ended, (self.steps >= self.task.max_steps) & ~self._ended
 
     def observe(self) -> Observation:
@@ -154,6 +168,8 @@ class Runs:
     def close(self) -> None:
         """Free what the simulator holds; safe to call twice."""
         self.worlds.close()
+        if self.shared is not None:
+            self.shared.close()
 
 
 class NavEnv(TaskEnv):
@@ -230,14 +246,46 @@ class NavVectorEnv(TaskVectorEnv):
         files: EpisodeSource | None = None,
         threads: int = 0,
         render_mode: str | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
         """Build the agents; arguments as for NavEnv, and the threads that draw what they see.
 
-        What that is does not depend on how many these are; 0 takes a thread for every core.
+        What that is does not depend on how many these are; 0 takes a thread for every core. With `sharing`
+        episodes begin in scenes that all agents share.
         """
         parts = num_envs, task, config, split, homes, agent, files
-        runs = Runs(*parts, threads or min(cores(), num_envs))
+        runs = Runs(*parts, threads or min(cores(), num_envs), sharing)
         super().__init__(num_envs, runs, render_mode)
-        self.task, self.worlds = runs.task, runs.worlds
-        # In scenes of files agents stay for some episodes, as these take long to load
-        self.takes_up = files is None
+        self.task, self.worlds, self.shared = runs.task, runs.worlds, runs.shared
+        # In scenes of files that are not shared agents stay for some episodes, as these take long to load
+        self.takes_up = files is None or self.shared is not None
+        self._clock = 0  # at which `begin` goes on
+
+    @property
+    def clock(self) -> int | None:
+        """Steps of all agents, by which scenes that they share are replaced; None where none are.
+
+        Who goes on with a run sets it before `begin`.
+        """
+        return None if self.shared is None else self.shared.clock or 0
+
+    @clock.setter
+    def clock(self, steps: int) -> None:
+        self._clock = steps
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """See TaskVectorEnv; with a seed the order of scenes begins anew, too."""
+        if self.shared is not None and (seed is not None or self.shared.clock is None):
+            first = self._seeds[0] if seed is None else seed
+            self.shared.restart(int(first if isinstance(first, int | np.integer) else first[0]))
+        return super().reset(seed=seed, options=options)
+
+    def begin(
+        self, order: EpisodeOrder, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
+    ) -> tuple[Observation, np.ndarray]:
+        """See TaskVectorEnv."""
+        if self.shared is not None:
+            self.shared.restart(order.seed, max(0, self._clock - max(len(own) for own in actions)))
+        return super().begin(order, numbers, actions)

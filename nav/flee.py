@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from nav.agent import check_numbers
+from nav.agent import AgentConfig, check_numbers
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
 from nav.task import NavTask, Outcome
@@ -38,6 +39,13 @@ class Flee(NavTask):
     name = "flee"
     config_type = FleeConfig
     REWARDS = ("progress",)
+
+    @classmethod
+    def prepare(cls, scene: Scene, config: Any, agent: AgentConfig) -> None:
+        """See NavTask."""
+        super().prepare(scene, config, agent)
+        for start in scene.landmarks[: config.starts_per_building]:
+            scene.distances_to(start)
 
     def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
         """See NavTask."""

@@ -74,6 +74,16 @@ class ObjectNav(PointNav):
         """See NavTask."""
         return AgentConfig(turn=30.0, field_of_view=79.0, depth_range=5.0, rgb=True, slide=False)
 
+    @classmethod
+    def prepare(cls, scene: Scene, config: Any, agent: AgentConfig) -> None:
+        """See NavTask."""
+        NavTask.prepare(scene, config, agent)
+        rule = ViewRule.of(agent, config.view_distance)
+        for category in sorted({thing.category for thing in scene.objects}):
+            places = goal_places(scene, category, rule)
+            if places is not None:
+                scene.distances_to(places)
+
     def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
         """A category, each that the building has as likely as the others, and a start.
 
@@ -113,7 +123,7 @@ class ObjectNav(PointNav):
                     f"episode '{episode.episode_id}': view_points: expected those of its file, found none"
                 )
             return episode.view_points
-        scene = self.worlds.bank.scene(episode.building)
+        scene: Scene = self.worlds.load(episode.building)
         category = episode.category if episode.category in CATEGORIES else None
         if category is not None and episode.view_points is not None:
             given = places_on_floor(scene, episode.view_points)

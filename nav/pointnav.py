@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import STOP, check_numbers, polar_in_agent_frame
+from nav.agent import STOP, AgentConfig, check_numbers, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
 from nav.task import NavTask, Outcome, box
@@ -107,6 +107,13 @@ class PointNav(NavTask):
         self.goals = np.zeros((count, 2))
         self.shortest = np.zeros(count)  # geodesic distance at the start [m]
         self.straight = np.zeros(count)  # Euclidean distance at the start [m]
+
+    @classmethod
+    def prepare(cls, scene: Scene, config: Any, agent: AgentConfig) -> None:
+        """See NavTask."""
+        super().prepare(scene, config, agent)
+        for goal in scene.landmarks[: config.goals_per_building]:
+            scene.distances_to(goal)
 
     def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
         """A goal and a start, chosen as Habitat's generator does.

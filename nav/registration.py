@@ -52,8 +52,9 @@ def make_vector(num_envs: int, task: str, **settings: Any) -> NavVectorEnv:
     config, agent, own = _chosen(task, ManyAgents(), {"num_envs": num_envs, **settings})
     files = _files(task, own)
     return NavVectorEnv(
-        own.num_envs, task, config, own.split, own.homes, agent, files, own.threads, own.render_mode
-    )
+        own.num_envs, task, config, own.split, own.homes, agent, files, own.threads,
+        own.render_mode, own.sharing,
+    )  # fmt: skip
 
 
 def _files(task: str, own: Any) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,16 +18,14 @@ from scipy.spatial import KDTree
 
 from nav.agent import AgentConfig
 from nav.episode import NavEpisode, SceneMesh
-from nav.scene import LANDMARK_COUNT, Places, Point, Scene
+from nav.scene import Scene
 from nav.task import NavTask
 from rearrange.errors import UserError
-from rearrange.navigation import distance_field
 from rearrange.navigation.storeys import Storey, Walker, storeys_of
 from rearrange.render.meshes.gltf import library_of_pieces, read_gltf
 from rearrange.render.meshes.library import MeshGeoms
 
 OPEN = 4  # scans that a process keeps beside those that its agents are in
-KEPT = LANDMARK_COUNT  # goals of a floor, whose distances are kept
 SHARE = 0.1  # of the largest storey's area, from which on episodes are sampled on another
 CEILING = 0.9  # share of a floor that is covered, from which on it has a ceiling
 STRAY = 1.0  # [m], that a start or goal of a file may lie beside the floor
@@ -67,15 +64,16 @@ class ScanFloor(Scene):
     """A storey's region as a scene that tasks take; without objects.
 
     Attributes:
-        scan: What it is part of.
+        meshes: Of all storeys; not the scan itself, so that this is freed at once when nobody has it any more.
         heights: Of the floor [nx, ny] float32, m.
     """
 
-    def __init__(self, scan: Scan, storey: Storey, number: int) -> None:
+    def __init__(self, key: ScanKey, meshes: MeshGeoms, storey: Storey, number: int) -> None:
         """Take over what a storey knows."""
         # Not Scene's own: the floor is known already
-        self.scan, self.number = scan, number
-        self.building, self.radius = storey.grid.apartment, scan.key.radius
+        self.fields, self.memo = {}, {}
+        self.file, self.meshes, self.number = Path(key.file).name, meshes, number
+        self.building, self.radius = storey.grid.apartment, key.radius
         self.grid, self.heights, self.level = storey.grid, storey.heights, storey.level
         self.island = np.zeros(self.grid.clearance.shape, bool)
         self.island[tuple(storey.cells.T)] = True
@@ -84,19 +82,7 @@ class ScanFloor(Scene):
     @property
     def name(self) -> str:
         """The file's name, and which of its storeys."""
-        return f"{Path(self.scan.key.file).name}, storey {self.number}"
-
-    def distances_to(self, goal: Point | Places) -> np.ndarray:
-        """See Scene; the last few are kept here, so that they go with the scan."""
-        return self._known(goal)
-
-    @cached_property
-    def _known(self) -> Callable[[Point | Places], np.ndarray]:
-        return lru_cache(maxsize=KEPT)(self._measure)
-
-    def _measure(self, goal: Point | Places) -> np.ndarray:
-        points = goal.points if isinstance(goal, Places) else goal
-        return distance_field(self.grid, points, self.radius).distance.astype(np.float32)
+        return f"{self.file}, storey {self.number}"
 
     def height(self, x: float, y: float) -> float:
         """Height of the floor at a place [m]."""
@@ -140,7 +126,9 @@ class Scan:
         self.triangles = len(corners)
         self.meshes: MeshGeoms = library_of_pieces(pieces, key.file, key.texel)
         storeys = storeys_of(key.file, corners, Walker(key.radius, key.height))
-        self.floors = tuple(ScanFloor(self, storey, n) for n, storey in enumerate(storeys))
+        self.floors = tuple(
+            ScanFloor(key, self.meshes, storey, n) for n, storey in enumerate(storeys)
+        )
         places = [floor.places for floor in self.floors]
         self._floor_of = np.repeat(np.arange(len(places)), [len(each) for each in places])
         self._places = np.concatenate(places)
@@ -185,8 +173,8 @@ def load_scan(key: ScanKey) -> Scan:
     return Scan(key)
 
 
-def sample_episode(scan: Scan, task: NavTask, rng: np.random.Generator) -> NavEpisode:
-    """A random episode of a task in a scan: on one of its larger floors, by their areas.
+def floor_shares(scan: Scan) -> np.ndarray:
+    """Share of the episodes that each floor gets [F]: of the larger ones, by their areas.
 
     Where a floor has a ceiling all over, one that has none is taken for a roof, and left out.
     """
@@ -195,7 +183,12 @@ def sample_episode(scan: Scan, task: NavTask, rng: np.random.Generator) -> NavEp
     covered = np.array([floor.covered for floor in scan.floors])
     if (covered[areas > 0.0] > CEILING).any():
         areas[covered < 1.0 - CEILING] = 0.0
-    floor = scan.floors[int(rng.choice(len(areas), p=areas / areas.sum()))]
+    return areas / areas.sum()
+
+
+def sample_episode(scan: Scan, task: NavTask, rng: np.random.Generator) -> NavEpisode:
+    """A random episode of a task in a scan, on a floor by `floor_shares`."""
+    floor = scan.floors[int(rng.choice(len(scan.floors), p=floor_shares(scan)))]
     episode = task.sample(floor, rng)
     x, y, _ = episode.start
     goal = 0.0 if episode.goal is None else floor.height(*episode.goal)

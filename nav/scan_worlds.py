@@ -10,31 +10,22 @@ import math
 import numpy as np
 
 from nav.agent import AgentConfig
+from nav.bank import FloorBank
 from nav.episode import NavEpisode
 from nav.scan import Scan, ScanFloor, ScanKey, load_scan
 from nav.scan_kernels import draw_scan, stand
 from nav.scene import Places, Point
 from nav.viewpoints import STRAY
-from nav.worlds import AgentWorlds, SceneBank, Scratch
+from nav.worlds import AgentWorlds, Scratch
 from rearrange.errors import UserError
-
-
-class FloorBank(SceneBank):
-    """The floors that agents are on, packed for the kernels; others are forgotten.
-
-    Attributes:
-        heights: Of the floors, packed like clearance, float32, m.
-    """
-
-    def keep(self, floors: list[ScanFloor]) -> None:
-        """Hold these floors and no others."""
-        self.scenes = list(floors)
-        self._pack_grids()
-        self.heights = np.concatenate([floor.heights.ravel() for floor in floors])
+from rearrange.render.meshes.library import MeshGeoms
 
 
 class ScanWorlds(AgentWorlds):
-    """N agents; attributes as of `AgentWorlds`, and `heights`: of the floor under them [N], m."""
+    """N agents; attributes as of `AgentWorlds`, and `heights`: of the floor under them [N], m.
+
+    `load` gives the scan of a `ScanKey`.
+    """
 
     bank: FloorBank
 
@@ -50,9 +41,8 @@ class ScanWorlds(AgentWorlds):
                 "agent.goal_mask: scans come without our labels: set agent.goal_mask=false "
                 "agent.rgb=true"
             )
-        self.bank = FloorBank(config.radius)
+        self.bank, self.load = FloorBank(), load_scan
         self.heights = np.zeros(count)
-        self._floors: list[ScanFloor | None] = [None] * count
 
     # --- episodes -----------------------------------------------------------------------------------
 
@@ -72,20 +62,19 @@ class ScanWorlds(AgentWorlds):
     def begin(self, i: int, episode: NavEpisode, goal: Point | Places | None) -> None:
         """See `AgentWorlds`."""
         floor, start = self._start(episode)
-        self._floors[i] = floor
-        used = list(dict.fromkeys(each for each in self._floors if each is not None))
-        if used != self.bank.scenes:
-            self.bank.keep(used)
-            for j, each in enumerate(self._floors):
-                self._scenes[j] = 0 if each is None else used.index(each)
         pose = (*start, episode.start[2])
-        self._put(i, used.index(floor), pose, None if goal is None else _on_this(floor, goal))
+        self._put(i, floor, pose, None if goal is None else _on_this(floor, goal))
         self._stand()
+
+    def scene(self, i: int) -> ScanFloor:
+        """See `AgentWorlds`."""
+        floor = super().scene(i)
+        assert isinstance(floor, ScanFloor)
+        return floor
 
     def on_floor(self, i: int, goal: Point | Places | None) -> Point | Places | None:
         """A goal of agent i's episode as `scene(i)` takes it."""
-        floor = self._floors[i]
-        return None if floor is None else _on_this(floor, goal)
+        return _on_this(self.scene(i), goal) if self._placed[i] else None
 
     def _start(self, episode: NavEpisode) -> tuple[ScanFloor, Point]:
         """The floor on which an episode begins, and where."""
@@ -93,7 +82,7 @@ class ScanWorlds(AgentWorlds):
             raise UserError(
                 f"episode '{episode.episode_id}' is in {episode.building}, not in a scanned scene"
             )
-        scan = load_scan(ScanKey.of(episode.mesh, self.config))
+        scan: Scan = self.load(ScanKey.of(episode.mesh, self.config))
         x, y, _ = episode.start
         found = scan.on_floor((x, y, episode.mesh.start_height))
         if found is None:
@@ -127,23 +116,20 @@ class ScanWorlds(AgentWorlds):
         """See `AgentWorlds`; colours are those of textures and vertices, without light."""
         everyone = self._everyone if ids is None else ids
         by_scan: dict[int, list[int]] = {}
-        for i in everyone.tolist():
-            floor = self._floors[i]
-            if floor is not None:
-                by_scan.setdefault(id(floor.scan), []).append(i)
+        for i in everyone[self._placed[everyone]].tolist():
+            by_scan.setdefault(id(self.scene(i).meshes), []).append(i)
         rgb = images.get("rgb")
         for shared in by_scan.values():
-            floor = self._floors[shared[0]]
-            assert floor is not None
-            self._draw_in(floor.scan, np.array(shared), images["depth"][..., 0], rgb)
+            meshes = self.scene(shared[0]).meshes
+            self._draw_in(meshes, np.array(shared), images["depth"][..., 0], rgb)
         if self._sees_far:
             np.minimum(images["depth"], 1.0, out=images["depth"])
 
     def _draw_in(
-        self, scan: Scan, ids: np.ndarray, depth: np.ndarray, rgb: np.ndarray | None
+        self, meshes: MeshGeoms, ids: np.ndarray, depth: np.ndarray, rgb: np.ndarray | None
     ) -> None:
         """Draw what agents in the same scan see; depth [N, H, W]."""
-        config, meshes = self.config, scan.meshes
+        config = self.config
 
         def draw_some(some: np.ndarray, scratch: Scratch) -> None:
             draw_scan(

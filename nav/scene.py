@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from rearrange.render.projection import BOX, CYLINDER
 
 Point = tuple[float, float]
 LANDMARK_COUNT = 64
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +97,15 @@ class Scene:
         grid: Clearance of the floor.
         geoms: What the camera sees.
         island: Largest connected set of cells where the agent fits [nx, ny] bool.
+        fields: Goal -> distances to it, the last few, which go with the scene; None: the process keeps them.
+        memo: What else was worked out for it, see `kept_with_scene`.
     """
+
+    fields: dict[Point | Places, np.ndarray] | None
 
     def __init__(self, building: Building, radius: float) -> None:
         """Rasterise the floor."""
+        self.fields, self.memo = None, {}
         self.building = building
         self.radius = radius
         self.grid = OccupancyGrid(building)
@@ -147,15 +155,38 @@ class Scene:
         Returns:
             [nx, ny] float32, m.
         """
-        return _distances(self, goal)
+        if self.fields is None:
+            return _distances(self, goal)
+        field = self.fields.pop(goal, None)
+        self.fields[goal] = _measure(self, goal) if field is None else field  # now the newest
+        if len(self.fields) > LANDMARK_COUNT:
+            del self.fields[next(iter(self.fields))]
+        return self.fields[goal]
 
     def distances(self, starts: np.ndarray, goal: Point | Places) -> np.ndarray:
         """Geodesic distances from free points [N, 2] to another, or the nearest of several [N], m."""
         return geodesics(self.distances_to(goal), *self.grid.origin, self.grid.cell, starts)
 
 
+def kept_with_scene(work: Callable[..., Value]) -> Callable[..., Value]:
+    """Keep what a function of a scene and more returns as long as there is the scene."""
+
+    @wraps(work)
+    def kept(scene: Scene, *more: Any) -> Value:
+        key = work.__name__, *more
+        if key not in scene.memo:
+            scene.memo[key] = work(scene, *more)
+        return scene.memo[key]
+
+    return kept
+
+
 @lru_cache(maxsize=2048)
 def _distances(scene: Scene, goal: Point | Places) -> np.ndarray:
+    return _measure(scene, goal)
+
+
+def _measure(scene: Scene, goal: Point | Places) -> np.ndarray:
     points = goal.points if isinstance(goal, Places) else goal
     return distance_field(scene.grid, points, scene.radius).distance.astype(np.float32)
 

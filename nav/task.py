@@ -102,6 +102,12 @@ class NavTask:
         """The agent that does this task where nothing else is asked for."""
         return AgentConfig()
 
+    @classmethod
+    def prepare(cls, scene: Scene, config: Any, agent: AgentConfig) -> None:
+        """Work out and keep with a scene what takes long when episodes begin there for the first time."""
+        del config, agent
+        scene.sample_points(np.random.default_rng(0), 1)
+
     def sample(self, scene: Scene, rng: np.random.Generator) -> NavEpisode:
         """A random episode in a scene."""
         raise NotImplementedError

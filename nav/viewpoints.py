@@ -19,7 +19,7 @@ from scipy.spatial import KDTree
 
 from nav.agent import AgentConfig
 from nav.kernels import draw
-from nav.scene import Places, Scene
+from nav.scene import Places, Scene, kept_with_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
 from rearrange.scenes.apartment import Solid
@@ -54,9 +54,9 @@ class ViewRule:
         return cls(distance, agent.camera_height, agent.field_of_view, (0.0, *tilts))
 
 
-@lru_cache(maxsize=8192)
+@kept_with_scene
 def view_points(scene: Scene, index: int, rule: ViewRule) -> np.ndarray:
-    """View points of an object of a scene (cached per process).
+    """View points of an object of a scene (kept with it).
 
     Args:
         scene: The building.
@@ -81,9 +81,9 @@ def view_points(scene: Scene, index: int, rule: ViewRule) -> np.ndarray:
     return np.column_stack([poses, shares])[shares >= SEEN]
 
 
-@lru_cache(maxsize=2048)
+@kept_with_scene
 def goal_places(scene: Scene, category: str, rule: ViewRule) -> Places | None:
-    """View points of all objects of a category (cached per process); None where there are none."""
+    """View points of all objects of a category (kept with the scene); None where there are none."""
     found = [
         view_points(scene, index, rule)[:, :2]
         for index, thing in enumerate(scene.objects)

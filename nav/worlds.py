@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from nav.agent import AgentConfig
+from nav.bank import SceneBank
 from nav.episode import NavEpisode
 from nav.kernels import advance, draw
-from nav.scene import Geoms, Places, Point, Scene, load_scene
+from nav.scene import Places, Point, Scene, load_scene
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
 from rearrange.threads import Threads
@@ -23,6 +22,8 @@ COLOUR_RANGE = (
 
 
 TOGETHER = 8  # agents that a thread draws before it looks who is next
+# Times the cells of the scene for which rows of distances were too short: what is not written takes no memory
+LARGER = 2
 
 
 class Scratch:
@@ -41,69 +42,13 @@ class Scratch:
         self.faces = scratch_image(size, size, np.int32)
 
 
-class SceneBank:
-    """Scenes that were used so far, packed for the kernels; take it from `scene_bank`.
-
-    Attributes:
-        scenes: By index.
-        frames: Grid origin x, y and cell size [S, 3], m.
-        shapes: Cells along x and y [S, 2].
-        cell_starts: Where each scene's cells begin [S + 1].
-        clearance: Packed, float32, m.
-        geom_starts: Where each scene's geoms begin [S + 1].
-        geoms: Packed.
-    """
-
-    def __init__(self, radius: float) -> None:
-        """Begin without scenes, for agents of this radius [m]."""
-        self.radius = radius
-        self.scenes: list[Scene] = []
-        self._indices: dict[str, int] = {}
-
-    def index(self, name: str) -> int:
-        """Index of the building of that name, which is loaded if it is new."""
-        if name not in self._indices:
-            self.scenes.append(load_scene(name, self.radius))
-            self._pack()
-            self._indices[name] = len(self.scenes) - 1
-        return self._indices[name]
-
-    def scene(self, name: str) -> Scene:
-        """The scene of the building of that name."""
-        return self.scenes[self.index(name)]
-
-    def _pack(self) -> None:
-        self._pack_grids()
-        geoms = [scene.geoms for scene in self.scenes]
-        self.geom_starts = _starts([len(each.kinds) for each in geoms])
-        names = (field.name for field in fields(Geoms))
-        self.geoms = Geoms(
-            *(np.concatenate([getattr(each, name) for each in geoms]) for name in names)
-        )
-
-    def _pack_grids(self) -> None:
-        grids = [scene.grid for scene in self.scenes]
-        self.frames = np.array([(*grid.origin, grid.cell) for grid in grids])
-        self.shapes = np.array([grid.clearance.shape for grid in grids])
-        self.clearance = np.concatenate([grid.clearance.ravel() for grid in grids])
-        self.cell_starts = _starts([grid.clearance.size for grid in grids])
-
-
-def _starts(sizes: list[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)])
-
-
-@lru_cache(maxsize=8)
-def scene_bank(radius: float) -> SceneBank:
-    """The bank of all agents of a radius in this process."""
-    return SceneBank(radius)
-
-
 class AgentWorlds:
     """N agents.
 
     Attributes:
         config: Body, motion and camera.
+        load: Gives the scene of a building's name; who has other scenes than the process's sets it.
+        bank: Scenes that agents are in.
         poses: x, y, yaw [N, 3], m and rad; yaw in (-pi, pi].
         tilts: Of the cameras, positive upwards [N], rad.
         travelled: Way of the last step [N], m.
@@ -120,14 +65,16 @@ class AgentWorlds:
         config.check()
         self._threads = Threads(threads)
         self.config = config
-        self.bank = scene_bank(config.radius)
+        self.load: Callable[[Any], Any] = lambda name: load_scene(name, config.radius)
+        self.bank = SceneBank()
         self.poses = np.zeros((count, 3))
         self.tilts = np.zeros(count)
         self.travelled = np.zeros(count)
         self.blocked = np.zeros(count, bool)
         self.distances = np.full(count, np.nan)
         self.wanted = np.zeros(count, np.uint8)
-        self._scenes = np.zeros(count, np.int64)
+        self._scenes = np.zeros(count, np.int64)  # numbers in the bank
+        self._placed = np.zeros(count, bool)
         self._fields = np.empty((count, 0), np.float32)
         size = config.camera_size
         far = max(config.depth_range, COLOUR_RANGE) if self._sees_far else config.depth_range
@@ -153,7 +100,7 @@ class AgentWorlds:
 
     def scene(self, i: int) -> Scene:
         """The scene of agent i."""
-        return self.bank.scenes[self._scenes[i]]
+        return self.bank.scenes[int(self._scenes[i])]
 
     def lengths(
         self, i: int, episode: NavEpisode, goal: Point | Places | None
@@ -166,7 +113,7 @@ class AgentWorlds:
         assert goal is not None
         start = np.array([episode.start[:2]])
         away = (goal.points if isinstance(goal, Places) else np.array([goal])) - start
-        geodesic = self.bank.scene(episode.building).distances(start, goal)[0]
+        geodesic = self.load(episode.building).distances(start, goal)[0]
         return float(geodesic), float(np.hypot(*away.T).min())
 
     def begin(self, i: int, episode: NavEpisode, goal: Point | Places | None) -> None:
@@ -181,25 +128,30 @@ class AgentWorlds:
         goal: Point | Places | None = None,
     ) -> None:
         """Put agent i somewhere, and measure its distances to a goal if one is given."""
-        self._put(i, self.bank.index(scene), pose, goal)
+        self._put(i, self.load(scene), pose, goal)
 
     def _put(
-        self, i: int, index: int, pose: tuple[float, float, float], goal: Point | Places | None
+        self, i: int, scene: Scene, pose: tuple[float, float, float], goal: Point | Places | None
     ) -> None:
-        """Put agent i into a scene of the bank."""
-        self._scenes[i] = index
+        """Put agent i into a scene; the one where it was is forgotten if nobody else is there."""
+        number = self.bank.enter(scene)
+        if self._placed[i]:
+            self.bank.leave(int(self._scenes[i]))
+        self._placed[i], self._scenes[i] = True, number
+        # Kernels move those who are nowhere yet, too
+        self._scenes[~self._placed] = number
         self.poses[i], self.tilts[i] = pose, 0.0
         self.travelled[i], self.blocked[i] = 0.0, False
         self.distances[i] = np.nan
         if goal is None:
             return
-        field = self.scene(i).distances_to(goal).ravel()
+        field = scene.distances_to(goal).ravel()
         if self._fields.shape[1] < field.size:
-            grown = np.empty((len(self.poses), field.size), np.float32)
+            grown = np.empty((len(self.poses), LARGER * field.size), np.float32)
             grown[:, : self._fields.shape[1]] = self._fields
             self._fields = grown
         self._fields[i, : field.size] = field
-        self.distances[i] = self.scene(i).distances(np.array([pose[:2]]), goal)[0]
+        self.distances[i] = scene.distances(np.array([pose[:2]]), goal)[0]
 
     def step(self, actions: np.ndarray) -> None:
         """Carry out one action of each agent [N], see nav.agent."""

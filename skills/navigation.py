@@ -5,6 +5,7 @@ Imports no torch: environment workers unpickle `NavEnvironments` from here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,10 +27,12 @@ from nav.episode_files import (
     load_episodes,
     source_of,
 )
+from nav.sharing import Sharing, names_of
 from nav.table import TASKS, check_task, default_config
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
+from rearrange.settings import check_ranges
 from skills.environments import Environments, with_values
 from skills.recipe import Staged
 from ver import TrainerConfig
@@ -51,6 +54,7 @@ class NavigationSettings(Staged):
     # sim=habitat or scan: file of episodes in Habitat's schema; {split} stands for the split
     dataset: str = ""
     scenes: str = SCENES  # sim=habitat or scan: folder of the scenes
+    sharing: Sharing = field(default_factory=Sharing)  # scenes that agents share (system=batched)
     agent: AgentConfig = field(default_factory=AgentConfig)  # body, motion and camera
     trainer: TrainerConfig = field(default_factory=TrainerConfig)  # the learner
 
@@ -68,6 +72,7 @@ class NavEnvironments(Environments):
         dataset: File of episodes in scenes of files; "" for none.
         scenes: Folder of the scenes.
         sim: Simulator, see nav.episode_files.
+        sharing: `Sharing` of a training as plain values.
     """
 
     SCRIPT: ClassVar[str] = "train_nav.sh"
@@ -78,6 +83,7 @@ class NavEnvironments(Environments):
     dataset: str = ""
     scenes: str = SCENES
     sim: str = GRID
+    sharing: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     @lru_cache
@@ -105,12 +111,26 @@ class NavEnvironments(Environments):
         settings.agent.check()
         cls.check_numbers(settings.task)
         chosen: str = split or settings.split
-        building_names(settings.homes, chosen)
+        names = building_names(settings.homes, chosen)
         # A policy that was trained in our buildings names no folder of scenes
         elsewhere = {"scenes": SCENES} if settings.sim == GRID else {}
         made = cls.of_settings(settings, split=chosen, **elsewhere)
-        made.files()
+        cls._check_sharing(settings, names, made.files())
         return made
+
+    @staticmethod
+    def _check_sharing(settings: Any, names: Sequence[str], files: EpisodeSource | None) -> None:
+        """Raise a UserError where the scenes that agents share make no sense."""
+        sharing, trainer = settings.sharing, settings.trainer
+        check_ranges(sharing, "sharing")
+        if not sharing.scenes:
+            return
+        if trainer.system != "batched":
+            raise UserError(
+                f"sharing.scenes={sharing.scenes} is for agents that are stepped together: set "
+                f"trainer.system=batched, found {trainer.system}"
+            )
+        sharing.check(trainer.collect.num_environments, len(names_of(names, files)))
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> NavEnvironments:
@@ -156,7 +176,7 @@ class NavEnvironments(Environments):
         agent = AgentConfig(**self.agent)
         config, files = self.task_config(), self.files()
         task = self.skill, config, self.split, self.homes, agent, files
-        return NavVectorEnv(count, *task, threads)
+        return NavVectorEnv(count, *task, threads, sharing=Sharing(**self.sharing))
 
 
 def find_episode_file(

@@ -81,7 +81,7 @@ def _batches(number: int, names: Sequence[str], seed: int) -> Iterator[Pictures]
     for k in range(number):
         slowly(f"drawing pictures: {k * TOGETHER:,} of {number * TOGETHER:,}")
         for first in range(0, TOGETHER, TOGETHER // BUILDINGS):
-            scene = worlds.bank.scene(names[int(rng.integers(len(names)))])
+            scene = worlds.load(names[int(rng.integers(len(names)))])
             for i in range(first, first + TOGETHER // BUILDINGS):
                 worlds.place(i, scene.name, _view(scene, rng))
         worlds.tilts[:] = math.radians(config.tilt) * rng.choice(TILTS, TOGETHER)

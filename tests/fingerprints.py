@@ -1,4 +1,4 @@
-"""Compares what two checkouts do, bit by bit: worlds, household plans and a training.
+"""Compares what two checkouts do, bit by bit: worlds, navigation, household plans and a training.
 
 A refactoring must change none of it. Floating-point results differ between machines, so nothing is kept in
 the repository: record with the old checkout and compare with the new one, on the same machine:
@@ -6,7 +6,7 @@ the repository: record with the old checkout and compare with the new one, on th
     cd OLD && PYTHONPATH=. python NEW/tests/fingerprints.py > before.json
     cd NEW && PYTHONPATH=. python tests/fingerprints.py --compare before.json
 
-`--only worlds` (or plans, training) does a part; all take about three minutes on one core.
+`--only worlds` (or navigation, plans, training) does a part; all take about three minutes on one core.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ import numpy as np
 SKILLS = ("navigate", "pick", "place", "open_cab", "close_cab", "open_fridge", "close_fridge")
 SCENARIOS = ("tidy_house", "prepare_groceries", "set_table")
 SEED, STEPS = 7, 200
+NAVIGATION = ("pointnav", "objectnav", "flee", "explore")
+AGENTS = 6  # side by side, whose episodes end after SHORT steps
+SHORT = 25
 # Task, who plays, whether receptacles are closed, how many new plans: every skill once as each kind.
 PLANS = (
     ("tidy_house", "oracle", False, 0),
@@ -95,6 +98,41 @@ def rollout(task: str, rules: str) -> str:
         if terminated or truncated:
             digest.add(env.reset()[0])
     env.close()
+    return str(digest)
+
+
+def navigation(task: str, scanned: bool) -> str:
+    """Observations, rewards, endings and metrics of agents side by side; in a home, or in the file of one."""
+    from nav.agent import AgentConfig
+    from nav.buildings import building_names, load_building
+    from nav.env import NavVectorEnv
+    from nav.episode_files import ScanEpisodes
+    from nav.export import building_glb
+    from nav.table import default_config
+
+    config = default_config(task)
+    config.max_steps = SHORT
+    agent = AgentConfig(camera_size=32, rgb=True, goal_mask=task == "objectnav")
+    digest = Digest()
+    with tempfile.TemporaryDirectory() as folder:
+        files = None
+        if scanned:
+            for name in building_names("generated", "val")[:2]:
+                Path(folder, f"{name}.glb").write_bytes(building_glb(load_building(name)))
+            files = ScanEpisodes(task, "", folder)
+        env = NavVectorEnv(AGENTS, task, config, "val", agent=agent, files=files, threads=1)
+        rng = np.random.default_rng(SEED)
+        space: Any = env.single_action_space
+        digest.add(env.reset(seed=SEED)[0])
+        for _ in range(3 * SHORT):
+            actions = rng.integers(space.start, space.start + space.n, AGENTS)
+            actions[rng.random(AGENTS) < 0.8] = 1
+            observation, *ends, infos = env.step(actions)
+            digest.add(observation)
+            digest.add(tuple(values.tolist() for values in ends))
+            if "final_info" in infos:
+                digest.add([each for each in infos["final_info"]["metrics"] if each])
+        env.close()
     return str(digest)
 
 
@@ -167,6 +205,11 @@ def fingerprints(only: str) -> Iterator[tuple[str, str]]:
         for task in (*SKILLS, *SCENARIOS):
             for rules in ("ours", "hab"):
                 yield f"worlds/{task}/{rules}", rollout(task, rules)
+    if only in ("", "navigation"):
+        for task in NAVIGATION:
+            yield f"navigation/{task}", navigation(task, scanned=False)
+        for task in ("pointnav", "explore"):
+            yield f"navigation/{task}/scanned", navigation(task, scanned=True)
     if only in ("", "plans"):
         for task, skills, close, limit in PLANS:
             yield f"plans/{task}/{skills}", plan(task, skills, close, limit)
@@ -178,7 +221,7 @@ def fingerprints(only: str) -> Iterator[tuple[str, str]]:
 def main() -> int:
     """Print the fingerprints as JSON, or compare them; the exit status is 1 where any differs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("worlds", "plans", "training"), default="")
+    parser.add_argument("--only", choices=("worlds", "navigation", "plans", "training"), default="")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="recorded by another checkout")
     options = parser.parse_args()
     before = {} if options.compare is None else json.loads(options.compare.read_text())

@@ -1,5 +1,6 @@
 import dataclasses
 import math
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -47,6 +48,24 @@ def test_a_scanned_scene_is_a_keyword(tmp_path):
     envs = gymnasium.make_vec(IDS["pointnav"], 2, **elsewhere)
     assert envs.reset(seed=0)[0]["depth"].shape == (2, 8, 8, 1)
     envs.close()
+
+
+def test_scenes_that_are_shared_are_a_keyword(tmp_path):
+    for name in "abc":
+        write(tmp_path / f"{name}.glb", hall())
+    scans = {"sim": "scan", "scenes": str(tmp_path), "camera_size": 8}
+    envs: Any = gymnasium.make_vec(IDS["explore"], 3, **scans, **{"sharing.scenes": 2})
+    envs.reset(seed=0)
+    assert len({envs.worlds.scene(i).name for i in range(3)}) == 2
+    envs.close()
+    with pytest.raises(
+        UserError, match=r"^sharing\.scenes must be from 1 to 3 for 3 agents and 3 "
+    ):
+        gymnasium.make_vec(IDS["explore"], 3, **scans, sharing={"scenes": 4})
+    with pytest.raises(UserError, match=r"^sharing\.steps must be from 1 to "):
+        gymnasium.make_vec(IDS["explore"], 3, **scans, sharing={"scenes": 2, "steps": 0})
+    with pytest.raises(UserError, match=r"^unknown setting 'sharing' of rearrange/Explore-v0"):
+        gymnasium.make(IDS["explore"], **scans, sharing={"scenes": 2})
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from nav.episode_files import ScanEpisodes
 from nav.export import export
 from nav.follower import Follower
 from nav.habitat import read_episodes, write_episodes
+from nav.scan import ScanKey, load_scan
 from nav.scan_worlds import ScanWorlds
 from nav.scene import Places, load_scene
 from nav.worlds import AgentWorlds
@@ -113,7 +114,7 @@ def test_agents_climb_stairs_and_see_from_where_they_stand(folder):
     worlds.begin(1, in_scene(path, (1.0, 0.5, 0.0), height=0.0), None)
     worlds.begin(2, in_scene(path, (8.0, 3.0, 0.0), height=UPSTAIRS), None)
     assert worlds.scene(0) is worlds.scene(1)
-    assert worlds.scene(0).scan is worlds.scene(2).scan  # the meshes are shared
+    assert worlds.scene(0).meshes is worlds.scene(2).meshes
     assert worlds.heights == pytest.approx((0.0, 0.0, UPSTAIRS))
     for _ in range(14):
         worlds.step(np.array([LEFT, FORWARD, LEFT]))
@@ -156,7 +157,7 @@ def test_tasks_are_sampled_and_seeds_decide(task, hall_file):
         env.step(np.array([LEFT, FORWARD] * 3))
     again, _ = env.reset(seed=1)
     assert all((first[name] == again[name]).all() for name in first)
-    assert len({id(env.worlds.scene(i).scan) for i in range(6)}) == 1
+    assert len({id(env.worlds.scene(i).meshes) for i in range(6)}) == 1
 
 
 def test_no_episode_is_sampled_on_the_roof(folder):
@@ -166,7 +167,8 @@ def test_no_episode_is_sampled_on_the_roof(folder):
     for seed in range(10):
         env.reset(seed=seed)
         assert env.worlds.heights[0] == pytest.approx(0.0)
-    assert {round(floor.level, 1) for floor in env.worlds.scene(0).scan.floors} == {0.0, 2.6}
+    scan = load_scan(ScanKey.of(env.episode.mesh, AGENT))
+    assert {round(floor.level, 1) for floor in scan.floors} == {0.0, 2.6}
 
 
 def test_episodes_of_a_file_are_played(folder, hall_file):

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 
 from nav import env as nav_env
 from nav.episode import NavEpisode
@@ -24,9 +25,11 @@ from skills.navigation import (
     load_episodes,
 )
 from skills.settings import environments_of, make_environments
-from tests.helpers.small_runs import TINY_NAVIGATION, logged
+from tests.helpers.scanned import box, room, write
+from tests.helpers.small_runs import TINY_NAVIGATION, curve, logged
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
+from ver.trainer import Trainer
 
 TINY = list(TINY_NAVIGATION)
 
@@ -49,6 +52,56 @@ def test_every_task_has_settings_that_load(task):
     assert environments.task_config() == settings.task
     assert again.task_config() == default_config(task)
     assert again.agent["slide"] is False
+
+
+@pytest.fixture
+def rooms(tmp_path):
+    """A folder of scenes."""
+    (tmp_path / "scenes").mkdir()
+    for n in range(4):
+        crate = box((2.0 + n, 1.0, 0.0), (2.5 + n, 1.5, 1.0))
+        write(tmp_path / "scenes" / f"room{n}.glb", [*room(7.0, 5.0 + n), crate])
+    return [f"scenes={tmp_path / 'scenes'}", "sim=scan"]
+
+
+@pytest.mark.slow
+def test_a_training_goes_on_with_the_scenes_that_its_agents_share(tmp_path, rooms):
+    words = [*TINY, *rooms, "task.max_steps=20", "trainer.total_steps=256"]
+    settings = train.load_settings("pointnav", [*words, "sharing.scenes=2", "sharing.steps=18"])
+    environments = make_environments(settings)
+    whole = Trainer(settings.trainer, environments, tmp_path / "whole")
+    whole.train()
+    again = Trainer(settings.trainer, environments, tmp_path / "again")
+    again.after_update = lambda trainer, _: trainer.steps == 128
+    again.train()
+    assert again.steps == 128
+    again = Trainer(settings.trainer, environments, tmp_path / "again")
+    again.train()
+    assert not any(again.progress.faults.values())
+    assert curve(tmp_path / "again") == curve(tmp_path / "whole")
+    for name, value in again.policy.state_dict().items():
+        assert torch.equal(value, whole.policy.state_dict()[name]), name
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["sharing.scenes=5"], "sharing.scenes must be from 1 to 4 for 4 agents and 4 scenes"),
+        (["sharing.scenes=-1"], "sharing.scenes must be from 0 to 65536, found -1"),
+        (
+            ["sharing.scenes=2", "sharing.steps=1"],
+            "sharing.steps must be at least sharing.scenes=2",
+        ),
+        (
+            ["sharing.scenes=2", "trainer.system=ver"],
+            "sharing.scenes=2 is for agents that are stepped",
+        ),
+        (["sharing.scenes=2", "dataset=a.json.gz"], "there is no a.json.gz"),
+    ],
+)
+def test_scenes_that_cannot_be_shared_are_refused_in_one_line(rooms, words, told):
+    with pytest.raises(UserError, match=f"^{told}"):
+        make_environments(train.load_settings("pointnav", [*TINY, *rooms, *words]))
 
 
 def test_another_simulator_is_refused_in_one_line(monkeypatch):

@@ -24,6 +24,9 @@ from ver.errors import UserError
 class TakesUp(Protocol):
     """Worlds each of whose episodes follows from a seed of its own.
 
+    They may have a `clock`, a whole number by which their episodes differ, too; None: these have none. It is
+    stored with a run, and set before `begin`.
+
     Attributes:
         takes_up: Whether that is so for these.
     """

@@ -152,7 +152,9 @@ class BatchedCollector(Collector):
         """Copies what is under way after a full rollout, where these worlds can be brought back to it."""
         if not self._take_up_episodes:
             return {}
+        clock = getattr(self._worlds, "clock", None)
         return {
+            **({} if clock is None else {"clock": torch.tensor([clock])}),
             **newest_steps(self.buffer),
             **self._actions.capture(),
             "held_back": torch.from_numpy(self._held_back.copy()),
@@ -310,6 +312,8 @@ class BatchedCollector(Collector):
             [to_environment_action(space, row) for row in part.actions] for part in parts.values()
         ]
         expected = rows.group("observation")
+        if "clock" in in_flight:
+            self._worlds.clock = int(in_flight["clock"])  # pyright: ignore[reportAttributeAccessIssue]
         try:
             found = self._observations(done)
             for key, values in expected.items():

@@ -23,6 +23,7 @@ COLOUR_RANGE = (
 
 
 TOGETHER = 8  # agents that a thread draws before it looks who is next
+MOVED = 256  # likewise, that a thread moves
 # Times the cells of the scene for which rows of distances were too short: what is not written takes no memory
 LARGER = 2
 
@@ -168,12 +169,18 @@ class AgentWorlds:
 
     def step(self, actions: np.ndarray) -> None:
         """Carry out one action of each agent [N], see nav.agent."""
-        bank = self.bank
-        advance(
-            np.asarray(actions, np.int64), self._motion, self._scenes, bank.frames, bank.shapes,
-            bank.cell_starts, bank.clearance, self._fields, self.poses, self.tilts,
-            self.travelled, self.blocked, self.distances,
-        )  # fmt: skip
+        bank, chosen = self.bank, np.asarray(actions, np.int64)
+
+        def move(part: int, thread: int) -> None:
+            del thread
+            some = slice(part * MOVED, (part + 1) * MOVED)
+            advance(
+                chosen[some], self._motion, self._scenes[some], bank.frames, bank.shapes,
+                bank.cell_starts, bank.clearance, self._fields[some], self.poses[some],
+                self.tilts[some], self.travelled[some], self.blocked[some], self.distances[some],
+            )  # fmt: skip
+
+        self._threads.each(move, -(-len(chosen) // MOVED))
 
     def close(self) -> None:
         """End the threads."""

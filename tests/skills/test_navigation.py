@@ -54,6 +54,16 @@ def test_every_task_has_settings_that_load(task):
     assert again.agent["slide"] is False
 
 
+def test_images_on_a_device_are_for_a_learner_that_steps_all_agents_together():
+    settings = train.load_settings("pointnav", ["agent.draw_on=tensors"])
+    made = make_environments(settings)
+    assert made.agent["draw_on"] == "tensors"
+    assert environments_of(made.metadata(), "val").agent["draw_on"] == "cpu"
+    settings.trainer.system = "ver"
+    with pytest.raises(UserError, match=r"agent.draw_on=tensors is for .* trainer.system=batched"):
+        make_environments(settings)
+
+
 @pytest.fixture
 def rooms(tmp_path):
     """A folder of scenes."""

@@ -204,9 +204,7 @@ class AgentWorlds:
     def draw(self, images: dict[str, Any], ids: np.ndarray | None = None) -> None:
         """Draw what agents see, all or those of some ids; depth in units of the depth range."""
         if self._device is not None:
-            self._device.draw(
-                images["depth"], self.bank, self._scenes, self.poses, self.tilts, ids
-            )
+            self._device.draw(images["depth"], self.bank, self._scenes, self.poses, self.tilts, ids)
             return
         marked = images.get("goal_mask")
         if self._segmenter is None:

@@ -26,9 +26,7 @@ from rearrange.shell import (
 Metrics = dict[str, float]
 # The last observations of episodes: of each world that has one, or of all [N, ...] where some are tensors
 Finals = dict[int, Observation] | Observation
-Outcome = tuple[
-    np.ndarray, np.ndarray, np.ndarray, dict[int, Metrics], Finals, Observation | None
-]
+Outcome = tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Metrics], Finals, Observation | None]
 
 
 class EpisodeOrder(Protocol):

@@ -151,7 +151,6 @@ class NavEnvironments(Environments):
         of a task are judged alike.
         """
         kept = {name: metadata[name] for name in ("skill", "agent")}
-        kept["agent"] = {**kept["agent"], "draw_on": CPU}  # judged by one agent, anywhere
         for name in ("homes", "dataset", "scenes", "sim"):  # policies of before have none
             kept |= {name: metadata[name]} if name in metadata else {}
         if metadata.get("dataset") and "sim" not in metadata:
@@ -176,9 +175,9 @@ class NavEnvironments(Environments):
         return with_values(default_config(self.skill), self.task)
 
     def __call__(self, environment_index: int, seed: int) -> NavEnv:
-        """One environment."""
+        """One environment, which is drawn on the CPU whatever draws many."""
         del environment_index
-        agent = AgentConfig(**self.agent)
+        agent = AgentConfig(**{**self.agent, "draw_on": CPU})
         config, files = self.task_config(), self.files()
         return NavEnv(self.skill, config, self.split, self.homes, agent, seed, files)
 

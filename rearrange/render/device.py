@@ -21,7 +21,9 @@ from rearrange.render.pixels import VIEW, WIDTH, draw_pixels, single
 
 Array = NDArray[Any]
 CPU, CUDA = "cpu", "cuda"
-TOGETHER = 32_768  # cameras that one launch draws: a grid of blocks has at most 65,535 along y and z
+TOGETHER = (
+    32_768  # cameras that one launch draws: a grid of blocks has at most 65,535 along y and z
+)
 PREPARING = 128  # threads of a block that prepare geoms
 
 
@@ -126,7 +128,7 @@ class DepthDrawer:
         self._scenes.copy_(torch.from_numpy(scenes))
         if self._records.shape[1] < most:
             self._native.clear()
-            size = 1 if self.device.type == CPU else min(len(self._counts), TOGETHER)
+            size = min(len(self._counts), TOGETHER)
             self._records = torch.empty((size, most, WIDTH), device=self.device)
         some = self._everyone if ids is None else self._new(ids)
         if self.device.type == CPU:

@@ -1,13 +1,16 @@
 """Images on a device: scenes come and go, some or all cameras draw."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
 from rearrange.errors import UserError
-from rearrange.render import Camera, GeomTable, look_at, render_depth
+from rearrange.render import Camera, GeomTable, cuda_kernels, look_at, render_depth
 from rearrange.render import device as module
 from rearrange.render.device import CPU, CUDA, DepthDrawer, check_device
+from tests.helpers.cuda_threads import launch
 from tests.helpers.render_scenes import random_room
 
 CAMERA = Camera(20, 24, 90)
@@ -94,6 +97,39 @@ def test_a_larger_scene_gets_room():
         drawer.load(*packed(room))
         drawer.draw(images, VIEWS, scenes, len(room.table.ids))
         assert same(images, 1, room)
+
+
+class Launcher:
+    """A compiled kernel that is launched with threads of the host."""
+
+    def __init__(self, kernel, monkeypatch):
+        self._kernel, self._patch = kernel, monkeypatch
+
+    def __getitem__(self, how):
+        blocks, size, stream = how
+        assert stream == "stream of 7"
+        blocks, size = (*blocks, 1)[:3], size if isinstance(size, int) else size[0]
+        return lambda *arguments: launch(self._patch, self._kernel, blocks, size, *arguments)
+
+
+def test_kernels_are_launched_on_all_cameras_a_part_at_a_time(monkeypatch):
+    kernels = cuda_kernels.prepare, cuda_kernels.draw
+    launchers = tuple(Launcher(kernel, monkeypatch) for kernel in kernels)
+    monkeypatch.setattr(cuda_kernels, "compiled", lambda: launchers)
+    monkeypatch.setattr("numba.cuda.external_stream", "stream of {}".format)
+    stream = SimpleNamespace(cuda_stream=7)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: stream)
+    monkeypatch.setattr(module, "TOGETHER", 2)
+    monkeypatch.setattr(module, "PREPARING", 16)
+    rooms, scenes = (Room(1, 20), Room(2, 30)), np.array([1, 0, 1])
+    drawer = DepthDrawer(CPU, 3, CAMERA, 8.0, 4.0)
+    monkeypatch.setattr(drawer, "_loop", lambda ids, images: drawer._launch(ids, images, 40))
+    drawer.load(*packed(*rooms))
+    images = drawer.new_images()
+    for first in (0, 2):  # two, and the one that is left
+        drawer.draw(images, VIEWS, scenes, 40, np.arange(first, min(3, first + 2)))
+    for camera, room in enumerate((1, 0, 1)):
+        assert same(images, camera, rooms[room])
 
 
 def test_what_is_missing_is_told_in_one_line(monkeypatch):

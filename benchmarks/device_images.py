@@ -52,7 +52,7 @@ class Agents:
         self.worlds._device = self._on_device if wanted else None
 
     def drawn(self) -> np.ndarray:
-        """What all agents see [N, H, W, 1], metres."""
+        """Images of all agents [N, H, W, 1], metres."""
         images = self.worlds.new_images()
         self.worlds.draw(images)
         depth = images["depth"]

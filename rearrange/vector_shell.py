@@ -207,9 +207,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         """Advance all worlds by an action each [N, ...].
 
         Where an episode ends, the observation is that of the next one; the last one is in
-        `infos["final_obs"]` (as an array of dicts [N]; where some are tensors as a dict of them [N, ...], of which
-        those of `infos["_final_obs"]` count), the sum of the episode in `infos["final_info"]["metrics"]` and whether it was
-        a success in `infos["final_info"]["is_success"]`.
+        `infos["final_obs"]`: an array of dicts [N]. Where observations are tensors it is a dict of them
+        [N, ...], and those of `infos["_final_obs"]` count. The sum of the episode is in
+        `infos["final_info"]["metrics"]`, and whether it was a success in `infos["final_info"]["is_success"]`.
         """
         worlds = self._worlds
         assert self.action_space.shape is not None

@@ -9,12 +9,17 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import cuda, int32
+from numba import config, int32
+from numba import cuda as numba_cuda
 
 from rearrange.render.pixels import bounds_of_geom, describe_geom, has_pixels, in_tile, nearer
 
-if not hasattr(np, "row_stack"):  # gone from NumPy 2.5, and numba-cuda 0.30 asks for it
-    np.row_stack = np.vstack  # pyright: ignore[reportAttributeAccessIssue]
+cuda: Any = numba_cuda  # whose stubs do not know what kernels may ask for
+np.__dict__.setdefault(
+    "row_stack", np.vstack
+)  # gone from NumPy 2.5, and numba-cuda 0.30 asks for it
+# Few agents fill no GPU, which is no fault
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # pyright: ignore[reportAttributeAccessIssue]
 
 SIDE = 16  # of the tile that a block of threads draws [pixels]
 THREADS = SIDE * SIDE
@@ -42,7 +47,7 @@ def prepare(
         records: Written, in whatever order [B, >= geoms of a scene, WIDTH] float32.
         counts: Written: how many [B] int32; zeros before.
     """
-    k, n = cuda.grid(2)  # pyright: ignore[reportGeneralTypeIssues]
+    k, n = cuda.grid(2)
     if n >= ids.size:
         return
     i = ids[n]

@@ -1,7 +1,7 @@
 """Depth images that are drawn on a device and stay there, as torch tensors.
 
-On "cuda" each pixel has a thread (`cuda_kernels.py`). On "cpu" the same functions run one pixel after the other:
-that is for tests, and slower than the painter.
+On "cuda" each pixel has a thread (`cuda_kernels.py`). On "cpu" the same functions run one pixel after the
+other: that is for tests, and slower than the painter.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class DepthDrawer:
 
         Args:
             starts: [S] int64.
-            geoms: Of all scenes: mujoco.mjtGeom [M] int64; half sizes and bounding radii [M, 4], positions [M, 3]
-                and world-from-geom rotations [M, 9] float64, metres, world frame.
+            geoms: Of all scenes: mujoco.mjtGeom [M] int64; half sizes and bounding radii [M, 4], positions
+                [M, 3] and world-from-geom rotations [M, 9] float64, metres, world frame.
             rows: Only these geoms have changed, and the starts of some scenes; None: all have, or their number.
         """
         self._native.clear()
@@ -157,7 +157,7 @@ class DepthDrawer:
     def _loop(self, ids: Tensor, images: Tensor) -> None:
         shared = self._shared()
         records = self._native["records"][0]
-        draw_pixels(ids.numpy(), *shared, self.unit, records, images[..., 0].numpy())
+        draw_pixels(*[ids.numpy(), *shared, self.unit, records, images[..., 0].numpy()])
 
     def _launch(self, ids: Tensor, images: Tensor, most: int) -> None:
         from numba import cuda

@@ -1,9 +1,9 @@
 """Depth of single pixels (numba): scalar functions, the same for a CPU's loop and for a thread of a GPU.
 
-The painter (`caster.py`) fills one row of pixels after the other, and a GPU wants a thread for each. So here a geom
-is first looked at by one camera: is it in the image, between which pixels, and what are eye and rays in its
-frame? All that goes into a record of WIDTH numbers. A pixel then is the nearest hit of its ray on the records
-whose pixels it lies between. Their order does not matter. `device.py` launches both.
+The painter (`caster.py`) fills one row of pixels after the other, and a GPU wants a thread for each. So here
+each geom in the image of a camera gets a record of WIDTH numbers: the pixels that it lies between, and eye and
+rays in its frame. A pixel is the nearest hit of its ray on the records whose pixels it is among. Their order
+does not matter. `device.py` launches both.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def describe_geom(record, bounds, kind, size, position, matrix, view, lens, widt
         right, up, ahead = _frame_axis(view, matrix, k)
         eye = matrix[k] * x + matrix[3 + k] * y + matrix[6 + k] * z
         # A ball of radius 1 takes the place of every ellipsoid
-        scale = 1.0 / size[k] if kind == SPHERE or kind == ELLIPSOID else 1.0
+        scale = 1.0 / size[k] if kind in (SPHERE, ELLIPSOID) else 1.0
         record[EYE + k] = single(scale * eye)
         record[RAY + k] = single(scale * (ahead + left * right + top * up))
         record[RIGHT + k] = single(scale * step_x * right)

@@ -41,5 +41,5 @@ def test_what_makes_no_sense_is_told_in_one_line(words, told):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
 def test_without_a_cuda_device_that_is_told():
-    with pytest.raises(USER_ERRORS, match="^--device=cuda"):
+    with pytest.raises(USER_ERRORS, match=r"^--device=cuda"):
         device_images.main(["--device", "cuda"])

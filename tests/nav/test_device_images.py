@@ -111,7 +111,7 @@ def test_other_worlds_and_a_single_agent_are_refused():
     agent = AgentConfig(draw_on="tensors")
     with pytest.raises(UserError, match=r"agent.draw_on=tensors is for .* agent.draw_on=cpu"):
         NavEnv(agent=agent)
-    with pytest.raises(UserError, match="agent.draw_on=tensors: only our homes are drawn on"):
+    with pytest.raises(UserError, match=r"agent.draw_on=tensors: only our homes are drawn on"):
         ScanWorlds(1, agent)
     with pytest.raises(UserError, match="only our homes"):
         NavVectorEnv(1, agent=agent, files=ScanEpisodes("pointnav", "", __file__))
@@ -119,7 +119,7 @@ def test_other_worlds_and_a_single_agent_are_refused():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
 def test_without_a_cuda_device_that_is_told():
-    with pytest.raises(UserError, match="^agent.draw_on=cuda"):
+    with pytest.raises(UserError, match=r"^agent.draw_on=cuda"):
         AgentWorlds(1, AgentConfig(draw_on="cuda"))
 
 

@@ -139,5 +139,5 @@ def test_what_is_missing_is_told_in_one_line(monkeypatch):
         check_device(CUDA, "key")
     monkeypatch.setattr(module, "find_spec", lambda name: object())
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="^key=cuda: PyTorch finds no CUDA device here$"):
+    with pytest.raises(UserError, match=r"^key=cuda: PyTorch finds no CUDA device here$"):
         check_device(CUDA, "key")

@@ -46,7 +46,7 @@ def test_rooms_are_as_painted(seed):
     assert found.min() < 0.9 * found.max()
 
 
-@pytest.mark.parametrize("shape", (*SHAPES, "plane"))
+@pytest.mark.parametrize("shape", [*SHAPES, "plane"])
 def test_each_shape_alone_is_as_painted(shape):
     """From outside, from within, and where the near plane cuts it."""
     rng, hits = np.random.default_rng(5), 0

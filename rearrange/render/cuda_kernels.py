@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import config, int32
+from numba import int32
 from numba import cuda as numba_cuda
 
 from rearrange.render.pixels import bounds_of_geom, describe_geom, has_pixels, in_tile, nearer
@@ -18,8 +18,6 @@ cuda: Any = numba_cuda  # whose stubs do not know what kernels may ask for
 np.__dict__.setdefault(
     "row_stack", np.vstack
 )  # gone from NumPy 2.5, and numba-cuda 0.30 asks for it
-# Few agents fill no GPU, which is no fault
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # pyright: ignore[reportAttributeAccessIssue]
 
 SIDE = 16  # of the tile that a block of threads draws [pixels]
 THREADS = SIDE * SIDE
@@ -101,4 +99,5 @@ def draw(ids: Any, records: Any, counts: Any, near: Any, far: Any, scale: Any, d
 @lru_cache
 def compiled() -> tuple[Any, Any]:
     """Both kernels, `prepare` and `draw`, which are compiled when they are launched first."""
+    cuda.dispatcher.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few agents fill no GPU: no fault
     return cuda.jit(prepare), cuda.jit(draw, fastmath=True)

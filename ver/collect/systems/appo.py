@@ -81,7 +81,7 @@ class APPOCollector(VERCollector):
             collect.rollout_length,
             policy.state_size,
             self.config.appo.batch_trajectories or collect.num_environments,
-            self.config.device,
+            policy.device,
             shared=collect.num_inference_workers > 1,
         )
         return [buffer]

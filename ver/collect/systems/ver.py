@@ -122,7 +122,7 @@ class VERCollector(Collector):
                 collect.num_environments,
                 collect.rollout_length,
                 policy.state_size,
-                self.config.device,
+                policy.device,
                 shared=collect.num_inference_workers > 1,
                 fixed_length=self.fixed_length,
             )
@@ -257,7 +257,7 @@ class VERCollector(Collector):
     def _wake_inference_workers(self) -> None:
         if self.inference_workers is not None and self.inference_workers.connections:
             if self.buffer.device.type == "cuda":
-                torch.cuda.synchronize()  # they must not see half of the new weights
+                torch.cuda.synchronize(self.buffer.device)  # they must not see half of the new weights
             self.inference_workers.wake()
 
     def _check_workers(self) -> None:

@@ -107,8 +107,8 @@ class Day:
 
     def _why_not(self, step: Step) -> str:
         """Why a step is left out; empty where it is not."""
-        if step.later and importlib.util.find_spec(step.module) is None:
-            return f"there is no {step.module} yet"
+        if step.needs and importlib.util.find_spec(step.needs) is None:
+            return f"there is no {step.needs} yet"
         if not self.options.again and _is_done(self._path(step, "json"), commit_of(ROOT)[0]):
             return f"{short_path(self._path(step, 'json'))} is of this commit (--again)"
         left = self._until - time.monotonic()
@@ -242,8 +242,6 @@ def parse(arguments: Sequence[str]) -> Any:
             raise UserError(f"--only: there is no step '{name}': choose of {', '.join(names)}")
     if not 0 < options.seconds <= 100:
         raise UserError(f"--seconds must be above 0 and at most 100, found {options.seconds:g}")
-    if options.budget < 0:
-        raise UserError(f"--budget must be at least 0, found {options.budget:g}")
     return options
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 Words = tuple[str, ...]
 
 # Homes that are made within seconds; recorded starts are of the others
 FEW_HOMES: Words = ("split=val", "homes=classic", "starts.paths=[]")
 MANY_WORLDS = "256,1024,4096"
-LEAST_TESTS_S = 240.0
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Step:
         writes: It writes its result by --json; else its end and its last lines are the result.
         beside: It runs beside the steps after it, up to the first that is timed.
         timed: Nothing may run beside it.
-        later: Its module may not be there yet: then it is left out.
+        needs: A module that may not be there yet: then it is left out.
     """
 
     name: str
@@ -44,7 +46,7 @@ class Step:
     writes: bool = True
     beside: bool = False
     timed: bool = True
-    later: bool = False
+    needs: str = ""
 
 
 def _systems(scale: float, preset: str, systems: str, seconds: float, *more: str) -> Words:
@@ -65,14 +67,15 @@ def _small_systems(preset: str, systems: str, *more: str) -> Words:
     )
 
 
-def _pointnav(worlds: int) -> tuple[Callable[[float], Words], Words]:
+def _pointnav(worlds: int, *more: str) -> tuple[Callable[[float], Words], Words]:
     """Arguments on a GPU, and small ones."""
 
     def words(scale: float) -> Words:
         return (
             *("pointnav", "--seconds", f"{60 * scale:g}", "--episodes", "100", "--settings"),
             *("trainer.device=cuda", f"trainer.collect.num_environments={worlds}"),
-            *("trainer.collect.rollout_length=32", "trainer.total_steps=20000000"),
+            *("trainer.collect.rollout_length=32", "trainer.total_steps=10000000"),
+            *more,
         )
 
     small = (
@@ -96,14 +99,29 @@ _SMALL_PICK = (
     *("trainer.device=cpu", "trainer.collect.num_environments=2"),
     *("trainer.collect.rollout_length=8", "trainer.network.hidden_size=8"),
 )
-_DEVICE_TESTS = (
-    "tests/ver/integration/test_devices.py",
-    "tests/skills/integration/test_gpu_presets.py",
+# On many cores, and none longer than this; only where pytest has what it takes
+_TESTING = (
+    *("-m", "gpu", "-rfE", "-p", "no:cacheprovider"),
+    *(("-n", "6") if find_spec("xdist") else ()),
+    *(("--timeout", "120") if find_spec("pytest_timeout") else ()),
 )
+_SMALL_TESTS = ("--collect-only", "-q", "-m", "gpu", "-p", "no:cacheprovider")
 _WORLDS = ("--device", "cuda", "--worlds", MANY_WORLDS, "--seed", "1")
 _FEW_WORLDS = ("--device", "cpu", "--worlds", "2", "--seed", "1")
-_POINTNAV_1024, _SMALL_POINTNAV = _pointnav(1024)
+_POINTNAV_1024, _SMALL_POINTNAV = _pointnav(1024, "preset=bps")  # as many as in BPS
 _POINTNAV_4096, _ = _pointnav(4096)
+_POINTNAV_DRAWN, _ = _pointnav(4096, "agent.draw_on=cuda")
+
+
+def gpu_tests(*folders: str) -> Words:
+    """Files with tests marked gpu: others may want packages that such a machine lacks."""
+    found = (path for name in folders for path in sorted((ROOT / "tests" / name).rglob("test_*.py")))
+    marks = "mark.gpu", "tests.helpers.devices"
+    return tuple(
+        str(path.relative_to(ROOT))
+        for path in found
+        if any(mark in path.read_text(encoding="utf-8") for mark in marks)
+    )
 
 
 def _always(*words: str) -> Callable[[float], Words]:
@@ -116,14 +134,22 @@ STEPS = (
         _always(), (), 10, 60, timed=False,
     ),
     Step(
-        "compile", "kernels of the worlds", "tests.compile_kernels",
-        _always(), (), 100, 400, writes=False, beside=True, timed=False,
+        "compile_pick", "kernels of Pick", "benchmarks.warm_up",
+        _always("pick"), ("pick",), 100, 400, writes=False, beside=True, timed=False,
     ),
     Step(
-        "tests", "tests marked gpu", "pytest",
-        _always("-m", "gpu", "-n", "6", "--no-header", "-rfE", "--timeout=150", "tests"),
-        ("-q", "-k", "cpu and not update", "-p", "no:cacheprovider", _DEVICE_TESTS[0]),
-        120, LEAST_TESTS_S, writes=False, timed=False,
+        "compile_nav", "kernels of PointNav", "benchmarks.warm_up",
+        _always("pointnav"), ("pointnav",), 40, 300, writes=False, beside=True, timed=False,
+    ),
+    Step(
+        "tests", "tests marked gpu, but for those that step our worlds", "pytest",
+        lambda scale: (*_TESTING, *gpu_tests("ver")), (*_SMALL_TESTS, *gpu_tests("ver")),
+        90, 240, writes=False, timed=False,
+    ),
+    Step(
+        "tests_of_worlds", "the other tests marked gpu", "pytest",
+        lambda scale: (*_TESTING, *gpu_tests("rearrange", "nav", "skills", "benchmarks")),
+        (*_SMALL_TESTS, *gpu_tests("skills")), 60, 200, writes=False,
     ),
     Step(
         "learner", "inference and learning, each alone", "benchmarks.learner",
@@ -163,11 +189,17 @@ STEPS = (
         _POINTNAV_4096, _SMALL_POINTNAV, 110, 270,
     ),
     Step(
+        "pointnav_drawn", "likewise, with images that the GPU draws", "benchmarks.timed_training",
+        _POINTNAV_DRAWN, (*_SMALL_POINTNAV, "agent.draw_on=tensors"), 110, 270,
+        needs="nav.device_images",
+    ),
+    Step(
         "device_images", "images that the GPU draws", "benchmarks.device_images",
-        _always(*_WORLDS, "--size", "64,128"), (*_FEW_WORLDS, "--size", "16"), 60, 200, later=True,
+        _always(*_WORLDS, "--size", "64,128"), (*_FEW_WORLDS, "--size", "16"), 60, 200,
+        needs="benchmarks.device_images",
     ),
     Step(
         "apartments", "apartments that the GPU steps", "benchmarks.device_apartments",
-        _always(*_WORLDS), _FEW_WORLDS, 90, 300, later=True,
+        _always(*_WORLDS), _FEW_WORLDS, 90, 300, needs="benchmarks.device_apartments",
     ),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """`python -m benchmarks.gpu_day`: all that is to be checked and measured on a machine with a CUDA GPU.
 
-Each step is a command in a process of its own with a limit of time; `--list` names them. OUT/NAME.json is its result,
-OUT/NAME.log what it said. A step that has a result of the same commit is left out, so the same command goes on where
-it was ended; `--again` does all anew. One that fails is told with its last lines, and the others go on.
+Each step is a command in a process of its own with a limit of time; `--list` names them. OUT/NAME.json is its
+result, OUT/NAME.log what it said. A step that has a result of the same commit is left out, so the same command
+goes on where it was ended; `--again` does all anew. One that fails is told with its last lines, the others go on.
 Exit status 1 if one failed. `--dry-run` does the same in the small on a CPU. docs/gpu.md.
 """
 
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,9 @@ class Day:
         words = step.small if self.options.dry_run else step.words(self.options.seconds)
         if step.writes:
             words = (*_without_settings(words), "--json", str(self._path(step, "json")))
-            words += _settings(step.small if self.options.dry_run else step.words(self.options.seconds))
+            words += _settings(
+                step.small if self.options.dry_run else step.words(self.options.seconds)
+            )
         limit = min(step.limit_s, self._until - time.monotonic())
         beside = ", beside what follows" if step.beside else ""
         _say(f"{step.name}: {step.about}, some {step.seconds:.0f} s on a GPU{beside}")
@@ -141,9 +144,7 @@ class Day:
         """Wait for a step, telling now and then what it said last, and write down what became of it."""
         step, process = running.step, running.process
         while process.poll() is None and running.passed < running.limit_s:
-            try:
-                process.wait(min(TELL_S, max(0.1, running.limit_s - running.passed)))
-            except subprocess.TimeoutExpired:
+            if not _ends_within(process, min(TELL_S, max(0.1, running.limit_s - running.passed))):
                 lines = self._lines(step) or ["nothing said yet"]
                 _say(f"  {step.name} {running.passed:.0f} s: {lines[-1][:100]}")
         outcome = DONE if process.poll() == 0 else FAILED
@@ -193,15 +194,19 @@ def _is_done(path: Path, commit: str) -> bool:
 
 def _end(running: Running) -> None:
     """End a step's process with all that it has started."""
-    for what, patience in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0)):
-        try:
+    with suppress(ProcessLookupError):  # all have ended
+        for what, patience in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0)):
             os.killpg(running.process.pid, what)
-            running.process.wait(patience)
-        except ProcessLookupError:
-            break
-        except subprocess.TimeoutExpired:
-            continue
+            _ends_within(running.process, patience)
     running.process.wait()
+
+
+def _ends_within(process: subprocess.Popen, seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _settings(words: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gpu_environment`: this machine, its GPU as nvidia-smi and torch tell it, and its packages."""
+"""`python -m benchmarks.gpu_environment`: this machine, its GPU as the driver and torch tell it, packages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any
 
 import torch
+from torch.cuda import nccl
 
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
@@ -39,13 +40,8 @@ def asked_of_the_driver() -> dict[str, str]:
 
 def packages() -> dict[str, str]:
     """Versions of what is installed of PACKAGES."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    there = {each.metadata["Name"]: each.version for each in metadata.distributions()}
+    return {name: there[name] for name in PACKAGES if name in there}
 
 
 def of_torch() -> dict[str, Any]:
@@ -60,7 +56,7 @@ def of_torch() -> dict[str, Any]:
         "multiprocessors": properties.multi_processor_count,
         "memory_bytes": properties.total_memory,
         "cudnn": torch.backends.cudnn.version(),
-        "nccl": list(torch.cuda.nccl.version()),
+        "nccl": list(nccl.version()),
         "to_device_bytes_per_second": {
             "page-locked": copy_rate(pinned=True),
             "plain": copy_rate(pinned=False),

@@ -115,7 +115,9 @@ _POINTNAV_DRAWN, _ = _pointnav(4096, "agent.draw_on=cuda")
 
 def gpu_tests(*folders: str) -> Words:
     """Files with tests marked gpu: others may want packages that such a machine lacks."""
-    found = (path for name in folders for path in sorted((ROOT / "tests" / name).rglob("test_*.py")))
+    found = (
+        path for name in folders for path in sorted((ROOT / "tests" / name).rglob("test_*.py"))
+    )
     marks = "mark.gpu", "tests.helpers.devices"
     return tuple(
         str(path.relative_to(ROOT))

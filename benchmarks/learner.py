@@ -1,9 +1,9 @@
 """`python -m benchmarks.learner --device cuda`: steps per second of inference and of learning, each alone.
 
-There is no world: observations are random numbers that lie on the device already. "inference" is `ActorCritic.act` on N
-steps, up to the actions' arrival on the host. "update" is one gradient step on a mini-batch of N steps, in sequences of
-16; "epoch" is that with returns, advantages and the packing of images. Of each the median of its repeats is told.
-Memory that does not suffice is told as such.
+There is no world: observations are random numbers that lie on the device already. "inference" is
+`ActorCritic.act` on N steps, up to the actions' arrival on the host. "update" is one gradient step on N steps, in
+sequences of 16; "epoch" is that with returns, advantages and the packing of images. Of each the median of its
+repeats is told. Memory that does not suffice is told as such.
 """
 
 from __future__ import annotations
@@ -151,7 +151,9 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
     for name in ("network", "precision", "steps", "inference", "update", "epoch"):
         table.add_column(name, justify="left" if name in ("network", "precision") else "right")
     for row in rows:
-        rates = (f"{row[k]:,.0f}" if k in row else "memory" for k in ("inference", "update", "epoch"))
+        rates = (
+            f"{row[k]:,.0f}" if k in row else "memory" for k in ("inference", "update", "epoch")
+        )
         table.add_row(row["network"], row["precision"], f"{row['steps']:,}", *rates)
     output_console().print(table)
 

@@ -195,9 +195,7 @@ def skill_case(
     return loaded.trainer, WaitingEnvironments(make_env, waits) if waits else make_env
 
 
-def skill_limit(
-    skill: str, seed: int, waits: float = 0.0, given: Sequence[str] = ()
-) -> float:
+def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] = ()) -> float:
     """Steps per second of one environment in this process, times the cores for the workers.
 
     What waits is slower where N environments wait longer than the cores compute. Without settings of its own

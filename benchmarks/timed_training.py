@@ -1,8 +1,8 @@
 """`python -m benchmarks.timed_training TASK --seconds S --settings key=value ...`: what so much time teaches.
 
-A skill or a navigation task is trained for some seconds of the clock, or to the end of its first stage's steps if that
-comes first, and then judged in new episodes by its most likely actions. The clock begins with the first rollout learned
-from, as that contains the start. Rates are those from there on.
+A skill or a navigation task is trained for some seconds of the clock, or to the end of its first stage if that
+comes first, and then judged in new episodes by its most likely actions. The clock begins with the first rollout
+learned from, as that contains the start. Rates are those from there on.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ from ver import Trainer, UserError
 from ver.collect.processes import cores
 from ver.logs import POLICY
 
-QUIET = ("trainer.tensorboard=false", "trainer.log_interval_s=5", "trainer.checkpoint_interval_s=1e9")
+QUIET = (
+    "trainer.tensorboard=false",
+    "trainer.log_interval_s=5",
+    "trainer.checkpoint_interval_s=1e9",
+)
 SHARES = ("learning", "inference", "simulation_wait", "overhead")
 POINTS = 100  # of a curve, at most
 JUDGED_FROM = 7  # seed of the episodes that judge
@@ -76,7 +80,11 @@ class Clock:
                 for name in SHARES
             },
             "curve": [
-                {k: v for k, v in row.items() if k in ("clock", "steps") or k.startswith("episode/")}
+                {
+                    k: v
+                    for k, v in row.items()
+                    if k in ("clock", "steps") or k.startswith("episode/")
+                }
                 for row in (*self.rows[::every], last)
             ],
         }

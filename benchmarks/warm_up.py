@@ -1,4 +1,4 @@
-"""`python -m benchmarks.warm_up TASK ...`: compiles what trainings of these tasks step, so that a timed one finds it.
+"""`python -m benchmarks.warm_up TASK ...`: compiles what trainings of these tasks step, for timed ones to find.
 
 One world is begun and stepped as a worker's is, and two together as with system=batched.
 """

@@ -144,8 +144,8 @@ def versions() -> dict[str, str]:
 def commit_of(root: Path) -> tuple[str, bool | None]:
     """The commit of a repository, and whether its sources differ; unknown and None outside git.
 
-    Also where another repository holds a copy without knowing it, such as a virtual environment in it. Who copies
-    sources without git to where they run says of which commit they are: the environment variable SOURCE_COMMIT.
+    Also where another repository holds a copy without knowing it, such as a virtual environment in it. Who
+    copies sources without git says of which commit they are: the environment variable SOURCE_COMMIT.
     """
     unknown = os.environ.get("SOURCE_COMMIT") or UNKNOWN, None
     try:

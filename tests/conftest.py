@@ -15,7 +15,7 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items):
-    """Tests marked habitat need the real habitat-sim, those marked gpu a GPU; elsewhere they say so and are skipped."""
+    """Tests marked habitat need the real habitat-sim, those marked gpu a GPU; elsewhere they are skipped."""
     missing = {}
     if importlib.util.find_spec("habitat_sim") is None:
         missing["habitat"] = "habitat-sim is not installed: docs/habitat.md says how to get it"

@@ -20,6 +20,7 @@ commit = {commit!r}
 json.dump({{"made": {{"commit": commit}}, "words": words}}, open(path, "w"))
 """
 COMMIT = "0123456789"
+PROGRAM = WRITES.format(commit=COMMIT)
 
 
 @pytest.fixture
@@ -31,10 +32,12 @@ def steps(tmp_path, monkeypatch):
     made: list[Step] = []
     monkeypatch.setattr(gpu_day, "STEPS", made)
 
-    def add(name, program=WRITES.format(commit=COMMIT), small=("small",), limit_s=60, **more):
+    def add(name, program=PROGRAM, small=("small",), limit_s=60, **more):
         (tmp_path / f"step_{name}.py").write_text(program)
         words = {"words": lambda scale: ("large",), "small": small}
-        made.append(Step(name, "a test", f"step_{name}", **words, seconds=1, limit_s=limit_s, **more))
+        made.append(
+            Step(name, "a test", f"step_{name}", **words, seconds=1, limit_s=limit_s, **more)
+        )
 
     return add
 
@@ -75,7 +78,11 @@ def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, steps, capfd):
     assert lines[lines.index("jammed") - 1] == "the gears"
     assert "bad.log ends:" in told.err
     record = json.loads((tmp_path / "out" / "bad.json").read_text())
-    assert (record["outcome"], record["code"], record["said"]) == ("FAILED", 1, ["the gears", "jammed"])
+    assert (record["outcome"], record["code"], record["said"]) == (
+        "FAILED",
+        1,
+        ["the gears", "jammed"],
+    )
     assert day(tmp_path / "out", "--only", "bad") == 1  # what failed counts as not done
 
 

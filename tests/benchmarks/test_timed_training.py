@@ -33,11 +33,28 @@ def test_one_rollout_tells_nothing():
 def test_a_training_is_timed_and_judged(tmp_path):
     words = [*TINY_NAVIGATION, "split=val", "homes=classic", "trainer.total_steps=1000000"]
     path = tmp_path / "a.json"
-    assert main(["pointnav", "--seconds", "0.01", "--episodes", "2", "--json", str(path), "--settings", *words]) == 0
+    assert (
+        main(
+            [
+                "pointnav",
+                "--seconds",
+                "0.01",
+                "--episodes",
+                "2",
+                "--json",
+                str(path),
+                "--settings",
+                *words,
+            ]
+        )
+        == 0
+    )
     record = json.loads(path.read_text())
     assert record["training"]["system"] == "batched"
     assert record["training"]["worlds"] == 4
-    assert record["training"]["steps"] == 32 * len({r["steps"] for r in record["training"]["curve"]})
+    assert record["training"]["steps"] == 32 * len(
+        {r["steps"] for r in record["training"]["curve"]}
+    )
     assert record["judged"]["episodes"] == 2
     assert 0.0 <= record["judged"]["success_at_end"]["mean"] <= 1.0
 

@@ -1,7 +1,7 @@
 """Devices to run a test on: the CPU as it is, the CPU with the columns of a GPU, and a GPU.
 
-On a GPU a rollout's large columns are tensors, not arrays in shared memory. With `AS_ON_A_GPU` they are tensors on a
-CPU, too: the code that no machine without a GPU would run runs there.
+On a GPU a rollout's large columns are tensors, not arrays in shared memory. With `AS_ON_A_GPU` they are tensors
+on a CPU, too: the code that no machine without a GPU would run runs there.
 """
 
 from collections.abc import Callable

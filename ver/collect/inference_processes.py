@@ -173,7 +173,7 @@ class InferenceProcesses:
 
 
 def _start(spec: InferenceWorkerSpec) -> BaseProcess:
-    """Starts a worker; raises a UserError where a GPU's memory cannot be shared, as in some virtual machines."""
+    """Starts a worker; raises a UserError where a GPU's memory cannot be shared, as on virtual machines."""
     try:
         return start_process(spec.name, run_inference_worker, spec)
     except RuntimeError as error:

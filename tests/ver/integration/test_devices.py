@@ -27,7 +27,11 @@ from ver.rollout import COLUMNS, RolloutBuffer
 from ver.trainer import Trainer
 from ver.warm_start import start_from
 
-PICTURES = ("network.visual_features=16", "network.memory=lstm", "network.previous_action_features=4")
+PICTURES = (
+    "network.visual_features=16",
+    "network.memory=lstm",
+    "network.previous_action_features=4",
+)
 
 
 @pytest.fixture(params=DEVICES)
@@ -145,7 +149,9 @@ def test_every_system_trains_and_its_processes_end_by_themselves(
             codes.append(process.exitcode)
 
         monkeypatch.setattr(module, "stop_process", watched)
-    config = small_run(f"device={device}", "total_steps=256", "log_interval_s=0", *PICTURES, *WAYS[way])
+    config = small_run(
+        f"device={device}", "total_steps=256", "log_interval_s=0", *PICTURES, *WAYS[way]
+    )
     trainer = Trainer(config, toy_environments.make_picture, tmp_path)
     before = {name: tensor.cpu().clone() for name, tensor in trainer.policy.state_dict().items()}
     trainer.train()
@@ -163,7 +169,9 @@ def test_every_system_trains_and_its_processes_end_by_themselves(
 def test_a_checkpoint_goes_on_on_the_cpu(tmp_path, mixed, device):
     words = (f"network.mixed_precision={mixed}", "system=batched", *PICTURES)
     first = Trainer(
-        small_run(f"device={device}", "total_steps=128", *words), toy_environments.make_picture, tmp_path
+        small_run(f"device={device}", "total_steps=128", *words),
+        toy_environments.make_picture,
+        tmp_path,
     )
     first.train()
     weights = {name: tensor.cpu() for name, tensor in first.policy.state_dict().items()}
@@ -208,10 +216,18 @@ print(json.dumps([numbers, [g.tolist() for g in gradients], group.gather(1), gro
 @pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=GPU)])
 def test_one_rank_alone_averages_over_nccl_where_it_has_a_gpu(tmp_path, where):
     (tmp_path / "alone.py").write_text(ALONE.format(device=where))
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "1",
+    ]
     ended = subprocess.run(
         [*command, str(tmp_path / "alone.py")],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         timeout=120,

@@ -257,7 +257,9 @@ class VERCollector(Collector):
     def _wake_inference_workers(self) -> None:
         if self.inference_workers is not None and self.inference_workers.connections:
             if self.buffer.device.type == "cuda":
-                torch.cuda.synchronize(self.buffer.device)  # they must not see half of the new weights
+                torch.cuda.synchronize(
+                    self.buffer.device
+                )  # they must not see half of the new weights
             self.inference_workers.wake()
 
     def _check_workers(self) -> None:

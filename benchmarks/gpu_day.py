@@ -2,7 +2,7 @@
 
 Each step is a command in a process of its own with a limit of time; `--list` names them. OUT/NAME.json is its
 result, OUT/NAME.log what it said. A step that has a result of the same commit is left out, so the same command
-goes on where it was ended; `--again` does all anew. One that fails is told with its last lines, the others go on.
+goes on where it was ended; `--again` does all anew. One that fails is told with its last lines.
 Exit status 1 if one failed. `--dry-run` does the same in the small on a CPU. docs/gpu.md.
 """
 
@@ -107,7 +107,7 @@ class Day:
             raise
 
     def _why_not(self, step: Step) -> str:
-        """Why a step is left out; empty where it is not."""
+        """Says why a step is left out; empty where it is not."""
         if step.needs and importlib.util.find_spec(step.needs) is None:
             return f"there is no {step.needs} yet"
         if not self.options.again and _is_done(self._path(step, "json"), commit_of(ROOT)[0]):

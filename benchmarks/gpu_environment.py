@@ -30,7 +30,7 @@ COPIED_BYTES = 2**28
 
 
 def asked_of_the_driver() -> dict[str, str]:
-    """What nvidia-smi tells of the first GPU; empty where there is none."""
+    """Asks nvidia-smi about the first GPU; empty where there is none."""
     if shutil.which("nvidia-smi") is None:
         return {}
     command = ["nvidia-smi", f"--query-gpu={','.join(ASKED)}", "--format=csv,noheader", "--id=0"]
@@ -45,7 +45,7 @@ def packages() -> dict[str, str]:
 
 
 def of_torch() -> dict[str, Any]:
-    """What torch tells of itself and of the first GPU."""
+    """Asks torch about itself and the first GPU."""
     found: dict[str, Any] = {"version": torch.__version__, "cuda": torch.version.cuda}
     if not torch.cuda.is_available():
         return found

@@ -1,9 +1,9 @@
 """`python -m benchmarks.learner --device cuda`: steps per second of inference and of learning, each alone.
 
 There is no world: observations are random numbers that lie on the device already. "inference" is
-`ActorCritic.act` on N steps, up to the actions' arrival on the host. "update" is one gradient step on N steps, in
-sequences of 16; "epoch" is that with returns, advantages and the packing of images. Of each the median of its
-repeats is told. Memory that does not suffice is told as such.
+`ActorCritic.act` on N steps, up to the actions' arrival on the host. "update" is one gradient step on N steps,
+in sequences of 16; "epoch" is that with returns, advantages and the packing of images. Of each the median of
+its repeats is told. Memory that does not suffice is told as such.
 """
 
 from __future__ import annotations

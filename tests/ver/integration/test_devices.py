@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from tests.helpers import ROOT, toy_environments
+from tests.helpers import toy_environments
 from tests.helpers.devices import AS_ON_A_GPU, DEVICES, GPU, prepared
 from tests.helpers.ppo_updates import filled, one_update
 from tests.helpers.small_runs import logged, small_run
-from tests.ver.test_distributed import ranks, results
+from tests.ver.test_distributed import ranks, results, with_packages
 from ver.checkpoint import load_policy
 from ver.collect import environment_processes, inference_processes
 from ver.collect.systems.batched import BatchedCollector
@@ -51,11 +51,11 @@ def moved(buffer: RolloutBuffer, policy: ActorCritic, device: str) -> RolloutBuf
     return other
 
 
+@pytest.mark.parametrize("where", DEVICES)
 @pytest.mark.parametrize("core", ["lstm", "gru", "none", "residual"])
-def test_an_update_moves_the_weights_as_on_the_cpu(core, monkeypatch, device):
-    with monkeypatch.context() as plain:
-        plain.undo()
-        policy, buffer = filled(core, images=True, told=True, previous_action_features=3)
+def test_an_update_moves_the_weights_as_on_the_cpu(core, monkeypatch, where):
+    policy, buffer = filled(core, images=True, told=True, previous_action_features=3)
+    device = prepared(where, monkeypatch)
     elsewhere = copy.deepcopy(policy).to(device)
     config = PPOConfig(mini_batches=1, state_estimation=0.1)
     torch.manual_seed(1)
@@ -226,8 +226,7 @@ def test_one_rank_alone_averages_over_nccl_where_it_has_a_gpu(tmp_path, where):
     ]
     ended = subprocess.run(
         [*command, str(tmp_path / "alone.py")],
-        env=os.environ
-        | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+        env=os.environ | {"PYTHONPATH": with_packages()},
         capture_output=True,
         text=True,
         timeout=120,

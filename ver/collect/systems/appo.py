@@ -192,8 +192,7 @@ class APPOCollector(VERCollector):
 
     def _start_thread(self, version: int) -> None:
         self._renew(version)
-        self._control["collecting"][0] = 1
-        self._wake_inference_workers()
+        self._let_collect()
         self._thread = threading.Thread(target=self._run, name="collector", daemon=True)
         self._thread.start()
 

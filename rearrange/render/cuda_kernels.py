@@ -9,15 +9,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import int32
 from numba import cuda as numba_cuda
+from numba import int32
 
 from rearrange.render.pixels import bounds_of_geom, describe_geom, has_pixels, in_tile, nearer
 
 cuda: Any = numba_cuda  # whose stubs do not know what kernels may ask for
-np.__dict__.setdefault(
-    "row_stack", np.vstack
-)  # gone from NumPy 2.5, and numba-cuda 0.30 asks for it
+# Gone from NumPy 2.5, and numba-cuda 0.30 asks for it
+np.__dict__.setdefault("row_stack", np.vstack)
 
 SIDE = 16  # of the tile that a block of threads draws [pixels]
 THREADS = SIDE * SIDE

@@ -1,10 +1,10 @@
 """`python -m benchmarks.device_apartments --device cuda`: homes simulated by the thousand on one device.
 
-Worlds begin in start states of Pick and Place: things at rest, and in every second world one in the hand. All take
-random actions of arm, suction cup and base, each held for eight steps. Told are steps per second of physics, without
-images, for several numbers of worlds, and the same of the simulator on the CPU, on all cores, in the same run;
-what a world needs of the device's memory; how full its buffers were; how long kernels took to compile and to be
-captured; and how far a few worlds are off the CPU's after thirty steps of the same actions.
+Worlds begin in start states of Pick and Place: things at rest, and in every second world one in the hand. All
+take random actions of arm, suction cup and base, each held for eight steps. Told are steps per second of
+physics, without images, for several numbers of worlds, and the same of the simulator on the CPU, on all cores,
+in the same run; what a world needs of the device's memory; how full its buffers were; how long kernels took to
+compile and to be captured; and how far a few worlds are off the CPU's after thirty steps of the same actions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def random_actions(rng: np.random.Generator, blocks: int, count: int, joints: in
 class Device:
     """Worlds on the device."""
 
-    def __init__(self, parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec], options: Any) -> None:
+    def __init__(
+        self, parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec], options: Any
+    ) -> None:
         """Take what they are made of."""
         import warp  # pyright: ignore[reportMissingImports]
 
@@ -150,7 +152,9 @@ def _overflow(physics: Any) -> str:
 
 
 def measure_cpu(
-    parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec], episodes: Sequence[Episode], options: Any
+    parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec],
+    episodes: Sequence[Episode],
+    options: Any,
 ) -> dict[str, Any]:
     """Steps per second of the simulator on the CPU, on all cores."""
     _, _, config, robot = parts

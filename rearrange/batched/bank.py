@@ -1,8 +1,8 @@
 """All homes of a bank as stacked arrays on one model, for simulators that step many worlds at once.
 
-Homes of a kind compile to the same bodies, geoms and joints, so one model stands for all of them and what differs
-is a row of an array. Pairs of geoms that may meet are chosen once, for all homes: the model's collision bits are
-the union, and what is only seen in a home is put far below its floor instead.
+Homes of a kind compile to the same bodies, geoms and joints, so one model stands for all of them and what
+differs is a row of an array. Pairs of geoms that may meet are chosen once, for all homes: the model's
+collision bits are the union, and what is only seen in a home is put far below its floor instead.
 """
 
 from __future__ import annotations

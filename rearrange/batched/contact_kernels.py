@@ -22,7 +22,7 @@ MOST_ROWS, MOST_DOFS, MOST_CONTACTS, MOST_PAIRS = (wp.constant(k) for k in range
 @wp.func
 def of_robot(role: int):
     """Whether a geom is the robot's."""
-    return role == OF_ROBOT or role == OF_CUP
+    return role >= OF_ROBOT and role <= OF_CUP
 
 
 @wp.kernel

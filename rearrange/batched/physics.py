@@ -1,8 +1,8 @@
 """N homes on one device, each its own, stepped together by mujoco-warp.
 
-A control step is a list of kernel launches: base and suction cup, four substeps of physics, and what tasks may
-know. On a GPU it is captured once as a CUDA graph and launched as a whole; elsewhere the same kernels are launched
-one by one. Nothing comes to the host unless it is asked for.
+A control step is a list of kernel launches: base and suction cup, four substeps of physics, and what tasks
+may know. On a GPU it is captured once as a CUDA graph and launched as a whole; elsewhere the same kernels are
+launched one by one. Nothing comes to the host unless it is asked for.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from rearrange.robot import RobotSpec
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.kernels import SUBSTEP_COUNT
 
+# Of mujoco-warp's overflows those that PEAKS do not tell of
+LACKING = int(mjw.OverflowType.NJMAX_NNZ | mjw.OverflowType.CCD | mjw.OverflowType.EPA_HORIZON)
 FEWEST_CONTACTS = 1024  # of all worlds together: few worlds may all be in clutter at once
 
 
@@ -119,7 +121,9 @@ class BatchedPhysics:
 
     def _of_starts(self, starts: Starts) -> list[tuple[Any, Any]]:
         """Arrays of the starts on the device, and where each goes."""
-        pairs = [(starts.records.view(np.uint8).reshape(len(starts), -1), self.records.bytes)]
+        pairs: list[tuple[np.ndarray, Any]] = [
+            (starts.records.view(np.uint8).reshape(len(starts), -1), self.records.bytes)
+        ]
         targets = {"eq_data": self._model.eq_data}
         for name, values in starts.data.items():
             pairs.append((values, targets.get(name, getattr(self._data, name, None))))
@@ -222,23 +226,26 @@ class BatchedPhysics:
         return dict(zip(PEAKS, (int(x) for x in self._own.peaks.numpy()), strict=True))
 
     def check(self) -> None:
-        """Raise a UserError where more was needed than there is room for: what was simulated is wrong then."""
-        peaks, room = self.peaks(), self.capacities
-        together = self._data.naconmax
-        limits = {
-            "rows": room.rows,
-            "dofs": self._data.nvmax,
-            "contacts": together,
-            "pairs": together,
-        }
-        for name, most in peaks.items():
-            if most > limits[name]:
-                field = "contacts" if name == "pairs" else name
-                needed = most if field == name and field != "contacts" else -(-most // self.count)
+        """Raise a UserError where there was no room for what was needed: what was simulated is wrong then."""
+        together, peaks = self._data.naconmax, self.peaks()
+        lacking = self._data.overflow.numpy() & LACKING
+        for name, room, field in (
+            ("rows", self.capacities.rows, "rows"),
+            ("dofs", self._data.nvmax, "dofs"),
+            ("contacts", together, "contacts"),
+            ("pairs", together, "contacts"),
+        ):
+            if peaks[name] > room:
+                needed = -(-peaks[name] // self.count) if room == together else peaks[name]
                 raise UserError(
-                    f"capacities.{field}={getattr(room, field)} is too little for {self.count} worlds: raise it "
-                    f"to {needed + needed // 4} or more"
+                    f"capacities.{field}={getattr(self.capacities, field)} is too little for {self.count} "
+                    f"worlds: raise it to {needed + needed // 4} or more"
                 )
+        if lacking.any():
+            kinds = mjw.OverflowType(int(np.bitwise_or.reduce(lacking)))
+            raise UserError(
+                f"mujoco-warp ran out of room ({kinds!r}): raise capacities.rows and .contacts"
+            )
 
     def synchronise(self) -> None:
         """Wait until all that was asked for is done."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,10 +76,3 @@ def note(
         found[name].append(np.array(getattr(data, name)))
     found["eq_data"].append(world.model.eq_data.copy())
     records.append(simulator.state.worlds[:1].copy())
-
-
-def repeated(starts: Starts, rows: Sequence[int]) -> Starts:
-    """Some of the starts, in this order."""
-    rows = np.asarray(rows)
-    data = {name: values[rows] for name, values in starts.data.items()}
-    return Starts(starts.homes[rows], data, starts.records[rows])

@@ -23,8 +23,10 @@ from rearrange.sim.config import SimulatorConfig
 Home = tuple[int, int]  # layout and variation
 
 DEEP = 100.0  # [m] below the floor, where nothing is met
-# Of MjModel, in which homes of a kind may differ and which a step does not read as the model has them
+# Of MjModel, in which homes of a kind may differ and which a step does not read as the model has them; a grasp
+# is written to eq_data before it is read
 UNREAD = (
+    "eq_data",
     *("body_bvhadr", "body_bvhnum", "bvh_aabb", "bvh_child", "bvh_depth", "bvh_nodeid"),
     *("dof_M0", "geom_sameframe", "geom_group", "geom_rgba", "geom_contype"),
     *("name_actuatoradr", "name_bodyadr", "name_eqadr", "name_geomadr", "name_jntadr", "names"),

@@ -201,4 +201,4 @@ class Records:
 
     def numpy(self) -> np.ndarray:
         """A copy of all records on the host [N]."""
-        return self.bytes.numpy().view(self.kind)
+        return self.bytes.numpy().copy().view(self.kind)  # on the CPU it is the same memory

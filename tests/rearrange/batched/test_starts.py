@@ -36,5 +36,5 @@ def test_randomised_worlds_are_refused(pick_episodes):
         [(pick_episodes[0].layout, pick_episodes[0].variation)], SimulatorConfig(), find_robot()
     )
     config = dataclasses.replace(SimulatorConfig(), randomise=Randomisation(friction=0.2))
-    with pytest.raises(UserError, match="simulator.randomise must be off"):
+    with pytest.raises(UserError, match=r"simulator\.randomise must be off"):
         make_starts(MujocoSimulator(1, config), bank, pick_episodes[:1])

@@ -22,6 +22,7 @@ from rearrange.sim.config import SimulatorConfig
 
 Home = tuple[int, int]  # layout and variation
 
+ROUNDING = 1e-12  # of numbers, absolute and relative: MuJoCo works some out of a home's place
 DEEP = 100.0  # [m] below the floor, where nothing is met
 # Of MjModel, in which homes of a kind may differ and which a step does not read as the model has them; a grasp
 # is written to eq_data before it is read
@@ -137,7 +138,7 @@ def _different(models: Sequence[mujoco.MjModel]) -> list[str]:
         values = [getattr(model, name) for model in models]
         if any(value.shape != values[0].shape for value in values):
             raise UserError(f"homes of a bank differ in the shape of the model's {name}")
-        if any(not np.array_equal(value, values[0]) for value in values):
+        if any(not np.allclose(value, values[0], ROUNDING, ROUNDING) for value in values):
             found.append(name)
     return found
 

@@ -115,6 +115,10 @@ class BatchedPhysics:
         )
         for name in (*bank.fields, "eq_data"):
             old = getattr(self._model, name)
+            if len(old) != 1:  # one for all worlds
+                raise UserError(
+                    f"homes of a bank must have the same {name}: mujoco-warp has one for all"
+                )
             setattr(self._model, name, wp.zeros((count, *old.shape[1:]), dtype=old.dtype))
 
     # --- resets --------------------------------------------------------------------------------------

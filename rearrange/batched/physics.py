@@ -88,6 +88,8 @@ class BatchedPhysics:
         with wp.ScopedDevice(self.device):
             self._model = mjw.put_model(bank.model)
             self._model.opt.warn_overflow = 0  # it is counted instead
+            # Boxes meet boxes as in MuJoCo, by its own function for them
+            self._model.opt.disableflags |= mjw.DisableBit.NATIVECCD
             self._allocate(bank)
             self.records = Records(count, robot, bank.first.scene, self.device)
             self._seen = self.records.seen

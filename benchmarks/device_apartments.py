@@ -80,21 +80,27 @@ class Device:
 
         self.warp, self.parts, self.options = warp, parts, options
 
-    def make(self, count: int) -> Any:
-        """N worlds, each in a start."""
+    def make(self, count: int) -> tuple[Any, Any]:
+        """N worlds, each in a start, and the starts on the device."""
         from rearrange.batched.physics import BatchedPhysics
 
         bank, starts, config, robot = self.parts
-        physics = BatchedPhysics(bank, starts, count, config, robot, self.options.device)
-        physics.reset(range(count), np.arange(count) % len(starts))
+        physics = BatchedPhysics(bank, count, config, robot, self.options.device)
+        pool = physics.upload(starts)
+        self.reset(physics, pool)
+        return physics, pool
+
+    def reset(self, physics: Any, pool: Any) -> None:
+        """Put all worlds into starts, in turn, and wait until they are there."""
+        count = physics.count
+        physics.reset(range(count), pool, np.arange(count) % len(self.parts[1]))
         physics.synchronise()
-        return physics
 
     def measure(self, count: int) -> dict[str, Any]:
         """What N worlds do in a second, and what they need."""
         used = self._used()
         begin = time.perf_counter()
-        physics = self.make(count)
+        physics, pool = self.make(count)
         built = time.perf_counter()
         rng = np.random.default_rng([self.options.seed, count])
         blocks = -(-self.options.steps // HELD_FOR)
@@ -107,8 +113,7 @@ class Device:
             physics.synchronise()
             first.append(time.perf_counter() - start)
         start = time.perf_counter()
-        physics.reset(range(count), np.arange(count) % len(self.parts[1]))
-        physics.synchronise()
+        self.reset(physics, pool)
         reset = time.perf_counter() - start
         start = time.perf_counter()
         for block in actions[:-1]:
@@ -179,7 +184,7 @@ def agreement(device: Device, episodes: Sequence[Episode], options: Any) -> dict
     """How far a few worlds are off those of the CPU after AGREEMENT_STEPS steps of the same actions."""
     _, _, config, robot = device.parts
     count = min(options.compared, len(episodes))
-    physics = device.make(count)
+    physics, _ = device.make(count)
     simulator = MujocoSimulator(count, config, spec_of_homes(options.homes))
     simulator.reset(range(count), episodes[:count])
     rng = np.random.default_rng([options.seed, 7])

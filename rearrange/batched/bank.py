@@ -44,10 +44,11 @@ class Bank:
 
     Attributes:
         homes: Layout and variation of each of the A homes.
-        first: The compiled first home: its indices are those of all.
+        worlds: The compiled homes [A]; the indices of the first are those of all.
         model: Stands for all homes: it has their bits, and the first one's geometry.
         fields: Of MjModel by name, those in which the homes differ [A, ...].
         poses: Of MjData by name, with everything at its place in the model [A, ...].
+        moves: Which geoms may move: those of objects, doors, drawers and the robot [G] bool.
         floors: Clearance of all floors' cells, one after another [F], float32, m.
         floor_starts: Where each home's begins in `floors` [A].
         floor_shapes: Cells of each home's along x and y [A, 2].
@@ -55,14 +56,20 @@ class Bank:
     """
 
     homes: tuple[Home, ...]
-    first: ApartmentModel
+    worlds: tuple[ApartmentModel, ...]
     model: mujoco.MjModel
     fields: dict[str, np.ndarray]
     poses: dict[str, np.ndarray]
+    moves: np.ndarray
     floors: np.ndarray
     floor_starts: np.ndarray
     floor_shapes: np.ndarray
     floor_frames: np.ndarray
+
+    @property
+    def first(self) -> ApartmentModel:
+        """The first home."""
+        return self.worlds[0]
 
     def index_of(self, layout: int, variation: int) -> int:
         """Row of a home; UserError where the bank has no such home."""
@@ -93,7 +100,7 @@ def make_bank(homes: Iterable[Home], config: SimulatorConfig, robot: RobotSpec) 
     if not homes:
         raise UserError("a bank needs at least one home")
     load = hard_apartment if config.hard_contacts else load_apartment
-    worlds = [load(layout, variation, robot) for layout, variation in homes]
+    worlds = tuple(load(layout, variation, robot) for layout, variation in homes)
     first = worlds[0]
     for world in worlds:
         if world.scene is not first.scene:
@@ -106,10 +113,11 @@ def make_bank(homes: Iterable[Home], config: SimulatorConfig, robot: RobotSpec) 
     sizes = [world.grid.clearance.size for world in worlds]
     return Bank(
         homes,
-        first,
+        worlds,
         model,
         fields,
         _poses(models),
+        _moves(model),
         np.concatenate([world.grid.clearance.ravel() for world in worlds]),
         np.cumsum([0, *sizes[:-1]]),
         np.array([world.grid.clearance.shape for world in worlds]),
@@ -152,3 +160,10 @@ def _poses(models: Sequence[mujoco.MjModel]) -> dict[str, np.ndarray]:
         for name, poses in found.items():
             poses.append(getattr(data, name).copy())
     return {name: np.stack(poses) for name, poses in found.items()}
+
+
+def _moves(model: mujoco.MjModel) -> np.ndarray:
+    """Which geoms are on a body that joints or the simulator move [G] bool."""
+    bodies = model.geom_bodyid
+    on_base = model.body_mocapid[model.body_rootid[bodies]] >= 0
+    return (model.body_weldid[bodies] != 0) | on_base

@@ -30,6 +30,7 @@ from rearrange.sim.kernels import SUBSTEP_COUNT
 
 # Of mujoco-warp's overflows those that PEAKS do not tell of
 LACKING = int(mjw.OverflowType.NJMAX_NNZ | mjw.OverflowType.CCD | mjw.OverflowType.EPA_HORIZON)
+Pool = list[tuple[Any, Any]]  # rows that worlds can be given on the device, and where they go
 FEWEST_CONTACTS = 1024  # of all worlds together: few worlds may all be in clutter at once
 
 
@@ -59,7 +60,6 @@ class BatchedPhysics:
     def __init__(
         self,
         bank: Bank,
-        starts: Starts,
         count: int,
         config: SimulatorConfig,
         robot: RobotSpec,
@@ -70,7 +70,6 @@ class BatchedPhysics:
 
         Args:
             bank: The homes.
-            starts: What worlds can be reset to.
             count: N.
             config: Settings of the simulator.
             robot: Who acts.
@@ -101,7 +100,6 @@ class BatchedPhysics:
             self._contacts = bind_contacts(self._data)
             self._action = wp.zeros((count, len(robot.joints) + 3), dtype=wp.float64)
             self._which = wp.full(count, -1, dtype=wp.int32)
-            self._sources = self._of_starts(starts)
             self._of_homes = self._of_bank(bank)
         self._model.callback.contactfilter = self._leave_out
 
@@ -125,8 +123,8 @@ class BatchedPhysics:
 
     # --- resets --------------------------------------------------------------------------------------
 
-    def _of_starts(self, starts: Starts) -> list[tuple[Any, Any]]:
-        """Arrays of the starts on the device, and where each goes."""
+    def upload(self, starts: Starts) -> Pool:
+        """Copy start states to the device, for `reset`."""
         pairs: list[tuple[np.ndarray, Any]] = [
             (starts.records.view(np.uint8).reshape(len(starts), -1), self.records.bytes)
         ]
@@ -135,12 +133,12 @@ class BatchedPhysics:
             pairs.append((values, targets.get(name, getattr(self._data, name, None))))
         pairs.append((starts.data["ctrl"].astype(np.float64), self._own.targets))
         pairs.append((starts.homes.astype(np.int32), self._own.home))
-        return [self._pair(values, target) for values, target in pairs]
+        with wp.ScopedDevice(self.device):
+            return [self._pair(values, target) for values, target in pairs]
 
-    def _of_bank(self, bank: Bank) -> list[tuple[Any, Any]]:
+    def _of_bank(self, bank: Bank) -> Pool:
         """Arrays of the homes on the device, and where each goes."""
         pairs = [(values, getattr(self._model, name)) for name, values in bank.fields.items()]
-        pairs += [(values, getattr(self._data, name)) for name, values in bank.poses.items()]
         return [self._pair(values, target) for values, target in pairs]
 
     def _pair(self, values: np.ndarray, target: Any) -> tuple[Any, Any]:
@@ -151,13 +149,13 @@ class BatchedPhysics:
         wide[:, : values.shape[1]] = values  # equalities have a number less in MuJoCo
         return wp.array(wide, dtype=target.dtype), target
 
-    def reset(self, worlds: Sequence[int], starts: Sequence[int]) -> None:
-        """Put worlds into starts, by their numbers; other worlds stay as they are."""
+    def reset(self, worlds: Sequence[int], pool: Pool, rows: Sequence[int]) -> None:
+        """Put worlds into these of the start states that were copied; other worlds stay as they are."""
         which = np.full(self.count, -1, np.int32)
-        which[np.asarray(worlds)] = starts
+        which[np.asarray(worlds)] = rows
         self._which.assign(which)
         with wp.ScopedDevice(self.device):
-            self._copy(self._sources, self._which)
+            self._copy(pool, self._which)
             homes = wp.empty_like(self._which)
             self._launch(kernels.home_of, self._which, self._own.home, homes)
             self._copy(self._of_homes, homes)
@@ -166,8 +164,8 @@ class BatchedPhysics:
             )
             update_sleep(self._model, self._data)
 
-    def _copy(self, pairs: list[tuple[Any, Any]], rows: Any) -> None:
-        for source, target in pairs:
+    def _copy(self, pool: Pool, rows: Any) -> None:
+        for source, target in pool:
             wp.launch(copy_rows, dim=target.shape, inputs=[rows, source, target])
 
     # --- steps ---------------------------------------------------------------------------------------
@@ -224,6 +222,13 @@ class BatchedPhysics:
     def _leave_out(self, model: Any, data: Any) -> None:
         del model, data
         self._feel(contact_kernels.leave_out, self._own, self._at)
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions [N, G, 3] and rotations [N, G, 3, 3] of all geoms on the host, single precision.
+
+        What is only seen in a home is far below its floor, and the rest as the last step's poses.
+        """
+        return self._data.geom_xpos.numpy(), self._data.geom_xmat.numpy()
 
     # --- limits --------------------------------------------------------------------------------------
 

@@ -31,12 +31,14 @@ class Pair:
         homes = [(episode.layout, episode.variation) for episode in self.episodes]
         assert len(set(homes)) == 2
         bank = make_bank(homes, config, robot)
-        self.parts = (bank, make_starts(MujocoSimulator(1, config), bank, self.episodes))
-        self.device = BatchedPhysics(*self.parts, 2, config, robot, "cpu")
+        self.bank = bank
+        self.starts = make_starts(MujocoSimulator(1, config), bank, self.episodes)
+        self.device = BatchedPhysics(bank, 2, config, robot, "cpu")
+        self.pool = self.device.upload(self.starts)
 
     def reset(self):
         self.cpu.reset(ALL, self.episodes)
-        self.device.reset(ALL, ALL)
+        self.device.reset(ALL, self.pool, ALL)
 
     def step(self, action):
         self.cpu.step(action)
@@ -99,7 +101,7 @@ def test_a_reset_of_one_world_leaves_the_other(pair):
     for _ in range(3):
         pair.step(action)
     before = pair.device.records.numpy()
-    pair.device.reset([0], [0])
+    pair.device.reset([0], pair.pool, [0])
     pair.cpu.reset([0], pair.episodes[:1])
     after = pair.assert_agree()
     assert after[1] == before[1]
@@ -112,8 +114,8 @@ def test_too_little_room_ends_the_run_with_the_number_to_raise(pair):
     from rearrange.batched.physics import BatchedPhysics, Capacities
 
     room = Capacities(rows=4)
-    device = BatchedPhysics(*pair.parts, 2, SimulatorConfig(), find_robot(), "cpu", room)
-    device.reset(ALL, ALL)
+    device = BatchedPhysics(pair.bank, 2, SimulatorConfig(), find_robot(), "cpu", room)
+    device.reset(ALL, device.upload(pair.starts), ALL)
     device.step(np.zeros((2, 10)))
     with pytest.raises(UserError, match=r"capacities\.rows=4 is too little for 2 worlds: raise it"):
         device.check()
@@ -123,4 +125,4 @@ def test_a_device_that_is_not_there_is_told_in_one_line(pair):
     from rearrange.batched.physics import BatchedPhysics
 
     with pytest.raises(UserError, match="device=cuda:63: there is no such device here, but"):
-        BatchedPhysics(*pair.parts, 2, SimulatorConfig(), find_robot(), "cuda:63")
+        BatchedPhysics(pair.bank, 2, SimulatorConfig(), find_robot(), "cuda:63")

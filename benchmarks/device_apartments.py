@@ -97,7 +97,7 @@ class Device:
         physics.synchronise()
 
     def measure(self, count: int) -> dict[str, Any]:
-        """What N worlds do in a second, and what they need."""
+        """Time N worlds, and see what they need."""
         used = self._used()
         begin = time.perf_counter()
         physics, pool = self.make(count)
@@ -148,7 +148,7 @@ class Device:
 
 
 def _overflow(physics: Any) -> str:
-    """What overflowed, or nothing."""
+    """Return what overflowed, or nothing."""
     try:
         physics.check()
     except UserError as error:
@@ -181,7 +181,7 @@ def measure_cpu(
 
 
 def agreement(device: Device, episodes: Sequence[Episode], options: Any) -> dict[str, Any]:
-    """How far a few worlds are off those of the CPU after AGREEMENT_STEPS steps of the same actions."""
+    """Compare a few worlds with those of the CPU after AGREEMENT_STEPS steps of the same actions."""
     _, _, config, robot = device.parts
     count = min(options.compared, len(episodes))
     physics, _ = device.make(count)

@@ -163,7 +163,7 @@ def _poses(models: Sequence[mujoco.MjModel]) -> dict[str, np.ndarray]:
 
 
 def _moves(model: mujoco.MjModel) -> np.ndarray:
-    """Which geoms are on a body that joints or the simulator move [G] bool."""
+    """Geoms that are on a body that joints or the simulator move [G] bool."""
     bodies = model.geom_bodyid
     on_base = model.body_mocapid[model.body_rootid[bodies]] >= 0
     return (model.body_weldid[bodies] != 0) | on_base

@@ -118,7 +118,7 @@ def grip(i: int, wants: bool, seen: Seen, own: Own, body: Body, at: Topology):
 
 @wp.func
 def slowed(pace: wp.vec2d, commanded: wp.vec3d):
-    """What of a commanded motion a base makes at a pace."""
+    """Motion that a base makes of the commanded one, at a pace."""
     return vec3d(pace[0] * commanded[0], pace[0] * commanded[1], pace[1] * commanded[2])
 
 

@@ -1,4 +1,4 @@
-"""What kernels read and write: Warp structs, and what tasks see as one array of records on the device."""
+"""Arrays that kernels read and write: Warp structs, and the records that tasks see, on the device."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Seen:
 
 @wp.struct
 class Own:
-    """What the simulator remembers of N worlds from step to step, and within one."""
+    """Memory of the simulator: N worlds, from step to step and within one."""
 
     home: wp.array[wp.int32]  # row in the bank
     targets: wp.array2d[wp.float64]  # of the arm [N, J], rad

@@ -75,7 +75,7 @@ class DeviceSimulator:
             raise ValueError(f"{len(world_ids)} worlds and {len(episodes)} episodes")
         if not len(world_ids):
             return
-        starts, rows = make_starts(self._starter, self.bank, episodes), np.asarray(world_ids)
+        starts, rows = make_starts(self._starter, self.bank, episodes), list(world_ids)
         self.physics.reset(rows, self.physics.upload(starts), range(len(starts)))
         self._homes[rows] = starts.homes
         self.state.worlds[rows] = starts.records

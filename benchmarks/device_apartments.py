@@ -9,6 +9,7 @@ compile and to be captured; and how far a few worlds are off the CPU's after thi
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -98,6 +99,7 @@ class Device:
 
     def measure(self, count: int) -> dict[str, Any]:
         """Time N worlds, and see what they need."""
+        gc.collect()  # worlds of before, whose memory would count as free later
         used = self._used()
         begin = time.perf_counter()
         physics, pool = self.make(count)

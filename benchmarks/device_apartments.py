@@ -1,14 +1,15 @@
 """`python -m benchmarks.device_apartments --device cuda`: homes simulated by the thousand on one device.
 
-Worlds begin in start states of Pick and Place: things at rest, and in every second world one in the hand. All take
-random actions of arm, suction cup and base, each held for eight steps. Told are steps per second of physics, without
-images, for several numbers of worlds, and the same of the simulator on the CPU, on all cores, in the same run;
-what a world needs of the device's memory; how full its buffers were; how long kernels took to compile and to be
-captured; and how far a few worlds are off the CPU's after thirty steps of the same actions.
+Worlds begin in start states of Pick and Place: things at rest, and in every second world one in the hand. All
+take random actions of arm, suction cup and base, each held for eight steps. Told are steps per second of
+physics, without images, for several numbers of worlds, and the same of the simulator on the CPU, on all cores,
+in the same run; what a world needs of the device's memory; how full its buffers were; how long kernels took to
+compile and to be captured; and how far a few worlds are off the CPU's after thirty steps of the same actions.
 """
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -72,27 +73,36 @@ def random_actions(rng: np.random.Generator, blocks: int, count: int, joints: in
 class Device:
     """Worlds on the device."""
 
-    def __init__(self, parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec], options: Any) -> None:
+    def __init__(
+        self, parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec], options: Any
+    ) -> None:
         """Take what they are made of."""
         import warp  # pyright: ignore[reportMissingImports]
 
         self.warp, self.parts, self.options = warp, parts, options
 
-    def make(self, count: int) -> Any:
-        """N worlds, each in a start."""
+    def make(self, count: int) -> tuple[Any, Any]:
+        """N worlds, each in a start, and the starts on the device."""
         from rearrange.batched.physics import BatchedPhysics
 
         bank, starts, config, robot = self.parts
-        physics = BatchedPhysics(bank, starts, count, config, robot, self.options.device)
-        physics.reset(range(count), np.arange(count) % len(starts))
+        physics = BatchedPhysics(bank, count, config, robot, self.options.device)
+        pool = physics.upload(starts)
+        self.reset(physics, pool)
+        return physics, pool
+
+    def reset(self, physics: Any, pool: Any) -> None:
+        """Put all worlds into starts, in turn, and wait until they are there."""
+        count = physics.count
+        physics.reset(range(count), pool, np.arange(count) % len(self.parts[1]))
         physics.synchronise()
-        return physics
 
     def measure(self, count: int) -> dict[str, Any]:
-        """What N worlds do in a second, and what they need."""
+        """Time N worlds, and see what they need."""
+        gc.collect()  # worlds of before, whose memory would count as free later
         used = self._used()
         begin = time.perf_counter()
-        physics = self.make(count)
+        physics, pool = self.make(count)
         built = time.perf_counter()
         rng = np.random.default_rng([self.options.seed, count])
         blocks = -(-self.options.steps // HELD_FOR)
@@ -105,8 +115,7 @@ class Device:
             physics.synchronise()
             first.append(time.perf_counter() - start)
         start = time.perf_counter()
-        physics.reset(range(count), np.arange(count) % len(self.parts[1]))
-        physics.synchronise()
+        self.reset(physics, pool)
         reset = time.perf_counter() - start
         start = time.perf_counter()
         for block in actions[:-1]:
@@ -141,7 +150,7 @@ class Device:
 
 
 def _overflow(physics: Any) -> str:
-    """What overflowed, or nothing."""
+    """Return what overflowed, or nothing."""
     try:
         physics.check()
     except UserError as error:
@@ -150,7 +159,9 @@ def _overflow(physics: Any) -> str:
 
 
 def measure_cpu(
-    parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec], episodes: Sequence[Episode], options: Any
+    parts: tuple[Bank, Starts, SimulatorConfig, RobotSpec],
+    episodes: Sequence[Episode],
+    options: Any,
 ) -> dict[str, Any]:
     """Steps per second of the simulator on the CPU, on all cores."""
     _, _, config, robot = parts
@@ -172,10 +183,10 @@ def measure_cpu(
 
 
 def agreement(device: Device, episodes: Sequence[Episode], options: Any) -> dict[str, Any]:
-    """How far a few worlds are off those of the CPU after AGREEMENT_STEPS steps of the same actions."""
+    """Compare a few worlds with those of the CPU after AGREEMENT_STEPS steps of the same actions."""
     _, _, config, robot = device.parts
     count = min(options.compared, len(episodes))
-    physics = device.make(count)
+    physics, _ = device.make(count)
     simulator = MujocoSimulator(count, config, spec_of_homes(options.homes))
     simulator.reset(range(count), episodes[:count])
     rng = np.random.default_rng([options.seed, 7])

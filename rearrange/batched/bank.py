@@ -1,8 +1,8 @@
 """All homes of a bank as stacked arrays on one model, for simulators that step many worlds at once.
 
-Homes of a kind compile to the same bodies, geoms and joints, so one model stands for all of them and what differs
-is a row of an array. Pairs of geoms that may meet are chosen once, for all homes: the model's collision bits are
-the union, and what is only seen in a home is put far below its floor instead.
+Homes of a kind compile to the same bodies, geoms and joints, so one model stands for all of them and what
+differs is a row of an array. Pairs of geoms that may meet are chosen once, for all homes: the model's
+collision bits are the union, and what is only seen in a home is put far below its floor instead.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from rearrange.sim.config import SimulatorConfig
 
 Home = tuple[int, int]  # layout and variation
 
+ROUNDING = 1e-12  # of numbers, absolute and relative: MuJoCo works some out of a home's place
 DEEP = 100.0  # [m] below the floor, where nothing is met
-# Of MjModel, in which homes of a kind may differ and which a step does not read as the model has them
+# Of MjModel, in which homes of a kind may differ and which a step does not read as the model has them; a grasp
+# is written to eq_data before it is read
 UNREAD = (
+    "eq_data",
     *("body_bvhadr", "body_bvhnum", "bvh_aabb", "bvh_child", "bvh_depth", "bvh_nodeid"),
     *("dof_M0", "geom_sameframe", "geom_group", "geom_rgba", "geom_contype"),
     *("name_actuatoradr", "name_bodyadr", "name_eqadr", "name_geomadr", "name_jntadr", "names"),
@@ -41,10 +44,11 @@ class Bank:
 
     Attributes:
         homes: Layout and variation of each of the A homes.
-        first: The compiled first home: its indices are those of all.
+        worlds: The compiled homes [A]; the indices of the first are those of all.
         model: Stands for all homes: it has their bits, and the first one's geometry.
         fields: Of MjModel by name, those in which the homes differ [A, ...].
         poses: Of MjData by name, with everything at its place in the model [A, ...].
+        moves: Which geoms may move: those of objects, doors, drawers and the robot [G] bool.
         floors: Clearance of all floors' cells, one after another [F], float32, m.
         floor_starts: Where each home's begins in `floors` [A].
         floor_shapes: Cells of each home's along x and y [A, 2].
@@ -52,14 +56,20 @@ class Bank:
     """
 
     homes: tuple[Home, ...]
-    first: ApartmentModel
+    worlds: tuple[ApartmentModel, ...]
     model: mujoco.MjModel
     fields: dict[str, np.ndarray]
     poses: dict[str, np.ndarray]
+    moves: np.ndarray
     floors: np.ndarray
     floor_starts: np.ndarray
     floor_shapes: np.ndarray
     floor_frames: np.ndarray
+
+    @property
+    def first(self) -> ApartmentModel:
+        """The first home."""
+        return self.worlds[0]
 
     def index_of(self, layout: int, variation: int) -> int:
         """Row of a home; UserError where the bank has no such home."""
@@ -90,7 +100,7 @@ def make_bank(homes: Iterable[Home], config: SimulatorConfig, robot: RobotSpec) 
     if not homes:
         raise UserError("a bank needs at least one home")
     load = hard_apartment if config.hard_contacts else load_apartment
-    worlds = [load(layout, variation, robot) for layout, variation in homes]
+    worlds = tuple(load(layout, variation, robot) for layout, variation in homes)
     first = worlds[0]
     for world in worlds:
         if world.scene is not first.scene:
@@ -103,10 +113,11 @@ def make_bank(homes: Iterable[Home], config: SimulatorConfig, robot: RobotSpec) 
     sizes = [world.grid.clearance.size for world in worlds]
     return Bank(
         homes,
-        first,
+        worlds,
         model,
         fields,
         _poses(models),
+        _moves(model),
         np.concatenate([world.grid.clearance.ravel() for world in worlds]),
         np.cumsum([0, *sizes[:-1]]),
         np.array([world.grid.clearance.shape for world in worlds]),
@@ -135,7 +146,7 @@ def _different(models: Sequence[mujoco.MjModel]) -> list[str]:
         values = [getattr(model, name) for model in models]
         if any(value.shape != values[0].shape for value in values):
             raise UserError(f"homes of a bank differ in the shape of the model's {name}")
-        if any(not np.array_equal(value, values[0]) for value in values):
+        if any(not np.allclose(value, values[0], ROUNDING, ROUNDING) for value in values):
             found.append(name)
     return found
 
@@ -149,3 +160,10 @@ def _poses(models: Sequence[mujoco.MjModel]) -> dict[str, np.ndarray]:
         for name, poses in found.items():
             poses.append(getattr(data, name).copy())
     return {name: np.stack(poses) for name, poses in found.items()}
+
+
+def _moves(model: mujoco.MjModel) -> np.ndarray:
+    """Geoms that are on a body that joints or the simulator move [G] bool."""
+    bodies = model.geom_bodyid
+    on_base = model.body_mocapid[model.body_rootid[bodies]] >= 0
+    return (model.body_weldid[bodies] != 0) | on_base

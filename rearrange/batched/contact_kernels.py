@@ -21,8 +21,8 @@ MOST_ROWS, MOST_DOFS, MOST_CONTACTS, MOST_PAIRS = (wp.constant(k) for k in range
 
 @wp.func
 def of_robot(role: int):
-    """Whether a geom is the robot's."""
-    return role == OF_ROBOT or role == OF_CUP
+    """Tell if a geom is the robot's."""
+    return role >= OF_ROBOT and role <= OF_CUP
 
 
 @wp.kernel
@@ -45,7 +45,7 @@ def leave_out(contacts: Contacts, own: Own, at: Topology):
 
 @wp.func
 def pushed(first: int, second: int, held_object: int, held_handle: int):
-    """Which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both."""
+    """Tell which of two geoms in contact, by role, is the robot or its load: 1 or 2; 0: neither or both."""
     one = of_robot(first) or (first >= 0 and first == held_object)
     other = of_robot(second) or (second >= 0 and second == held_object)
     if one == other:
@@ -59,7 +59,7 @@ def pushed(first: int, second: int, held_object: int, held_handle: int):
 
 @wp.func
 def counts(contacts: Contacts, c: int):
-    """Whether there is such a contact."""
+    """Tell if there is such a contact."""
     return c < contacts.count[0] and contacts.distance[c] < 0.5 * FAR
 
 

@@ -10,9 +10,7 @@ wp.set_module_options({"enable_backward": False})
 
 
 @wp.kernel
-def copy_rows(
-    rows: wp.array(dtype=wp.int32), source: wp.array2d(dtype=Any), target: wp.array2d(dtype=Any)
-):
+def copy_rows(rows: wp.array[wp.int32], source: wp.array2d[Any], target: wp.array2d[Any]):
     """Copy row rows[i] of the source to row i of the target; nothing where it is negative."""
     i, k = wp.tid()
     if rows[i] >= 0:
@@ -26,7 +24,7 @@ for _kind in (wp.float32, wp.float64, wp.int32, wp.uint8):
 
 
 def flat(array: Any, count: int) -> Any:
-    """An array of Warp's as rows of plain numbers [count, width], in the same memory; truth values are bytes."""
+    """An array of Warp's as rows of plain numbers [count, width] in the same memory; truth is a byte."""
     scalar = getattr(array.dtype, "_wp_scalar_type_", array.dtype)
     if scalar is wp.bool:
         scalar = wp.uint8

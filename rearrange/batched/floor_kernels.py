@@ -1,4 +1,4 @@
-"""Motion of the base against the clearance of the floor, on a device: `rearrange.navigation.base_motion` for Warp."""
+"""Motion of the base against the clearance of the floor: `rearrange.navigation.base_motion` for Warp."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECE, SLOPE = wp.constant(wp.float64(SUB_STEP)), wp.constant(wp.float64(SLOPE_S
 
 
 @wp.func
-def clearance(floors: Floors, home: int, x: double, y: double):
+def clearance(floors: Floors, home: int, x: wp.float64, y: wp.float64):
     """Bilinear clearance of a home's floor; see `interpolate` [m]."""
     frame, shape, start = floors.frames[home], floors.shapes[home], floors.starts[home]
     u = (x - frame[0]) / frame[2] - HALF
@@ -35,7 +35,13 @@ def clearance(floors: Floors, home: int, x: double, y: double):
 
 @wp.func
 def glide(
-    floors: Floors, home: int, x: double, y: double, step_x: double, step_y: double, least: double
+    floors: Floors,
+    home: int,
+    x: wp.float64,
+    y: wp.float64,
+    step_x: wp.float64,
+    step_y: wp.float64,
+    least: wp.float64,
 ):
     """One step along the tangent of the nearest obstacle: new x and y, and the clearance there [m]."""
     nose_x, nose_y = x + step_x, y + step_y
@@ -62,7 +68,7 @@ def glide(
 
 @wp.func
 def clamp(
-    floors: Floors, home: int, x: double, y: double, dx: double, dy: double, radius: double,
+    floors: Floors, home: int, x: wp.float64, y: wp.float64, dx: wp.float64, dy: wp.float64, radius: wp.float64,
     slide: bool,
 ):  # fmt: skip
     """Move a disc as far as the clearance lets it; see `clamp_kernel`: new x and y [m], 1 if it was cut."""
@@ -73,7 +79,7 @@ def clamp(
     step_x, step_y = dx / double(count), dy / double(count)
     new_x, new_y = x + ZERO, y + ZERO
     here = clearance(floors, home, x, y)
-    blocked, going = double(0.0), 1
+    blocked, going = double(0.0), wp.int32(1)
     for _ in range(count):
         if going == 1:
             there = clearance(floors, home, new_x + step_x, new_y + step_y)
@@ -92,8 +98,8 @@ def clamp(
 
 @wp.kernel
 def clamp_all(
-    homes: wp.array(dtype=wp.int32), motions: wp.array2d(dtype=wp.float64), radius: double,
-    slide: bool, floors: Floors, reached: wp.array(dtype=wp.vec3d),
+    homes: wp.array[wp.int32], motions: wp.array2d[wp.float64], radius: wp.float64,
+    slide: bool, floors: Floors, reached: wp.array[wp.vec3d],
 ):  # fmt: skip
     """Move N discs; of each x, y, dx, dy [N, 4], m. Tests compare it with `clamp_kernel`."""
     i = wp.tid()

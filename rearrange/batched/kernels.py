@@ -1,7 +1,7 @@
 """A world's control step on a device, but for the physics: the arithmetic of `rearrange.sim`, for Warp.
 
-One thread a world. `rearrange.sim.kernels`, `suction` and `free_robot.teleport` say what each does and why. What
-tasks see is double; what goes to and comes from mujoco-warp is single.
+One thread a world. `rearrange.sim.kernels`, `suction` and `free_robot.teleport` say what each does and why.
+What tasks see is double; what goes to and comes from mujoco-warp is single.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_NEAR = wp.constant(1.0e9)  # [m]
 
 
 @wp.func
-def wrapped(angle: double):
+def wrapped(angle: wp.float64):
     """An angle between -pi and pi [rad]."""
     return angle - TWO * PI * wp.floor((angle + PI) / (TWO * PI))
 
@@ -41,7 +41,7 @@ def inverse(rotation: wp.quat):
 
 
 @wp.func
-def single(place: vec3d):
+def single(place: wp.vec3d):
     """A place in single precision."""
     return wp.vec3(float(place[0]), float(place[1]), float(place[2]))
 
@@ -117,14 +117,14 @@ def grip(i: int, wants: bool, seen: Seen, own: Own, body: Body, at: Topology):
 
 
 @wp.func
-def slowed(pace: vec2d, commanded: vec3d):
-    """What of a commanded motion a base makes at a pace."""
+def slowed(pace: wp.vec2d, commanded: wp.vec3d):
+    """Motion that a base makes of the commanded one, at a pace."""
     return vec3d(pace[0] * commanded[0], pace[0] * commanded[1], pace[1] * commanded[2])
 
 
 @wp.kernel
 def begin(
-    action: wp.array2d(dtype=wp.float64), seen: Seen, own: Own, body: Body, at: Topology,
+    action: wp.array2d[wp.float64], seen: Seen, own: Own, body: Body, at: Topology,
     rules: Rules, floors: Floors,
 ):  # fmt: skip
     """Command arm, base and suction cup of a world; see `begin_step`. Actions [N, J + 3]."""
@@ -159,7 +159,9 @@ def begin(
 
 
 @wp.func
-def carry(i: int, held: int, old: vec3d, new: vec3d, turn: double, body: Body, at: Topology):
+def carry(
+    i: int, held: int, old: wp.vec3d, new: wp.vec3d, turn: wp.float64, body: Body, at: Topology
+):
     """Move what is held rigidly with the base."""
     start = at.object_qpos + 7 * held
     cos, sin = wp.cos(turn), wp.sin(turn)
@@ -176,7 +178,7 @@ def carry(i: int, held: int, old: vec3d, new: vec3d, turn: double, body: Body, a
 
 
 @wp.func
-def teleport(i: int, move: vec3d, seen: Seen, own: Own, body: Body, at: Topology):
+def teleport(i: int, move: wp.vec3d, seen: Seen, own: Own, body: Body, at: Topology):
     """Move the base of world i and what it holds; see `free_robot.teleport`."""
     old = own.place[i]
     new = old + move
@@ -226,7 +228,7 @@ def yield_base(seen: Seen, own: Own, body: Body, at: Topology, rules: Rules):
 
 @wp.kernel
 def look(again: bool, seen: Seen, own: Own, body: Body, at: Topology, rules: Rules):
-    """Read what tasks may know of a world, but objects and contacts; `again`: only where the base was put back."""
+    """Read what tasks may know, but objects and contacts; `again`: only where the base was put back."""
     i = wp.tid()
     if again and not own.yielded[i]:
         return
@@ -291,8 +293,8 @@ def finish(seen: Seen, own: Own, body: Body, at: Topology):
 
 @wp.kernel
 def home_of(
-    which: wp.array(dtype=wp.int32), home: wp.array(dtype=wp.int32),
-    homes: wp.array(dtype=wp.int32),
+    which: wp.array[wp.int32], home: wp.array[wp.int32],
+    homes: wp.array[wp.int32],
 ):  # fmt: skip
     """Tell the home of each world that is reset, -1 of others."""
     i = wp.tid()
@@ -300,7 +302,7 @@ def home_of(
 
 
 @wp.kernel
-def begin_episode(which: wp.array(dtype=wp.int32), seen: Seen, own: Own, body: Body, at: Topology):
+def begin_episode(which: wp.array[wp.int32], seen: Seen, own: Own, body: Body, at: Topology):
     """Set what the simulator remembers of a world that was reset."""
     i = wp.tid()
     if which[i] < 0:

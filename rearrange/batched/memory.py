@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import warp as wp  # pyright: ignore[reportMissingImports]
@@ -41,8 +41,8 @@ def own_memory(count: int, robot: RobotSpec, scene: SceneSpec) -> Own:
 
 def bind_body(model: Any, data: Any) -> Body:
     """The arrays of mujoco-warp's model and data that a step reads or writes."""
-    body = Body()
-    for name in Body.vars:
+    body, fields = Body(), cast(Any, Body)
+    for name in fields.vars:
         array = model.eq_data.view(vec12) if name == "eq_data" else getattr(data, name)
         setattr(body, name, array)
     return body

@@ -1,8 +1,8 @@
 """N homes on one device, each its own, stepped together by mujoco-warp.
 
-A control step is a list of kernel launches: base and suction cup, four substeps of physics, and what tasks may
-know. On a GPU it is captured once as a CUDA graph and launched as a whole; elsewhere the same kernels are launched
-one by one. Nothing comes to the host unless it is asked for.
+A control step is a list of kernel launches: base and suction cup, four substeps of physics, and what tasks
+may know. On a GPU it is captured once as a CUDA graph and launched as a whole; elsewhere the same kernels are
+launched one by one. Nothing comes to the host unless it is asked for.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from rearrange.robot import RobotSpec
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.kernels import SUBSTEP_COUNT
 
+# Of mujoco-warp's overflows those that PEAKS do not tell of
+LACKING = int(mjw.OverflowType.NJMAX_NNZ | mjw.OverflowType.CCD | mjw.OverflowType.EPA_HORIZON)
+Pool = list[tuple[Any, Any]]  # rows that worlds can be given on the device, and where they go
 FEWEST_CONTACTS = 1024  # of all worlds together: few worlds may all be in clutter at once
 
 
@@ -57,7 +60,6 @@ class BatchedPhysics:
     def __init__(
         self,
         bank: Bank,
-        starts: Starts,
         count: int,
         config: SimulatorConfig,
         robot: RobotSpec,
@@ -68,7 +70,6 @@ class BatchedPhysics:
 
         Args:
             bank: The homes.
-            starts: What worlds can be reset to.
             count: N.
             config: Settings of the simulator.
             robot: Who acts.
@@ -86,6 +87,8 @@ class BatchedPhysics:
         with wp.ScopedDevice(self.device):
             self._model = mjw.put_model(bank.model)
             self._model.opt.warn_overflow = 0  # it is counted instead
+            # Boxes meet boxes as in MuJoCo, by its own function for them
+            self._model.opt.disableflags |= mjw.DisableBit.NATIVECCD
             self._allocate(bank)
             self.records = Records(count, robot, bank.first.scene, self.device)
             self._seen = self.records.seen
@@ -97,7 +100,6 @@ class BatchedPhysics:
             self._contacts = bind_contacts(self._data)
             self._action = wp.zeros((count, len(robot.joints) + 3), dtype=wp.float64)
             self._which = wp.full(count, -1, dtype=wp.int32)
-            self._sources = self._of_starts(starts)
             self._of_homes = self._of_bank(bank)
         self._model.callback.contactfilter = self._leave_out
 
@@ -113,24 +115,30 @@ class BatchedPhysics:
         )
         for name in (*bank.fields, "eq_data"):
             old = getattr(self._model, name)
+            if len(old) != 1:  # one for all worlds
+                raise UserError(
+                    f"homes of a bank must have the same {name}: mujoco-warp has one for all"
+                )
             setattr(self._model, name, wp.zeros((count, *old.shape[1:]), dtype=old.dtype))
 
     # --- resets --------------------------------------------------------------------------------------
 
-    def _of_starts(self, starts: Starts) -> list[tuple[Any, Any]]:
-        """Arrays of the starts on the device, and where each goes."""
-        pairs = [(starts.records.view(np.uint8).reshape(len(starts), -1), self.records.bytes)]
+    def upload(self, starts: Starts) -> Pool:
+        """Copy start states to the device, for `reset`."""
+        pairs: list[tuple[np.ndarray, Any]] = [
+            (starts.records.view(np.uint8).reshape(len(starts), -1), self.records.bytes)
+        ]
         targets = {"eq_data": self._model.eq_data}
         for name, values in starts.data.items():
             pairs.append((values, targets.get(name, getattr(self._data, name, None))))
         pairs.append((starts.data["ctrl"].astype(np.float64), self._own.targets))
         pairs.append((starts.homes.astype(np.int32), self._own.home))
-        return [self._pair(values, target) for values, target in pairs]
+        with wp.ScopedDevice(self.device):
+            return [self._pair(values, target) for values, target in pairs]
 
-    def _of_bank(self, bank: Bank) -> list[tuple[Any, Any]]:
+    def _of_bank(self, bank: Bank) -> Pool:
         """Arrays of the homes on the device, and where each goes."""
         pairs = [(values, getattr(self._model, name)) for name, values in bank.fields.items()]
-        pairs += [(values, getattr(self._data, name)) for name, values in bank.poses.items()]
         return [self._pair(values, target) for values, target in pairs]
 
     def _pair(self, values: np.ndarray, target: Any) -> tuple[Any, Any]:
@@ -141,13 +149,13 @@ class BatchedPhysics:
         wide[:, : values.shape[1]] = values  # equalities have a number less in MuJoCo
         return wp.array(wide, dtype=target.dtype), target
 
-    def reset(self, worlds: Sequence[int], starts: Sequence[int]) -> None:
-        """Put worlds into starts, by their numbers; other worlds stay as they are."""
+    def reset(self, worlds: Sequence[int], pool: Pool, rows: Sequence[int]) -> None:
+        """Put worlds into these of the start states that were copied; other worlds stay as they are."""
         which = np.full(self.count, -1, np.int32)
-        which[np.asarray(worlds)] = starts
+        which[np.asarray(worlds)] = rows
         self._which.assign(which)
         with wp.ScopedDevice(self.device):
-            self._copy(self._sources, self._which)
+            self._copy(pool, self._which)
             homes = wp.empty_like(self._which)
             self._launch(kernels.home_of, self._which, self._own.home, homes)
             self._copy(self._of_homes, homes)
@@ -156,8 +164,8 @@ class BatchedPhysics:
             )
             update_sleep(self._model, self._data)
 
-    def _copy(self, pairs: list[tuple[Any, Any]], rows: Any) -> None:
-        for source, target in pairs:
+    def _copy(self, pool: Pool, rows: Any) -> None:
+        for source, target in pool:
             wp.launch(copy_rows, dim=target.shape, inputs=[rows, source, target])
 
     # --- steps ---------------------------------------------------------------------------------------
@@ -215,6 +223,13 @@ class BatchedPhysics:
         del model, data
         self._feel(contact_kernels.leave_out, self._own, self._at)
 
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions [N, G, 3] and rotations [N, G, 3, 3] of all geoms on the host, single precision.
+
+        What is only seen in a home is far below its floor, and the rest as the last step's poses.
+        """
+        return self._data.geom_xpos.numpy(), self._data.geom_xmat.numpy()
+
     # --- limits --------------------------------------------------------------------------------------
 
     def peaks(self) -> dict[str, int]:
@@ -222,23 +237,26 @@ class BatchedPhysics:
         return dict(zip(PEAKS, (int(x) for x in self._own.peaks.numpy()), strict=True))
 
     def check(self) -> None:
-        """Raise a UserError where more was needed than there is room for: what was simulated is wrong then."""
-        peaks, room = self.peaks(), self.capacities
-        together = self._data.naconmax
-        limits = {
-            "rows": room.rows,
-            "dofs": self._data.nvmax,
-            "contacts": together,
-            "pairs": together,
-        }
-        for name, most in peaks.items():
-            if most > limits[name]:
-                field = "contacts" if name == "pairs" else name
-                needed = most if field == name and field != "contacts" else -(-most // self.count)
+        """Raise a UserError where there was no room for what was needed: what was simulated is wrong then."""
+        together, peaks = self._data.naconmax, self.peaks()
+        lacking = self._data.overflow.numpy() & LACKING
+        for name, room, field in (
+            ("rows", self.capacities.rows, "rows"),
+            ("dofs", self._data.nvmax, "dofs"),
+            ("contacts", together, "contacts"),
+            ("pairs", together, "contacts"),
+        ):
+            if peaks[name] > room:
+                needed = -(-peaks[name] // self.count) if room == together else peaks[name]
                 raise UserError(
-                    f"capacities.{field}={getattr(room, field)} is too little for {self.count} worlds: raise it "
-                    f"to {needed + needed // 4} or more"
+                    f"capacities.{field}={getattr(self.capacities, field)} is too little for {self.count} "
+                    f"worlds: raise it to {needed + needed // 4} or more"
                 )
+        if lacking.any():
+            kinds = mjw.OverflowType(int(np.bitwise_or.reduce(lacking)))
+            raise UserError(
+                f"mujoco-warp ran out of room ({kinds!r}): raise capacities.rows and .contacts"
+            )
 
     def synchronise(self) -> None:
         """Wait until all that was asked for is done."""

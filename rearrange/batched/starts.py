@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from rearrange.batched.bank import Bank
+from rearrange.batched.bank import POSES, Bank
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
 from rearrange.sim.mujoco import MujocoSimulator
@@ -25,7 +25,8 @@ class Starts:
 
     Attributes:
         homes: Row in the bank [S].
-        data: Of MjData by name [S, ...], and `eq_data` of MjModel, with the grasp in it.
+        data: Of MjData by name [S, ...], and `eq_data` of MjModel, with the grasp in it. What stands still
+            is where the bank has it.
         records: Of `world_state` [S].
     """
 
@@ -49,11 +50,12 @@ def make_starts(simulator: MujocoSimulator, bank: Bank, episodes: Iterable[Episo
     check_config(simulator)
     homes: list[int] = []
     records: list[np.ndarray] = []
-    found: dict[str, list[np.ndarray]] = {name: [] for name in (*OF_DATA, "eq_data")}
+    found: dict[str, list[np.ndarray]] = {name: [] for name in (*OF_DATA, *POSES, "eq_data")}
     for episode in episodes:
         simulator.reset([0], [episode])
         homes.append(bank.index_of(episode.layout, episode.variation))
-        note(simulator, found, records)
+        note(simulator, bank, homes[-1], found)
+        records.append(simulator.state.worlds[:1].copy())
     if not homes:
         raise UserError("worlds on a device need at least one start state")
     return Starts(
@@ -64,22 +66,16 @@ def make_starts(simulator: MujocoSimulator, bank: Bank, episodes: Iterable[Episo
 
 
 def note(
-    simulator: MujocoSimulator,
-    found: dict[str, list[np.ndarray]],
-    records: list[np.ndarray],
+    simulator: MujocoSimulator, bank: Bank, home: int, found: dict[str, list[np.ndarray]]
 ) -> None:
-    """Append what the first world of a simulator is like now."""
+    """Append what the first world of a simulator, in a home of the bank, is like now."""
     world, data = simulator.worlds[0], simulator.data[0]
     assert world is not None
     assert data is not None
     for name in OF_DATA:
         found[name].append(np.array(getattr(data, name)))
+    for name in POSES:
+        poses = bank.poses[name][home].copy()
+        poses[bank.moves] = getattr(data, name)[bank.moves]
+        found[name].append(poses)
     found["eq_data"].append(world.model.eq_data.copy())
-    records.append(simulator.state.worlds[:1].copy())
-
-
-def repeated(starts: Starts, rows: Sequence[int]) -> Starts:
-    """Some of the starts, in this order."""
-    rows = np.asarray(rows)
-    data = {name: values[rows] for name, values in starts.data.items()}
-    return Starts(starts.homes[rows], data, starts.records[rows])

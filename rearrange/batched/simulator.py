@@ -1,0 +1,148 @@
+"""The Simulator contract on homes that are simulated on a device: tasks and environments take it as any other.
+
+State and images come to the host: for tests, for policies to be judged, and for what exists of tasks. The
+painter draws on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from rearrange.batched import check_installed
+from rearrange.batched.bank import Bank
+from rearrange.batched.starts import check_config, make_starts
+from rearrange.episodes import Episode
+from rearrange.render import Camera, look_at
+from rearrange.robot import find_robot
+from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.config import SimulatorConfig
+from rearrange.sim.kernels import place_camera
+from rearrange.sim.mujoco import MujocoSimulator
+from rearrange.sim.scratch import Scratch
+from rearrange.threads import Threads
+
+
+class DeviceSimulator:
+    """N homes of a bank on one device; see rearrange.sim.base for the contract."""
+
+    def __init__(
+        self,
+        world_count: int,
+        bank: Bank,
+        config: SimulatorConfig | None = None,
+        device: str = "cuda",
+        threads: int = 1,
+    ) -> None:
+        """Allocate worlds, none of which has been reset.
+
+        Args:
+            world_count: N.
+            bank: The homes that episodes may take place in.
+            config: Settings; with the robot and the contacts that the bank was made with.
+            device: "cuda" or "cpu".
+            threads: Of the CPU, which draw.
+
+        Raises:
+            UserError: Warp or mujoco-warp is missing, there is no such device, or it has not a setting.
+        """
+        check_installed()
+        from rearrange.batched.physics import BatchedPhysics
+
+        self.config = config or SimulatorConfig()
+        robot = self._robot = find_robot(self.config.robot)
+        self.world_count, self.scene, self.bank = world_count, bank.first.scene, bank
+        self.state = SimState(world_count, robot, self.scene)
+        self._starter = MujocoSimulator(1, self.config, self.scene)
+        check_config(self._starter)
+        self.physics = BatchedPhysics(bank, world_count, self.config, robot, device)
+        self._homes = np.full(world_count, NOTHING)
+        self._threads = Threads(threads)
+        self._scratch = [Scratch() for _ in range(self._threads.count)]
+        self._lenses: dict[int, np.ndarray] = {}
+        self._mount = look_at(robot.camera.position, robot.camera.target)  # base from camera
+        self._still: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # poses of a home, nothing moved
+
+    def reset(self, world_ids: Sequence[int], episodes: Sequence[Episode]) -> None:
+        """Load the episodes into the worlds; see the contract.
+
+        Raises:
+            UserError: An episode takes place in a home that the bank has not.
+        """
+        if len(world_ids) != len(episodes):
+            raise ValueError(f"{len(world_ids)} worlds and {len(episodes)} episodes")
+        if not len(world_ids):
+            return
+        starts, rows = make_starts(self._starter, self.bank, episodes), list(world_ids)
+        self.physics.reset(rows, self.physics.upload(starts), range(len(starts)))
+        self._homes[rows] = starts.homes
+        self.state.worlds[rows] = starts.records
+
+    def step(self, action: np.ndarray) -> None:
+        """Advance all worlds by one action [N, J + 3]; see the contract.
+
+        Raises:
+            UserError: A world needed more room than there is.
+        """
+        if (self._homes == NOTHING).any():
+            i = int(np.argmin(self._homes))
+            raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
+        self.physics.step(np.ascontiguousarray(action, np.float64))
+        self.state.worlds[:] = self.physics.records.numpy()
+        self.physics.check()
+
+    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+        """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
+        size = size or self.config.camera_size
+        if size not in self._lenses:
+            self._lenses[size] = Camera(size, size, self._robot.camera.field_of_view).lens()
+        depth = np.zeros((self.world_count, size, size), np.float32)
+        positions, rotations = self.physics.poses()
+
+        def draw(i: int, thread: int) -> None:
+            if self._homes[i] != NOTHING:
+                self._draw(i, positions[i], rotations[i], self._scratch[thread], depth[i], unit)
+
+        for home in set(self._homes.tolist()) - {NOTHING}:
+            self._poses_of(home)
+        self._threads.each(draw, self.world_count)
+        return depth
+
+    def _draw(
+        self, i: int, moved: np.ndarray, turned: np.ndarray, scratch: Scratch, depth: np.ndarray,
+        unit: float,
+    ) -> None:  # fmt: skip
+        """Draw what the camera of world i sees [H, W], given poses of what moves [G, 3], [G, 3, 3]."""
+        home, size = int(self._homes[i]), len(depth)
+        position, rotation = (poses.copy() for poses in self._poses_of(home))
+        moves = self.bank.moves
+        position[moves], rotation[moves] = moved[moves], turned[moves].reshape(-1, 9)
+        offset = self._robot.camera.position
+        place_camera(self.state.base_pose[i], offset, self._mount, scratch.eye, scratch.turn)
+        self.bank.worlds[home].geoms.cast(
+            position, rotation, scratch.eye, scratch.turn, self._lenses[size], scratch.work,
+            scratch.image(size), None, depth, size, unit,
+        )  # fmt: skip
+
+    def _poses_of(self, home: int) -> tuple[np.ndarray, np.ndarray]:
+        """Positions [G, 3] and rotations [G, 9] of a home's geoms with nothing moved; not to be written to."""
+        if home not in self._still:
+            model = self.bank.worlds[home].model
+            data = mujoco.MjData(model)
+            mujoco.mj_kinematics(model, data)
+            self._still[home] = (data.geom_xpos.copy(), data.geom_xmat.copy())
+        return self._still[home]
+
+    def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
+        position, rotation = np.empty(3), np.empty((3, 3))
+        offset = self._robot.camera.position
+        place_camera(self.state.base_pose[i], offset, self._mount, position, rotation)
+        return position, rotation
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._threads.close()
+        self._starter.close()

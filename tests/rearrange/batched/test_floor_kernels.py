@@ -1,0 +1,42 @@
+"""The base moves on a device as it does on the CPU."""
+
+import numpy as np
+import pytest
+
+from rearrange.batched.bank import make_bank
+from rearrange.navigation import load_layout
+from rearrange.navigation.base_motion import clamp_base_motion
+from rearrange.robot import find_robot
+from rearrange.sim.config import SimulatorConfig
+
+wp = pytest.importorskip("warp")
+pytest.importorskip("mujoco_warp")
+
+HOMES = ((0, 0), (3, 2))
+RADIUS = 0.25  # m
+
+
+@pytest.mark.slow  # Warp compiles
+@pytest.mark.parametrize("slide", [True, False])
+def test_motion_is_clamped_as_on_the_cpu(slide):
+    from rearrange.batched.floor_kernels import clamp_all
+    from rearrange.batched.memory import floors_of
+
+    grids = [load_layout(*home)[1] for home in HOMES]
+    rng, count = np.random.default_rng(0), 2000
+    homes = rng.integers(2, size=count).astype(np.int32)
+    cells = [np.argwhere(grid.clearance > 0.2) for grid in grids]
+    starts = [grids[k].center_of(rng.choice(cells[k])) for k in homes]
+    motions = np.concatenate([starts, rng.uniform(-0.09, 0.09, (count, 2))], axis=1)
+    with wp.ScopedDevice("cpu"):
+        floors = floors_of(make_bank(HOMES, SimulatorConfig(), find_robot()))
+        reached = wp.zeros(count, dtype=wp.vec3d)
+        given = [wp.array(homes), wp.array(motions, dtype=wp.float64), RADIUS, slide, floors]
+        wp.launch(clamp_all, dim=count, inputs=given, outputs=[reached])
+    true = [
+        clamp_base_motion(grids[k], *motion, RADIUS, slide)
+        for k, motion in zip(homes, motions, strict=True)
+    ]
+    np.testing.assert_allclose(reached.numpy(), np.array(true, float), atol=1e-9)
+    cut = np.array([blocked for *_, blocked in true])
+    assert 100 < cut.sum() < count - 100

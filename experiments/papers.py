@@ -1,10 +1,12 @@
 """`python -m experiments.papers > docs/papers.md`: the papers' tables and figures, ours beside theirs.
 
-Takes what `rearrange reproduce NAME --budget full` wrote to results/. What has no entry there is not measured.
+Takes what `rearrange reproduce NAME --budget full` wrote to results/. What has no entry there is not measured;
+of a quick result it is told that there is one, and none of its figures.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ from skills.ledger import REFERENCES
 from skills.provenance import ROOT, told_machine
 
 PREFIX = "paper_"  # of entries of the ledger and of pictures
+QUICK_PREFIX = "quick_"  # of entries of quick budgets
 INTRODUCTION = """\
 # The papers' tables and figures
 
@@ -64,10 +67,12 @@ def page(ledger: Mapping[str, Any], pictures: Path) -> str:
 
 def _section(experiment: Experiment, ledger: Mapping[str, Any], pictures: Path) -> list[str]:
     name = f"{PREFIX}{experiment.name}"
-    record = ledger.get(name)
+    record, quick = ledger.get(name), ledger.get(f"{QUICK_PREFIX}{experiment.name}")
     lines = [f"### {experiment.artefact}", ""]
     if record is None:
         lines += [f"`rearrange reproduce {experiment.name} --budget full`: not measured.", ""]
+        if quick is not None:
+            lines[-1:] = [f"`{quick['made']['command']}`: {_ran(quick)}. It measures nothing.", ""]
     else:
         made = record["made"]
         told = f"{counted(record['seeds'], 'seed')}, {made['date'][:10]}, {told_machine(made['machine'])}"
@@ -85,6 +90,12 @@ def _section(experiment: Experiment, ledger: Mapping[str, Any], pictures: Path) 
     if source["not_measured"]:
         lines += ["", "Not measured:", "", *(f"- {each}" for each in source["not_measured"])]
     return [*lines, ""]
+
+
+def _ran(quick: Mapping[str, Any]) -> str:
+    """When a quick budget ran to its end, and how long that took."""
+    minutes = counted(math.ceil(quick["seconds"] / 60), "minute")
+    return f"ran on {quick['made']['date'][:10]}, within {minutes}"
 
 
 def claims_table(

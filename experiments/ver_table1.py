@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from experiments.arms import Throughput
 from experiments.claims import Claim
 from experiments.experiment import OF_SKILLS, Experiment
@@ -21,8 +23,13 @@ SECONDS, QUICK_SECONDS = 60.0, 5.0
 
 def arms(quick: bool) -> list[Throughput]:
     """Every task, system and simulator; quick: the two systems that differ most, on two tasks."""
-    tasks = ("Open Fridge", "PointNav") if quick else TASKS
-    systems = ("ver", "ddppo") if quick else SYSTEMS
+    if quick:
+        return throughputs(("Open Fridge", "PointNav"), ("ver", "ddppo"), quick)
+    return throughputs(tuple(TASKS), SYSTEMS, quick)
+
+
+def throughputs(tasks: Sequence[str], systems: Sequence[str], quick: bool) -> list[Throughput]:
+    """Speeds on each task with each simulator by each system, measured for a moment only if quick."""
     seconds = QUICK_SECONDS if quick else SECONDS
     return [
         Throughput(f"{task}, {system}, {simulator}", TASKS[task], system, seconds, waits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,11 +86,9 @@ class Training:
         return [train, Job(f"judge_{label}", ("-m", "skills.eval", *words), after=(train.name,))]
 
     def row(self, seed: int, folder: Path) -> Row:
-        """See `Arm`; `mean_success` is the area under the training's curve, over its steps."""
+        """See `Arm`; `mean_success` and `mean_spl` are means of the training's curves over its steps."""
         judged = json.loads(result(folder, self.name, seed).read_text())
         curve, logged = self.curve(seed, folder), self._logged(seed, folder)
-        success, steps = np.array(curve["success"]), np.array(curve["steps"])
-        area = np.trapezoid(success, steps) / (steps[-1] - steps[0]) if len(steps) > 1 else None
         spl = judged.get("scores", {}).get("spl")
         lag, stale = (
             [row[key] for row in logged if key in row]
@@ -98,7 +97,8 @@ class Training:
         return {
             "success": judged["success_at_end"]["mean"],
             "spl": spl and spl["mean"],
-            "mean_success": None if area is None else float(area),
+            "mean_success": mean_of(curve, "success"),
+            "mean_spl": mean_of(curve, "spl"),
             "steps_to_half": reached(curve, "steps", HALF),
             "seconds_to_half": reached(curve, "seconds", HALF),
             "steps_per_s": logged[-1]["steps"] / logged[-1]["seconds"],
@@ -107,11 +107,10 @@ class Training:
         }
 
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
-        """See `Arm`; success is that of training episodes."""
+        """See `Arm`; success is that of training episodes, [] before one has ended."""
         rows = [row for row in self._logged(seed, folder) if "episode/success" in row]
-        names = {"success": "episode/success", "spl": "episode/spl"}
-        names = {name: key for name, key in names.items() if rows and key in rows[0]}
-        names |= {"steps": "steps", "seconds": "seconds"}
+        names = {"success": "episode/success", "steps": "steps", "seconds": "seconds"}
+        names |= {"spl": "episode/spl"} if rows and "episode/spl" in rows[0] else {}
         return {name: [row[key] for row in rows] for name, key in names.items()}
 
     def policy(self, seed: int, folder: Path) -> Path:
@@ -293,6 +292,14 @@ class Distances:
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
         """See `Arm`: there is none."""
         return {}
+
+
+def mean_of(curve: Mapping[str, Sequence[float]], figure: str) -> float | None:
+    """Mean of a figure over the steps of a curve; None where it has fewer than two places."""
+    values, steps = curve.get(figure, []), curve["steps"]
+    if len(values) < 2:
+        return None
+    return float(np.trapezoid(values, steps) / (steps[-1] - steps[0]))
 
 
 def slug(name: str, seed: int | None = None) -> str:

@@ -35,7 +35,7 @@ EXPERIMENT = Experiment(
     figures={
         "spl": "SPL",
         "success": "success",
-        "mean_success": "mean training success",
+        "mean_spl": "mean training SPL",
         "steps_per_s": "frames/s",
     },
     claims=(
@@ -66,8 +66,8 @@ EXPERIMENT = Experiment(
             reference="bps_batch_size.spl_within",
         ),
         Claim(
-            "The smallest batch is the most sample-efficient: mean success over the same steps",
-            *("mean_success", FEW, MANY, DIFFERENCE),
+            "The smallest batch is the most sample-efficient: mean SPL over the same steps",
+            *("mean_spl", FEW, MANY, DIFFERENCE),
             least=0.0,
         ),
     ),
@@ -75,7 +75,8 @@ EXPERIMENT = Experiment(
         *OF_NAVIGATION,
         CURVES,
         "32, 128 and 512 agents on processor cores instead of 256, 1,024 and 4,096 on GPUs.",
-        "2 million steps instead of 2,500 million: 122 rollouts with 512 agents. Nothing converges by then.",
+        "2 million steps instead of 2,500 million: 122 rollouts with 512 agents. The paper tells SPL "
+        "once training has converged.",
     ),
     not_measured=("RGB.",),
     curves=("success", "spl"),

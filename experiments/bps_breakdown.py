@@ -46,11 +46,11 @@ EXPERIMENT = Experiment(
             *("network_share", MIDDLE, 0.5, "bps_speed.network_share"),
         ),
         share(
-            "With the large encoder nearly all of it does",
+            "With the large encoder nearly all of the time does",
             *("network_share", LARGE, 0.9, "bps_speed.network_share_large"),
         ),
         share(
-            "And most of that into learning",
+            "With the large encoder most of the time goes into learning",
             *("learning_share", LARGE, 0.5, "bps_breakdown.learning_share_large"),
         ),
         Claim(

@@ -34,7 +34,7 @@ is a file in `experiments/`, and a command makes it again:
 ```
 rearrange reproduce list
 rearrange reproduce ver_table1                    # quick: minutes, shows that all works, and measures nothing
-rearrange reproduce ver_table1 --budget full      # hours; writes results/paper_ver_table1.json and the picture
+rearrange reproduce ver_table1 --budget full      # hours to days; writes results/ and the picture
 ```
 
 Stopped or killed, the same command goes on. A claim of a paper becomes a range, chosen before anything was
@@ -42,7 +42,7 @@ measured. It holds where the 95 % interval over our seeds lies in the range, and
 outside. Else, or with fewer than three seeds, it cannot be told. A ratio above 1 says that the paper's
 direction holds, not its size.
 
-Ours are homes of our own, a few processor cores, and 1 to 4 million steps where the papers have 20 to 2,500
+Ours are homes of our own, a few processor cores, and 1 to 15 million steps where the papers have 20 to 2,500
 million. What holds here need not hold there, nor the other way round.
 """
 

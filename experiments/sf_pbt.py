@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_SKILL, Population, Training
 from experiments.claims import DIFFERENCE, Claim
-from experiments.experiment import CURVES, OF_SKILLS, Experiment
+from experiments.experiment import CURVES, OF_SAMPLE_FACTORY, Experiment
 
 EVOLVES, STILL, ONE = "population", "population that does not evolve", "one long training"
 MEMBERS = 4
@@ -55,13 +55,12 @@ EXPERIMENT = Experiment(
         ),
     ),
     departures=(
-        *OF_SKILLS,
+        *OF_SAMPLE_FACTORY,
         CURVES,
         "The paper shows no population without evolution: that it helps is our reading.",
         "Four members in turn instead of eight at once; an interval of 0.1 million steps instead of 5 million "
         "frames, ten of them. The curve is of the member that is best at the end, over the steps of all.",
-        "Pick, the first stage of its recipe, instead of Doom. "
-        "Two in five episodes begin where our Navigate had ended: recorded starts.",
+        "Pick, the first stage of its recipe. Two in five episodes begin where our Navigate had ended.",
         "Learning rate and reward scales mutate, not entropy and Adam's beta. Rates and odds are the paper's.",
         "One long training of as many steps stands beside them; its schedules go over all of these. "
         "The paper has none.",

@@ -66,8 +66,8 @@ EXPERIMENT = Experiment(
         MACHINE,
         CURVES,
         "The large encoder is ResNet18 at half width and 64x64, the paper's ResNet50 at 128x128.",
-        "The paper leaves the width open and compares none: 64, 32 and 16 channels in the first stage, and what "
-        "is claimed of them, are ours.",
+        "The paper leaves the width open and compares none: 64, 32 and 16 channels in the first stage, "
+        "and what is claimed of them, are ours.",
         "2 million steps instead of 2,500 million, 64 agents instead of 1,024.",
         "Rollouts of 128 steps instead of 32.",
     ),

@@ -77,17 +77,17 @@ def claim(
     return Claim(what, figure, arm, other, DIFFERENCE, least, most, reference)
 
 
-def without(what: str, figure: str, scenario: str, key: str) -> Claim:
+def without(what: str, figure: str, scenario: str, reference: str) -> Claim:
     """A claim that skills get that far at all without Navigate."""
     arm = f"{scenario}, {NO_NAV}"
-    return Claim(f"{WITHOUT} {what}", figure, arm, by=VALUE, least=0.0, reference=f"ver_fig6.{key}")
+    return Claim(f"{WITHOUT} {what}", figure, arm, by=VALUE, least=0.0, reference=reference)
 
 
-def rarer(what: str, scenario: str, key: str) -> Claim:
+def rarer(what: str, scenario: str, reference: str) -> Claim:
     """A claim that without Navigate the first interaction succeeds less often than in Tidy House."""
     arm, other = f"{scenario}, {NO_NAV}", f"{TIDY}, {NO_NAV}"
     text = f"{WITHOUT} {what} is rarer than Tidy House's first pick"
-    return Claim(text, "after_1", arm, other, DIFFERENCE, most=0.0, reference=f"ver_fig6.{key}")
+    return Claim(text, "after_1", arm, other, DIFFERENCE, most=0.0, reference=reference)
 
 
 WITHOUT = "Without Navigate:"
@@ -132,8 +132,13 @@ EXPERIMENT = Experiment(
             0.05,
             "ver_fig6.pick_alone",
         ),
-        without("the first pick of Tidy House succeeds at times", "after_1", TIDY, "no_nav_pick"),
-        without("its first placing does, too", "after_2", TIDY, "no_nav_place"),
+        without(
+            "the first pick of Tidy House succeeds at times",
+            "after_1",
+            TIDY,
+            "ver_no_nav.first_pick",
+        ),
+        without("its first placing does, too", "after_2", TIDY, "ver_fig6.no_nav_place"),
         claim(
             f"{WITHOUT} that placing is as frequent as sense-plan-act's",
             "after_2",
@@ -148,15 +153,17 @@ EXPERIMENT = Experiment(
             TIDY,
             None,
         ),
-        rarer("the first pick of Prepare Groceries", GROCERIES, "no_nav_groceries_less"),
-        rarer("Set Table's opened drawer", TABLE, "no_nav_table_less"),
+        rarer("the first pick of Prepare Groceries", GROCERIES, "ver_fig6.no_nav_groceries_less"),
+        rarer("Set Table's opened drawer", TABLE, "ver_fig6.no_nav_table_less"),
         without(
             "the first pick of Prepare Groceries succeeds at times",
             "after_1",
             GROCERIES,
-            "no_nav_groceries",
+            "ver_fig6.no_nav_groceries",
         ),
-        without("the drawer of Set Table is opened at times", "after_1", TABLE, "no_nav_table"),
+        without(
+            "the drawer of Set Table is opened at times", "after_1", TABLE, "ver_fig6.no_nav_table"
+        ),
     ),
     departures=(
         *OF_SKILLS,

@@ -10,6 +10,7 @@ from experiments.chains import INTERACTIONS, Chain
 from experiments.claims import told_reference
 from experiments.experiment import POINTS
 from experiments.registry import EXPERIMENTS, found
+from nav.buildings import building_names
 from skills.command import json_text
 from skills.ledger import LARGEST
 from skills.train import load_stages
@@ -96,7 +97,11 @@ def test_settings_of_trainings_are_allowed(quick):
         elif isinstance(arm, Throughput):
             assert arm.system in system_names()
         else:
-            checked_system(load_stages("pointnav", arm.settings)[0].trainer)
+            (settings,) = load_stages("pointnav", arm.settings)
+            checked_system(settings.trainer)
+            if settings.sharing.scenes:
+                there = len(building_names("classic", "val"))  # benchmarks.navigation's
+                settings.sharing.check(settings.trainer.collect.num_environments, there)
 
 
 def test_the_largest_result_fits_into_the_ledger():

@@ -80,7 +80,7 @@ AS_THE_PAPER: dict[str, Rows] = {
     "bps_table": {
         "N = 256": {"steps_per_s": 1000},
         "N = 1024": {"steps_per_s": 2000},
-        "N = 1024, K = 32": {"steps_per_s": 2000},
+        "N = 256, K = 8": {"steps_per_s": 1000},
     },
 }
 OTHERWISE: dict[str, Rows] = {
@@ -134,7 +134,7 @@ OTHERWISE: dict[str, Rows] = {
     "bps_table": {
         "N = 256": {"steps_per_s": 2000},
         "N = 1024": {"steps_per_s": 1000},
-        "N = 1024, K = 32": {"steps_per_s": 500},
+        "N = 256, K = 8": {"steps_per_s": 1000},
     },
 }
 

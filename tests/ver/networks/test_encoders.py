@@ -60,7 +60,7 @@ def test_half_the_channels_are_about_a_quarter_of_the_weights():
 @pytest.mark.parametrize(
     ("name", "height", "words"),
     [
-        ("vgg", 64, "resnet18, se_resnet9, small_cnn"),
+        ("vgg", 64, "resnet18, se_resnet9, se_resnet9_half, se_resnet9_quarter, small_cnn"),
         ("small_cnn", 32, "36x36"),
         ("resnet18", 100, "multiples of 32 pixels, found 100x64"),
         ("se_resnet9", 100, "multiples of 32 pixels, found 100x64"),

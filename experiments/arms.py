@@ -121,7 +121,7 @@ class Training:
         return folder / "runs" / slug(self.name, seed)
 
     def _words(self, seed: int, folder: Path) -> tuple[str, ...]:
-        """What is trained, where, and with what settings."""
+        """Task, run directory and settings, as words of a command."""
         own = (f"run={self._run(seed, folder)}", f"trainer.seed={seed}")
         return (self.task, *own, *OF_ALL, *self.settings)
 

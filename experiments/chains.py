@@ -46,7 +46,7 @@ class Chain:
         return [*trains, *judges, play]
 
     def _players(self, seed: int, folder: Path) -> str:
-        """What planner.eval is told of who plays."""
+        """Players, as planner.eval is told of them."""
         paths = {each.task: each.policy(seed, folder) for each in self.trainings}
         if self.scenario in paths:
             return f"{self.players}={paths[self.scenario]}"

@@ -93,7 +93,7 @@ def _section(experiment: Experiment, ledger: Mapping[str, Any], pictures: Path) 
 
 
 def _ran(quick: Mapping[str, Any]) -> str:
-    """When a quick budget ran to its end, and how long that took."""
+    """Day on which a quick budget ran to its end, and how long that took."""
     minutes = counted(math.ceil(quick["seconds"] / 60), "minute")
     return f"ran on {quick['made']['date'][:10]}, within {minutes}"
 

@@ -30,6 +30,7 @@ from safetensors.numpy import load_file
 
 from benchmarks.drill_training import ENVIRONMENTS, ROLLOUTS, STEPS
 from benchmarks.leftovers import MARK, abandoned, shared_memory, survivors
+from benchmarks.preemption import torchrun
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.provenance import made, write_result
@@ -37,11 +38,7 @@ from skills.provenance import made, write_result
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 120
 CHECKPOINT_WITHIN_S = 30.0
-# A free port, so that other runs on the machine are left alone.
-TORCHRUN = (
-    *("-m", "torch.distributed.run", "--nproc-per-node", "2", "--max-restarts", "1"),
-    *("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"),
-)
+TORCHRUN = (*torchrun(2), "--max-restarts", "1")
 
 
 class NotSurvivedError(Exception):

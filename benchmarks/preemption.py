@@ -49,6 +49,13 @@ TRAINER = (
 Cases = dict[str, tuple[int, SleepyCues, list[str]]]  # processes, environments, settings
 
 
+def torchrun(processes: int) -> tuple[str, ...]:
+    """Arguments of Python that start a program in several processes of this machine; the program's follow."""
+    # A free port, so that two runs on one machine do not meet
+    free = ("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0")
+    return ("-m", "torch.distributed.run", "--nproc-per-node", str(processes), *free)
+
+
 def run_rank(arguments: Sequence[str]) -> int:
     """Train one process under torchrun until the task is learned."""
     from ver import Trainer, TrainerConfig, merge_config
@@ -70,9 +77,8 @@ def train(processes: int, environments: SleepyCues, overrides: Sequence[str]) ->
     each = BATCH[0] // processes
     batch = (f"collect.num_environments={each}", f"collect.environments_per_worker={each}")
     with tempfile.TemporaryDirectory() as directory:
-        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node"]
-        command += [str(processes), "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
-        command += ["-m", "benchmarks.preemption", directory, json.dumps(vars(environments))]
+        command = [sys.executable, *torchrun(processes), "-m", "benchmarks.preemption"]
+        command += [directory, json.dumps(vars(environments))]
         result = subprocess.run(
             [*command, *TRAINER, *batch, *overrides],
             cwd=ROOT,

@@ -1,9 +1,10 @@
 """`rearrange reproduce NAME [NAME ...]`: a paper's table or figure again; `all` of them, or `list` them.
 
-`--budget quick`, the default, takes minutes and shows that all works: its results stay in the run directory.
-`--budget full` takes hours, and writes results/paper_NAME.json and docs/paper_NAME.png; docs/papers.md is made
-of them by `python -m experiments.papers`. One command for each arm and seed: stopped or killed, the same
-command line goes on where it was. What is timed runs alone; else as many at once as there are processors.
+`--budget quick`, the default, takes minutes and shows that all works: its results stay in the run directory,
+and with `--ledger` in results/quick_NAME.json, too. `--budget full` takes hours to days, and writes
+results/paper_NAME.json and docs/paper_NAME.png. `python -m experiments.papers` makes docs/papers.md of them.
+One command for each arm and seed: stopped or killed, the same command line goes on where it was. What is timed
+runs alone; else as many at once as there are processors.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.experiment import Experiment
-from experiments.papers import PREFIX, figures_table, told_figure
+from experiments.papers import PREFIX, QUICK_PREFIX, figures_table, told_figure
 from experiments.plots import plot
 from experiments.registry import EXPERIMENTS
 from rearrange.command_line import OneLineParser, check_counts, output_console, output_folder
@@ -46,6 +47,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--run", type=output_folder, metavar="DIR", help="runs/reproduce/<commit>_<budget>"
     )
+    parser.add_argument("--ledger", action="store_true", help="keep a quick result in results/")
     options = parser.parse_args(arguments)
     check_counts(options, "seeds")
     for name in options.names:
@@ -57,7 +59,8 @@ def parse(arguments: Sequence[str]) -> Any:
 
 def origin_of(experiment: Experiment, options: Any, folder: Path) -> dict[str, Any]:
     """The origin of a result whose first command may have run long ago, by the folder's `begun.json`."""
-    words = (experiment.name, "--budget", options.budget, "--seeds", str(options.seeds))
+    words = [experiment.name, "--budget", options.budget, "--seeds", str(options.seeds)]
+    words += ["--ledger"] * options.ledger
     what = f"{experiment.paper}, {experiment.artefact}"
     now = made("experiments", words, what=what, seed=1)
     path = folder / "begun.json"
@@ -91,23 +94,25 @@ def reproduce(experiment: Experiment, options: Any, folder: Path) -> int:
         **experiment.gather(quick, options.seeds, folder),
     }
     show(experiment, record)
-    write(experiment, record, folder, quick)
+    write(experiment, record, folder, options)
     return 0
 
 
-def write(experiment: Experiment, record: dict[str, Any], folder: Path, quick: bool) -> None:
+def write(experiment: Experiment, record: dict[str, Any], folder: Path, options: Any) -> None:
     """Write the result and its picture: to the run directory, and a full one to the ledger."""
+    quick = options.budget == QUICK
     write_result(folder / "result.json", record)
     if find_spec("matplotlib"):
         plot(experiment, record, folder / "plot.png")
-    if quick:
+    if quick and not options.ledger:
         return
     if not (ROOT / "results").is_dir():  # an installed package has no ledger
         print(f"result: {short_path(folder / 'result.json')}", file=sys.stderr)
         return
-    path = ROOT / "results" / f"{PREFIX}{experiment.name}.json"
+    path = ROOT / "results" / f"{QUICK_PREFIX if quick else PREFIX}{experiment.name}.json"
     write_result(path, record)
-    plot(experiment, record, ROOT / "docs" / f"{PREFIX}{experiment.name}.png")
+    if not quick:
+        plot(experiment, record, ROOT / "docs" / f"{PREFIX}{experiment.name}.png")
     if (size := path.stat().st_size) > LARGEST:
         raise UserError(f"{short_path(path)} has {size} bytes, allowed are {LARGEST}")
     print(

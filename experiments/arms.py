@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from benchmarks.preemption import torchrun
 from benchmarks.sample_efficiency import reached
 from skills.jobs import Job
 from skills.plot import read_rows
 from skills.train import POLICY
+from ver.population import STATE, best_of
 
 Row = dict[str, Any]
 JUDGED_BY = "9"  # seed of the episodes that judge
@@ -63,51 +66,108 @@ class Training:
         task: What is trained.
         settings: In which it differs from its config, key=value.
         judge: Options of skills.eval: how it is judged.
+        processes: That train together; what `collect` counts is counted for each.
     """
 
     name: str
     task: str
     settings: tuple[str, ...]
     judge: tuple[str, ...] = FULL_JUDGE
+    processes: int = 1
 
     def jobs(self, seed: int, folder: Path) -> list[Job]:
-        """See `Arm`."""
-        run, label = self._run(seed, folder), slug(self.name, seed)
-        words = (f"run={run}", f"trainer.seed={seed}", *OF_ALL, *self.settings)
-        train = Job(f"train_{label}", ("-m", "skills.train", self.task, *words))
-        chosen = ("--checkpoint", str(run / POLICY), "--actions", "mean", "--dataset", "sampled")
+        """See `Arm`: the training, and what judges it."""
+        label = slug(self.name, seed)
+        train = Job(f"train_{label}", self._command(seed, folder))
+        chosen = ("--checkpoint", str(self.policy(seed, folder)))
+        chosen += ("--actions", "mean", "--dataset", "sampled")
         chosen += ("--seed", JUDGED_BY, "--workers", "1", *self.judge)
         words = (self.task, *chosen, "--json", str(result(folder, self.name, seed)))
         return [train, Job(f"judge_{label}", ("-m", "skills.eval", *words), after=(train.name,))]
 
     def row(self, seed: int, folder: Path) -> Row:
-        """See `Arm`; `mean_success` is the area under the training's curve, over its steps."""
+        """See `Arm`; `mean_success` and `mean_spl` are means of the training's curves over its steps."""
         judged = json.loads(result(folder, self.name, seed).read_text())
-        curve, logged = self.curve(seed, folder), read_rows(self._run(seed, folder))
-        success, steps = np.array(curve["success"]), np.array(curve["steps"])
-        area = np.trapezoid(success, steps) / (steps[-1] - steps[0]) if len(steps) > 1 else None
+        curve, logged = self.curve(seed, folder), self._logged(seed, folder)
         spl = judged.get("scores", {}).get("spl")
-        lag = [row["loss/policy_lag_mean"] for row in logged if "loss/policy_lag_mean" in row]
+        lag, stale = (
+            [row[key] for row in logged if key in row]
+            for key in ("loss/policy_lag_mean", "loss/stale_fraction")
+        )
         return {
             "success": judged["success_at_end"]["mean"],
             "spl": spl and spl["mean"],
-            "mean_success": None if area is None else float(area),
+            "mean_success": mean_of(curve, "success"),
+            "mean_spl": mean_of(curve, "spl"),
             "steps_to_half": reached(curve, "steps", HALF),
             "seconds_to_half": reached(curve, "seconds", HALF),
             "steps_per_s": logged[-1]["steps"] / logged[-1]["seconds"],
             "policy_lag": float(np.mean(lag)) if lag else None,
+            "stale_share": float(np.mean(stale)) if stale else None,
         }
 
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
-        """See `Arm`; success is that of training episodes."""
-        rows = [row for row in read_rows(self._run(seed, folder)) if "episode/success" in row]
-        names = {"success": "episode/success", "spl": "episode/spl"}
-        names = {name: key for name, key in names.items() if rows and key in rows[0]}
-        names |= {"steps": "steps", "seconds": "seconds"}
+        """See `Arm`; success is that of training episodes, [] before one has ended."""
+        rows = [row for row in self._logged(seed, folder) if "episode/success" in row]
+        names = {"success": "episode/success", "steps": "steps", "seconds": "seconds"}
+        names |= {"spl": "episode/spl"} if rows and "episode/spl" in rows[0] else {}
         return {name: [row[key] for row in rows] for name, key in names.items()}
+
+    def policy(self, seed: int, folder: Path) -> Path:
+        """File in which the training leaves its policy."""
+        return self._run(seed, folder) / POLICY
 
     def _run(self, seed: int, folder: Path) -> Path:
         return folder / "runs" / slug(self.name, seed)
+
+    def _words(self, seed: int, folder: Path) -> tuple[str, ...]:
+        """Task, run directory and settings, as words of a command."""
+        own = (f"run={self._run(seed, folder)}", f"trainer.seed={seed}")
+        return (self.task, *own, *OF_ALL, *self.settings)
+
+    def _command(self, seed: int, folder: Path) -> tuple[str, ...]:
+        start = torchrun(self.processes) if self.processes > 1 else ()
+        return (*start, "-m", "skills.train", *self._words(seed, folder))
+
+    def _logged(self, seed: int, folder: Path) -> list[Row]:
+        """Rows of its log."""
+        return read_rows(self._run(seed, folder))
+
+
+@dataclass(frozen=True)
+class Population(Training):
+    """Trainings that compete, by skills.population; the best of them is judged.
+
+    Its curve is the best one's, over the steps and seconds of all.
+
+    Attributes:
+        members: How many.
+        interval: Steps of each between two changes.
+        rounds: How many such intervals.
+        evolves: The worst go on from the best, and settings mutate; else all only train.
+    """
+
+    members: int = 4
+    interval: int = 100_000
+    rounds: int = 10
+    evolves: bool = True
+
+    def _command(self, seed: int, folder: Path) -> tuple[str, ...]:
+        counts = {"members": self.members, "interval": self.interval, "rounds": self.rounds}
+        words = [word for name, count in counts.items() for word in (f"--{name}", str(count))]
+        still = () if self.evolves else ("--replaced-share", "0", "--mutation-rate", "0")
+        words = (*self._words(seed, folder), *words, "--seed", str(seed), *still)
+        return ("-m", "skills.population", *words)
+
+    def _logged(self, seed: int, folder: Path) -> list[Row]:
+        run = self._run(seed, folder)
+        members = json.loads((run / STATE).read_text())["members"]
+        best = best_of([member["scores"][-1] for member in members])
+        every = {"steps": len(members), "seconds": len(members)}  # members take turns
+        return [
+            {name: value * every.get(name, 1) for name, value in row.items()}
+            for row in read_rows(run / f"member_{best}")
+        ]
 
 
 @dataclass(frozen=True)
@@ -169,15 +229,19 @@ class Breakdown:
         return [Job(slug(self.name, seed), ("-m", "benchmarks.navigation", *words))]
 
     def row(self, seed: int, folder: Path) -> Row:
-        """See `Arm`; `network_share` is the time in which the network acts or learns."""
+        """See `Arm`; `network` is the time in which the network acts or learns, `_us` that of a frame [µs]."""
         told = json.loads(result(folder, self.name, seed).read_text())["rows"]
         (training,), (simulation,) = told["batched"], told["simulation"]
-        shares = ("learning_share", "inference_share", "simulation_share")
+        shares = {
+            part: training[f"{part}_share"] for part in ("learning", "inference", "simulation")
+        }
+        shares["network"] = shares["learning"] + shares["inference"]
+        frame_us = 1e6 / training["steps_per_s"]
         return {
             "steps_per_s": training["steps_per_s"],
             "simulation_per_s": simulation["steps_per_s"],
-            **{name: training[name] for name in shares},
-            "network_share": training["learning_share"] + training["inference_share"],
+            **{f"{part}_share": share for part, share in shares.items()},
+            **{f"{part}_us": share * frame_us for part, share in shares.items()},
         }
 
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
@@ -211,7 +275,7 @@ class Distances:
             begun = (f"trainer.start_from={path}",) if jobs else ()
             after = (jobs[-1].name,) if jobs else ()
             jobs.append(Job(train.name, (*train.arguments, *begun), after))
-            path = str(folder / "runs" / slug(training.name, seed) / POLICY)
+            path = str(training.policy(seed, folder))
         words = ("emergent_navigation", "--checkpoint", f"{slug(self.name)}={path}")
         words += ("--distances", *(f"{each:g}" for each in self.distances), "--workers", "1")
         words += ("--seed", str(seed), *self.judge, "--json", str(result(folder, self.name, seed)))
@@ -228,6 +292,14 @@ class Distances:
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
         """See `Arm`: there is none."""
         return {}
+
+
+def mean_of(curve: Mapping[str, Sequence[float]], figure: str) -> float | None:
+    """Mean of a figure over the steps of a curve; None where it has fewer than two places."""
+    values, steps = curve.get(figure, []), curve["steps"]
+    if len(values) < 2:
+        return None
+    return float(np.trapezoid(values, steps) / (steps[-1] - steps[0]))
 
 
 def slug(name: str, seed: int | None = None) -> str:

@@ -32,6 +32,12 @@ CURVES = (
     "`success` is judged after the training, by mean actions in homes of the validation split."
 )
 OF_SKILLS = (HOMES, SENSES, MACHINE, MOTION, TEACHING)
+OF_SAMPLE_FACTORY = (
+    "A robot that learns chores in homes of our own, where the paper has Atari, VizDoom and DMLab.",
+    "64x64 depth, where the paper has RGB or grey images.",
+    "A few processor cores (the result names them), where the paper has 10 to 36 of them and one to four GPUs.",
+    TEACHING,
+)
 OF_NAVIGATION = (HOMES, SENSES, MACHINE)
 
 

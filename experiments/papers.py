@@ -1,10 +1,12 @@
 """`python -m experiments.papers > docs/papers.md`: the papers' tables and figures, ours beside theirs.
 
-Takes what `rearrange reproduce NAME --budget full` wrote to results/. What has no entry there is not measured.
+Takes what `rearrange reproduce NAME --budget full` wrote to results/. What has no entry there is not measured;
+of a quick result it is told that there is one, and none of its figures.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ from skills.ledger import REFERENCES
 from skills.provenance import ROOT, told_machine
 
 PREFIX = "paper_"  # of entries of the ledger and of pictures
+QUICK_PREFIX = "quick_"  # of entries of quick budgets
 INTRODUCTION = """\
 # The papers' tables and figures
 
@@ -31,7 +34,7 @@ is a file in `experiments/`, and a command makes it again:
 ```
 rearrange reproduce list
 rearrange reproduce ver_table1                    # quick: minutes, shows that all works, and measures nothing
-rearrange reproduce ver_table1 --budget full      # hours; writes results/paper_ver_table1.json and the picture
+rearrange reproduce ver_table1 --budget full      # hours to days; writes results/ and the picture
 ```
 
 Stopped or killed, the same command goes on. A claim of a paper becomes a range, chosen before anything was
@@ -39,7 +42,7 @@ measured. It holds where the 95 % interval over our seeds lies in the range, and
 outside. Else, or with fewer than three seeds, it cannot be told. A ratio above 1 says that the paper's
 direction holds, not its size.
 
-Ours are homes of our own, a few processor cores, and 1 to 4 million steps where the papers have 20 to 2,500
+Ours are homes of our own, a few processor cores, and 1 to 15 million steps where the papers have 20 to 2,500
 million. What holds here need not hold there, nor the other way round.
 """
 
@@ -64,10 +67,12 @@ def page(ledger: Mapping[str, Any], pictures: Path) -> str:
 
 def _section(experiment: Experiment, ledger: Mapping[str, Any], pictures: Path) -> list[str]:
     name = f"{PREFIX}{experiment.name}"
-    record = ledger.get(name)
+    record, quick = ledger.get(name), ledger.get(f"{QUICK_PREFIX}{experiment.name}")
     lines = [f"### {experiment.artefact}", ""]
     if record is None:
         lines += [f"`rearrange reproduce {experiment.name} --budget full`: not measured.", ""]
+        if quick is not None:
+            lines[-1:] = [f"`{quick['made']['command']}`: {_ran(quick)}. It measures nothing.", ""]
     else:
         made = record["made"]
         told = f"{counted(record['seeds'], 'seed')}, {made['date'][:10]}, {told_machine(made['machine'])}"
@@ -85,6 +90,12 @@ def _section(experiment: Experiment, ledger: Mapping[str, Any], pictures: Path) 
     if source["not_measured"]:
         lines += ["", "Not measured:", "", *(f"- {each}" for each in source["not_measured"])]
     return [*lines, ""]
+
+
+def _ran(quick: Mapping[str, Any]) -> str:
+    """Day on which a quick budget ran to its end, and how long that took."""
+    minutes = counted(math.ceil(quick["seconds"] / 60), "minute")
+    return f"ran on {quick['made']['date'][:10]}, within {minutes}"
 
 
 def claims_table(

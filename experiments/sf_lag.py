@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_SKILL, Training
 from experiments.claims import DIFFERENCE, VALUE, Claim
-from experiments.experiment import CURVES, OF_SKILLS, Experiment
+from experiments.experiment import CURVES, OF_SAMPLE_FACTORY, Experiment
 
 SETTINGS = (
     "until=masked",
@@ -67,10 +67,9 @@ EXPERIMENT = Experiment(
         ),
     ),
     departures=(
-        *OF_SKILLS,
+        *OF_SAMPLE_FACTORY,
         CURVES,
-        "Our own `appo`, on Open Fridge, the first stage of its recipe, with its mask. "
-        "The paper has VizDoom, DMLab and Atari.",
+        "Our own `appo`, on Open Fridge, the first stage of its recipe, with its mask.",
         "1 million steps, one pass over the data. The learning rate also follows the KL divergence.",
         "More mini-batches are smaller, too, and make more updates: lag is not all that differs.",
     ),

@@ -27,7 +27,9 @@ T = TypeVar("T")
 class NetworkConfig:
     """The actor-critic's shape."""
 
-    encoder: str = "small_cnn"  # image encoder: small_cnn, resnet18 (VER) or se_resnet9 (BPS)
+    # Image encoder: small_cnn, resnet18 (VER), se_resnet9 (BPS), or that with fewer channels:
+    # se_resnet9_half, se_resnet9_quarter
+    encoder: str = "small_cnn"
     visual_features: int = 256  # width of the image embedding
     # An encoder for each image, which share that width. Else one encodes all, stacked along channels
     separate_images: bool = False

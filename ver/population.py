@@ -156,8 +156,9 @@ class Population:
     @property
     def best(self) -> int:
         """The member with the highest score so far."""
-        last = [member.scores[-1] if member.scores else -math.inf for member in self.members]
-        return int(np.argmax(last))
+        return best_of(
+            [member.scores[-1] if member.scores else math.nan for member in self.members]
+        )
 
     def run_directory(self, index: int) -> Path:
         """Folder of a member's run."""
@@ -233,6 +234,11 @@ class Population:
                 f"{path}: {', '.join(sorted(found))} may change, not {', '.join(sorted(names))}; "
                 "choose another run directory, or the settings of before."
             )
+
+
+def best_of(scores: Sequence[float]) -> int:
+    """Return whose score is the highest, the first of several; NaN is the lowest."""
+    return int(np.argmax(np.nan_to_num(scores, nan=-math.inf)))
 
 
 def evolve(

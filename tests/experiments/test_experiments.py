@@ -72,6 +72,19 @@ def test_a_full_one_goes_into_the_ledger(toy, tmp_path, monkeypatch):
     assert record["departures"] == ["It is a toy."]
 
 
+def test_a_quick_one_is_kept_if_asked_for_beside_a_full_one(toy, tmp_path):
+    run = tmp_path / "run" / "toy"
+    run.mkdir(parents=True)
+    (run / "ready").touch()
+    assert command.main(["toy", "--ledger", "--run", str(run.parent)]) == 0
+    (path,) = (tmp_path / "results").iterdir()
+    assert path.name == "quick_toy.json"
+    record = json.loads(path.read_text())
+    assert (
+        record["made"]["command"] == "python -m experiments toy --budget quick --seeds 1 --ledger"
+    )
+
+
 def test_results_of_two_commits_are_marked(toy, tmp_path, monkeypatch):
     options = command.parse(["toy"])
     clean = {"commit": "a", "date": "then", "dirty": False}

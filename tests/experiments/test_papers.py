@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.papers import PREFIX, figures_table, page, told_figure
+from experiments.papers import PREFIX, QUICK_PREFIX, figures_table, page, told_figure
 from experiments.registry import EXPERIMENTS, MISSING
 from skills.figures import load_ledger
 from tests.helpers import ROOT
@@ -14,7 +14,7 @@ LAMB = EXPERIMENTS["bps_lamb"]
 def record(seeds: int) -> dict:
     """A result as the command writes it, in which Lamb is better by a tenth."""
     rows = [
-        {"arm": arm, "seed": seed, "spl": spl + seed / 1000, "mean_success": 0.5, "success": None}
+        {"arm": arm, "seed": seed, "spl": spl + seed / 1000, "mean_spl": 0.5, "success": None}
         for seed in range(1, seeds + 1)
         for arm, spl in (("Lamb", 0.6), ("Adam", 0.5))
     ]
@@ -67,6 +67,19 @@ def test_ours_stands_beside_the_papers(seeds, row, tmp_path):
     (tmp_path / "paper_bps_lamb.png").touch()
     told = page({"references": REFERENCES, f"{PREFIX}bps_lamb": record(seeds)}, tmp_path)
     assert "](paper_bps_lamb.png)" in told
+
+
+def test_of_a_quick_result_only_that_it_ran_is_told(tmp_path):
+    quick = record(5) | {"seconds": 61.0}
+    ledger = {"references": REFERENCES, f"{QUICK_PREFIX}bps_lamb": quick}
+    told = page(ledger, tmp_path)
+    without = page({"references": REFERENCES}, tmp_path)
+    (more,) = set(told.splitlines()) - set(without.splitlines())
+    assert more == (
+        "`python -m experiments bps_lamb`: ran on 2026-01-02, within 2 minutes. It measures nothing."
+    )
+    full = page(ledger | {f"{PREFIX}bps_lamb": record(5)}, tmp_path)
+    assert "It measures nothing." not in full
 
 
 def test_a_table_of_arms_has_means_and_deviations():

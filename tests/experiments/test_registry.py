@@ -4,28 +4,49 @@ import json
 
 import pytest
 
-from experiments.arms import Breakdown, Distances, Throughput, Training
+import experiments
+from experiments.arms import Breakdown, Distances, Population, Throughput, Training
+from experiments.chains import INTERACTIONS, Chain
 from experiments.claims import told_reference
 from experiments.experiment import POINTS
-from experiments.registry import EXPERIMENTS
+from experiments.registry import EXPERIMENTS, found
+from nav.buildings import building_names
 from skills.command import json_text
 from skills.ledger import LARGEST
-from skills.train import load_settings
+from skills.train import load_stages
 from tests.helpers import ROOT
 from ver.collect.systems import checked_system, system_names
 
 EACH = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 FIGURES = {  # of the rows, by the kind of arm
     Training: {
-        *("success", "spl", "mean_success", "steps_to_half", "seconds_to_half"),
-        *("steps_per_s", "policy_lag"),
+        *("success", "spl", "mean_success", "mean_spl", "steps_to_half", "seconds_to_half"),
+        *("steps_per_s", "policy_lag", "stale_share"),
     },
+    Chain: {"success", *(f"after_{k + 1}" for k in range(INTERACTIONS)), "pick_alone"},
     Throughput: {"mean_sps", "max_sps", "share_of_limit"},
     Breakdown: {
         *("steps_per_s", "simulation_per_s", "network_share"),
         *("learning_share", "inference_share", "simulation_share"),
+        *("learning_us", "inference_us", "simulation_us", "network_us"),
     },
 }
+FIGURES[Population] = FIGURES[Training]
+NEW = """
+from dataclasses import replace
+from experiments.ver_table1 import EXPERIMENT as TABLE
+EXPERIMENT = replace(TABLE, name="ver_table9")
+"""
+
+
+def test_a_file_is_found_by_its_name(tmp_path, monkeypatch):
+    (tmp_path / "ver_table9.py").write_text(NEW)
+    (tmp_path / "vertical.py").write_text("raise AssertionError")
+    monkeypatch.setattr(experiments, "__path__", [*experiments.__path__, str(tmp_path)])
+    names = [each.name for each in found()]
+    assert names.index("ver_table9") == names.index("ver_table1") + 1
+    assert names == sorted(names, key=lambda name: ("ver", "sf", "bps").index(name.split("_")[0]))
+    assert set(names) - {"ver_table9"} == EXPERIMENTS.keys()
 
 
 def figures_of(arm) -> set[str]:
@@ -64,18 +85,23 @@ def test_names_tell_arms_and_commands_apart(experiment, quick, tmp_path):
 def trainings(quick):
     for experiment in EXPERIMENTS.values():
         for arm in experiment.arms(quick):
-            yield from arm.trainings if isinstance(arm, Distances) else (arm,)
+            yield from arm.trainings if isinstance(arm, Distances | Chain) else (arm,)
 
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_settings_of_trainings_are_allowed(quick):
     for arm in trainings(quick):
         if isinstance(arm, Training):
-            checked_system(load_settings(arm.task, arm.settings).trainer)
+            for stage in load_stages(arm.task, arm.settings):
+                checked_system(stage.trainer)
         elif isinstance(arm, Throughput):
             assert arm.system in system_names()
         else:
-            checked_system(load_settings("pointnav", arm.settings).trainer)
+            (settings,) = load_stages("pointnav", arm.settings)
+            checked_system(settings.trainer)
+            if settings.sharing.scenes:
+                there = len(building_names("classic", "val"))  # benchmarks.navigation's
+                settings.sharing.check(settings.trainer.collect.num_environments, there)
 
 
 def test_the_largest_result_fits_into_the_ledger():

@@ -1,6 +1,7 @@
 """The command that trains a population, on a tiny scale."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,10 @@ def test_two_members_compete(tmp_path, capsys):
     assert set(first["values"]) >= {"trainer.ppo.learning_rate", "task.distance_scale"}
     for index in range(2):
         assert (tmp_path / f"member_{index}" / "policy.safetensors").is_file()
+    best = next(word for word in said.split() if word.startswith(f"{tmp_path}/member_"))
+    for suffix in (".safetensors", ".json"):
+        copied = (tmp_path / "policy").with_suffix(suffix).read_bytes()
+        assert copied == Path(best).with_suffix(suffix).read_bytes()
 
 
 @pytest.mark.parametrize(

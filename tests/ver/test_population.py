@@ -13,7 +13,7 @@ from tests.helpers import toy_environments
 from tests.helpers.small_runs import small_run
 from ver import population
 from ver.errors import UserError
-from ver.population import ADOPTED, Population, PopulationConfig, evolve
+from ver.population import ADOPTED, Population, PopulationConfig, best_of, evolve
 from ver.run_lock import RunLock
 from ver.trainer import Trainer
 
@@ -65,6 +65,12 @@ def test_by_hand():
     assert (new[0], new[1]) == ({"rate": 1.0}, {"rate": 2.0})
     assert new[2]["rate"] in (pytest.approx(2.4), pytest.approx(2.0 / 1.2))
     assert new[3]["rate"] in (pytest.approx(9.6), pytest.approx(8.0 / 1.2))
+
+
+def test_who_has_no_score_is_not_the_best():
+    assert best_of([0.1, math.nan, 0.3]) == 2
+    assert best_of([0.3, 0.3]) == 0
+    assert best_of([math.nan, math.nan]) == 0
 
 
 class FakeTrainer:

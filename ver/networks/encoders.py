@@ -11,7 +11,8 @@ Encoders initialise themselves, as Fixup's rules are part of the network.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -243,10 +244,12 @@ def _require_multiples_of_32(name: str, height: int, width: int) -> None:
         )
 
 
-ENCODERS: dict[str, type[nn.Module]] = {
+ENCODERS: dict[str, Callable[[int, int, int, int], nn.Module]] = {
     "small_cnn": SmallCNN,
     "resnet18": ResNet18,
     "se_resnet9": SEResNet9,
+    "se_resnet9_half": partial(SEResNet9, planes=32),
+    "se_resnet9_quarter": partial(SEResNet9, planes=16),
 }
 
 

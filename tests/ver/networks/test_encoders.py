@@ -22,7 +22,14 @@ def count(module: torch.nn.Module) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("small_cnn", 64), ("resnet18", 128), ("resnet18", 64), ("se_resnet9", 64)]
+    ("name", "size"),
+    [
+        ("small_cnn", 64),
+        ("resnet18", 128),
+        ("resnet18", 64),
+        ("se_resnet9", 64),
+        ("se_resnet9_quarter", 64),
+    ],
 )
 def test_gradients_reach_every_parameter(name, size):
     torch.manual_seed(0)
@@ -41,10 +48,19 @@ def test_gradients_reach_every_parameter(name, size):
         assert parameter.grad.abs().max() > 0, path
 
 
+def test_half_the_channels_are_about_a_quarter_of_the_weights():
+    whole, half, quarter = (
+        count(make_encoder(f"se_resnet9{width}", 1, 64, 64, 64).body)
+        for width in ("", "_half", "_quarter")
+    )
+    assert whole / half == pytest.approx(4.0, rel=0.02)
+    assert half / quarter == pytest.approx(4.0, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("name", "height", "words"),
     [
-        ("vgg", 64, "resnet18, se_resnet9, small_cnn"),
+        ("vgg", 64, "resnet18, se_resnet9, se_resnet9_half, se_resnet9_quarter, small_cnn"),
         ("small_cnn", 32, "36x36"),
         ("resnet18", 100, "multiples of 32 pixels, found 100x64"),
         ("se_resnet9", 100, "multiples of 32 pixels, found 100x64"),

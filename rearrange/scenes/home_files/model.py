@@ -13,8 +13,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from rearrange.declarations import nearest
 from rearrange.errors import UserError
-from rearrange.scenes.home_files.declaration import Declaration, PartWords, nearest
+from rearrange.scenes.home_files.declaration import Declaration, PartWords
 from rearrange.scenes.home_files.shapes import cloud, kind_of
 
 OBJ, GEOM, JOINT = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtJoint

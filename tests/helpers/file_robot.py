@@ -19,7 +19,7 @@ MODEL = """
         <joint name="lift" type="slide" axis="0 0 -1" range="-0.3 0.1"/>
         <geom type="sphere" size="0.05"/>
         <body name="shoulder" pos="0.08 0 0.05" euler="1.5707963267948966 0 0">
-          <joint name="pan" axis="0 1 0" range="-2.6 2.6"/>
+          <joint name="pan" axis="0 1 0" />
           <geom type="capsule" size="0.045" fromto="0 0 0 0.06 0.04 0" mass="1.5"/>
           <body name="upper" pos="0.06 0.05 0" euler="0 0 0.5">
             <joint name="raise" axis="0 0 1" range="-1.6 1.8"/>
@@ -31,7 +31,6 @@ MODEL = """
                 <joint name="bend" axis="0 0 -1" range="-2.2 2.2"/>
                 <geom type="capsule" size="0.035" fromto="0 0 0 0.07 0 0" mass="0.6"/>
                 <body name="palm" pos="0.1 0 0" euler="0 1.5707963267948966 0">
-                  <joint name="roll" axis="0 0 1"/>
                   <geom type="box" size="0.04 0.03 0.02" pos="0 0 0.02" mass="0.4"/>
                   <site name="tip" pos="0 0 0.13"/>
                   <body name="finger" pos="0.03 0 0.05">
@@ -58,7 +57,7 @@ model: heron.xml
 hand: palm
 base: {radius: 0.26, body: stand}
 cup: {at: [0, 0, 0.04], along: z, length: 0.09}
-camera: {at: [0.1, 0, 1.3], target: [0.75, 0, 0.95], field_of_view: 80}
+camera: {at: [0.1, 0.15, 1.5], target: [0.75, 0, 0.95], field_of_view: 80}
 resting_tip: [0.5, 0, 0.9]
 motors: {pan: {effort: 60}}
 locked: {grasp: 0.02}

@@ -1,4 +1,4 @@
-"""Postures of a robot from files that its YAML file does not give, and how far it gets, by inverse kinematics."""
+"""Postures of a robot that its YAML file does not give, and how far it gets, by inverse kinematics."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Poser:
         return best, error
 
     def postures(self, distance: float) -> tuple[tuple[float, ...], ...]:
-        """Where searches for postures begin, beside the resting one: hands down and ahead, at a distance [m]."""
+        """Where searches begin, beside the resting arm: hands down and ahead, at a distance [m]."""
         found: list[np.ndarray] = []
         for height, direction in ((0.55, DOWN), (0.9, DOWN), (0.9, AHEAD), (0.55, AHEAD)):
             for joints, error in self.all_at((distance, 0.0, height), direction, 10):

@@ -174,7 +174,7 @@ def _finished(
     if poser.clearance(np.array(resting)) < 0.0:
         notes.remarks.append("resting_arm: the arm meets the robot's own body or the floor there")
     reach = replace(poser.reach(robot.mount), **words.reach)
-    if reach.standing < LEAST_STANDING:
+    if reach.standing < LEAST_STANDING - 1e-6:
         notes.remarks.append(
             f"reach: the hand, pointing down, reaches things no farther than {reach.standing:.2f} m from the "
             f"base's middle at all of the heights of tables; {LEAST_STANDING} m are wanted"

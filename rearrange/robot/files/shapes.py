@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -97,6 +98,7 @@ def pieces_of(source: RobotModel, geoms: Sequence[int]) -> list[Piece]:
 
 
 def primitive_of(model: Any, geom: int, center: np.ndarray, rotation: np.ndarray) -> Piece:
+    """A geom that is no mesh, at a place [3] and with a rotation [3, 3]."""
     kind, size = kind_of(model, geom), np.maximum(np.array(model.geom_size[geom]), 0.0)
     name = kind.name.removeprefix("mjGEOM_").lower()
     if kind == GEOM.mjGEOM_SPHERE:
@@ -168,10 +170,8 @@ def _split(points: np.ndarray, piece: Piece) -> _Part:
 
 def fit(points: np.ndarray) -> Piece:
     """The least box or capsule around points [N, 3] (m), of those along their main axes or the base's."""
-    try:
+    with suppress(QhullError):  # flat, or too few
         points = points[ConvexHull(points).vertices]
-    except QhullError:  # flat, or too few
-        pass
     turns = (np.eye(3), _main_axes(points))
     boxes = [_box(points, turn) for turn in turns]
     capsules = [_capsule(points, np.roll(turn, 2 - k, axis=1)) for turn in turns for k in range(3)]

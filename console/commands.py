@@ -52,6 +52,7 @@ COMMANDS = {
     "live": Command("live", "watch a policy, an oracle or yourself act, in the browser"),
     "view": Command("rearrange.view", "draw an episode, or homes from above; --live: as live"),
     "check-scene": Command("rearrange.check_scene", "say what your own home lacks, and draw it"),
+    "check-robot": Command("rearrange.check_robot", "say what your own robot lacks, and draw it"),
     "episodes": Command("rearrange.episodes", "make and check episode files"),
     "record": Command("planner.rollouts", "write what a robot sees and does as a LeRobotDataset"),
     "plot": Command("skills.plot", "draw the curves of trainings"),

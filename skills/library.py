@@ -115,7 +115,8 @@ def robot_of(words: str, scenario: str = "", asked: str = "") -> str:
     for path in skill_sources(words, scenario).values():
         if isinstance(path, Path):
             robot = robot_of_policy(path, load_policy(path).metadata, robot)
-    return find_robot(robot or DEFAULT_ROBOT).name
+    find_robot(robot or DEFAULT_ROBOT)
+    return robot or DEFAULT_ROBOT  # of a file its path, which other processes find it by
 
 
 def load_skills(words: str, scenario: str = "") -> dict[str, Skill]:

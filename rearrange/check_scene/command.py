@@ -15,11 +15,12 @@ from pathlib import Path
 from rearrange.check_scene.checks import Checks
 from rearrange.check_scene.sheet import draw_sheet
 from rearrange.command_line import OneLineParser, output_file
+from rearrange.declarations import FILE_ENDINGS
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.robot.registry import find_robot
 from rearrange.scenes.home_files import HomeError, read_home
-from rearrange.scenes.registry import FILE_ENDINGS, check_homes, layouts_of
+from rearrange.scenes.registry import check_homes, layouts_of
 from rearrange.sim.apartment_model import load_apartment
 
 

@@ -32,7 +32,7 @@ from rearrange.episodes.schema import (
 )
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
-from rearrange.robot import DEFAULT_ROBOT, find_robot
+from rearrange.robot import DEFAULT_ROBOT, find_robot, name_of_robot
 from rearrange.scenes.generator import generate_apartment
 from rearrange.scenes.registry import (
     DEFAULT_HOMES,
@@ -59,7 +59,9 @@ def default_path(
 ) -> Path:
     """Where the episodes of a task and split are shipped or generated."""
     folder = DIRECTORY / task if homes == DEFAULT_HOMES else DIRECTORY / task / check_homes(homes)
-    return (folder if robot == DEFAULT_ROBOT else folder / robot) / f"{split}.json.gz"
+    return (
+        folder if robot == DEFAULT_ROBOT else folder / name_of_robot(robot)
+    ) / f"{split}.json.gz"
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class EpisodeSet:
             raise UserError(
                 f"{found}: {error.strerror or error}: {_mend(task, split, homes)}"
             ) from None
-        homes = homes and check_homes(homes)
+        homes, robot = homes and check_homes(homes), robot and name_of_robot(robot)
         loaded = _load(found, status.st_mtime_ns, status.st_size)
         for name, asked, there in (
             ("task", task, loaded.task),
@@ -136,7 +138,9 @@ class EpisodeSet:
         """Make a file's content of episodes in our homes; arguments as the attributes."""
         places = sorted({(episode.layout, episode.variation) for episode in episodes})
         apartments = {place: record_of(generate_apartment(*place)) for place in places}
-        return cls(task, split, seed, generator, apartments, tuple(episodes), robot=robot)
+        return cls(
+            task, split, seed, generator, apartments, tuple(episodes), robot=name_of_robot(robot)
+        )
 
     @cached_property
     def homes(self) -> str | None:

@@ -30,7 +30,7 @@ from rearrange.episodes.schema import (
     record_of,
 )
 from rearrange.navigation import load_layout
-from rearrange.robot import DEFAULT_ROBOT, RobotSpec, find_robot
+from rearrange.robot import DEFAULT_ROBOT, RobotSpec, find_robot, name_of_robot
 from rearrange.scenes.registry import CLASSIC, DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.mujoco import MujocoSimulator, SimulatorConfig
 from rearrange.tasks import make_task
@@ -188,8 +188,9 @@ def write(order: Order, made: Batch, path: Path) -> None:
     if len(made.lines) != order.episodes:
         raise RuntimeError(f"only {len(made.lines)} of {order.episodes} episodes were made")
     header = EpisodeSet(
-        order.task, order.split, order.seed, order.command, made.apartments, (), robot=order.robot
-    )
+        order.task, order.split, order.seed, order.command, made.apartments, (),
+        robot=name_of_robot(order.robot),
+    )  # fmt: skip
     write_file(path, header, [made.lines[index] for index in sorted(made.lines)])
 
 

@@ -1,7 +1,13 @@
-"""Robots: `spec` says what one is, `registry` finds them by name, `fetch` is the first."""
+"""Robots: `spec` says what one is, `registry` finds them by name or file, `fetch` is the first."""
 
 from rearrange.robot.joint import Joint
-from rearrange.robot.registry import DEFAULT_ROBOT, find_robot, register_robot, unregister_robot
+from rearrange.robot.registry import (
+    DEFAULT_ROBOT,
+    find_robot,
+    name_of_robot,
+    register_robot,
+    unregister_robot,
+)
 from rearrange.robot.spec import Base, HeadCamera, Reach, RobotSpec
 
 __all__ = [
@@ -12,6 +18,7 @@ __all__ = [
     "Reach",
     "RobotSpec",
     "find_robot",
+    "name_of_robot",
     "register_robot",
     "unregister_robot",
 ]

@@ -1,11 +1,13 @@
-"""Robots by name: those that are built in, and those of other packages."""
+"""Robots by name: those that are built in, those of other packages, and those of files by their path."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 
+from rearrange.declarations import FILE_ENDINGS
 from rearrange.entry_points import load
 from rearrange.errors import UserError
 from rearrange.robot.spec import RobotSpec
@@ -37,7 +39,7 @@ def unregister_robot(name: str) -> None:
 
 
 def find_robot(name: str = DEFAULT_ROBOT) -> RobotSpec:
-    """The robot of that name.
+    """The robot of that name, or of the YAML file of that path; see docs/robots.md.
 
     Raises:
         UserError: There is none.
@@ -45,12 +47,35 @@ def find_robot(name: str = DEFAULT_ROBOT) -> RobotSpec:
     if name in BUILT_IN:
         module, attribute = BUILT_IN[name]
         return getattr(import_module(module), attribute)
+    if is_file(name):
+        return _register_file(Path(name).resolve())
     if name not in _ROBOTS:
         _load_others()
     if name not in _ROBOTS:
         names = ", ".join([*BUILT_IN, *_ROBOTS])
-        raise UserError(f"unknown robot '{name}': choose one of {names}")
+        raise UserError(
+            f"unknown robot '{name}': choose one of {names}, or the YAML file of a robot"
+        )
     return _ROBOTS[name]
+
+
+def is_file(name: str) -> bool:
+    """Whether what stands in place of a robot's name is the path of a file."""
+    return name.endswith(FILE_ENDINGS)
+
+
+def name_of_robot(name: str) -> str:
+    """A robot's name, also where a path stands in its place; raises UserError where the file is not right."""
+    return find_robot(name).name if is_file(name) else name
+
+
+@cache
+def _register_file(path: Path) -> RobotSpec:
+    """The robot of a file, from now on known by its name, too."""
+    # By its name, since it reads with what is made of this registry
+    spec = import_module("rearrange.robot.files").read_robot(path).spec
+    register_robot(spec)
+    return spec
 
 
 @cache

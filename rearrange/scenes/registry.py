@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from rearrange.declarations import FILE_ENDINGS
 from rearrange.entry_points import load
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import VARIATION_COUNT as VARIATION_COUNT  # asked for here
@@ -23,7 +24,6 @@ LAYOUTS_OF: dict[str, Mapping[str, Sequence[int]]] = {
 }
 LAYOUTS_OF_SPLIT = LAYOUTS_OF[CLASSIC]
 DEFAULT_HOMES = GENERATED  # where nobody says which: the one place that decides
-FILE_ENDINGS = (".yaml", ".yml")  # of a path that stands in place of a collection's name
 GROUP = "rearrange.homes"  # of other packages' entry points; each names a SceneSpec
 
 

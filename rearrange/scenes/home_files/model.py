@@ -13,8 +13,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from rearrange.declarations import nearest
 from rearrange.errors import UserError
-from rearrange.scenes.home_files.declaration import Declaration, PartWords, nearest
+from rearrange.scenes.home_files.declaration import Declaration, PartWords
 from rearrange.scenes.home_files.shapes import cloud, kind_of
 
 OBJ, GEOM, JOINT = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtJoint
@@ -66,11 +67,7 @@ class FileModel:
 
     def color(self, geom: int) -> tuple[float, float, float, float]:
         """Its own colour if one was set, else its material's."""
-        rgba, material = self.model.geom_rgba[geom], int(self.model.geom_matid[geom])
-        if material >= 0 and (rgba == (0.5, 0.5, 0.5, 1.0)).all():
-            rgba = self.model.mat_rgba[material]
-        red, green, blue, alpha = (float(value) for value in rgba)
-        return red, green, blue, alpha
+        return geom_color(self.model, geom)
 
     def title(self, geom: int) -> str:
         """A geom in words: its name, or that of its body."""
@@ -85,6 +82,15 @@ class FileModel:
         """All names of "geom", "site", "body" or "joint"."""
         count = getattr(self.model, {"joint": "njnt"}.get(kind, f"n{kind}"))
         return [name for i in range(count) if (name := getattr(self.model, kind)(i).name)]
+
+
+def geom_color(model: Any, geom: int) -> tuple[float, float, float, float]:
+    """A geom's own colour if one was set, else its material's."""
+    rgba, material = model.geom_rgba[geom], int(model.geom_matid[geom])
+    if material >= 0 and (rgba == (0.5, 0.5, 0.5, 1.0)).all():
+        rgba = model.mat_rgba[material]
+    red, green, blue, alpha = (float(value) for value in rgba)
+    return red, green, blue, alpha
 
 
 def load_model(declaration: Declaration, notes: Notes) -> FileModel:

@@ -10,9 +10,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from rearrange.declarations import nearest
 from rearrange.scenes.apartment import ArticulatedPose, Receptacle
 from rearrange.scenes.compile import ARTICULATED_BIT, add_box, add_part
-from rearrange.scenes.home_files.declaration import PartWords, nearest
+from rearrange.scenes.home_files.declaration import PartWords
 from rearrange.scenes.home_files.looks import add_look
 from rearrange.scenes.home_files.model import JOINT, OBJ, FileModel, joint_kind
 from rearrange.scenes.home_files.shapes import cloud, exact_shape, heading

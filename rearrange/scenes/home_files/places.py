@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from rearrange.declarations import nearest
 from rearrange.scenes.apartment import Receptacle
-from rearrange.scenes.home_files.declaration import nearest
 from rearrange.scenes.home_files.model import OBJ, FileModel, Notes
 from rearrange.scenes.home_files.shapes import UPRIGHT, Shape, cloud, heading, kind_of
 from rearrange.scenes.pieces import EDGE

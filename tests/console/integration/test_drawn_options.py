@@ -24,6 +24,7 @@ GOOD = {  # what has to stand before the options
     "rearrange.generate.command generate": ["pick"],
     "rearrange.generate.command check": [FILE],
     "rearrange.check_scene.command": ["home.yaml"],
+    "rearrange.check_robot.command": ["robot.yaml"],
     "skills.population": ["pick", "until=alone"],
     "skills.plot": ["run", "--output", "a.png"],
     "skills.hub push": [FILE, "me/pick"],

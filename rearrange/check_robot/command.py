@@ -1,0 +1,58 @@
+"""`rearrange check-robot FILE`: says what is missing or odd in a robot from files, and draws it.
+
+FILE is the YAML file of the robot; docs/robots.md says what stands in it. Each line is one thing: a `fault` is
+why the robot cannot be used, and then the exit code is 2; all else works all the same. The sheet shows the
+robot at rest, what its camera sees, and where its hand gets straight ahead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rearrange.check_robot.checks import Checks
+from rearrange.check_robot.sheet import draw_sheet
+from rearrange.command_line import OneLineParser, output_file
+from rearrange.declarations import FILE_ENDINGS
+from rearrange.errors import UserError
+from rearrange.robot.files import RobotError, read_robot
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Reads the command line; raises UserError where it is wrong."""
+    parser = OneLineParser(prog="python -m rearrange.check_robot", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("file", metavar="FILE.yaml", help="of a robot")
+    parser.add_argument(
+        "--output", type=output_file, metavar="PATH.png", help="instead of runs/check_robot/"
+    )
+    options = parser.parse_args(arguments)
+    if not options.file.endswith(FILE_ENDINGS):
+        raise UserError(f"FILE must end in {' or '.join(FILE_ENDINGS)}, found {options.file}")
+    if options.output is not None and options.output.suffix != ".png":
+        raise UserError(f"--output must end in .png, found {options.output}")
+    return options
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Say all there is to say, and draw; returns the exit code, 2 where the robot is of no use."""
+    options = parse(arguments)
+    try:
+        found = read_robot(Path(options.file).resolve())
+    except RobotError as error:
+        for fault in error.faults:
+            print(f"fault: {fault}", file=sys.stderr)
+        return 2
+    checks = Checks(found)
+    checks.remarks[:0] = found.notes.remarks
+    for line in checks.facts:
+        print(line)
+    for line in checks.remarks:
+        print(f"odd: {line}")
+    path = options.output or Path("runs") / "check_robot" / f"{found.spec.name}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draw_sheet(checks).save(path)
+    print(f"sheet: {path}")
+    return 0

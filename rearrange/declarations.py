@@ -1,0 +1,97 @@
+"""YAML files that say what is what in a model: what their values must be.
+
+What is wrong is a UserError of one line, which names file, key, value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rearrange.errors import UserError
+
+FILE_ENDINGS = (".yaml", ".yml")  # of a path that stands in place of a name
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
+
+
+def parse_yaml(path: Path, what: str) -> Any:
+    """The values of a file of a home or a robot; UserError where it cannot be read or is no YAML."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(
+            f"{path}: {error.strerror or error}: name the YAML file of a {what}"
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"{path}: no YAML: {' '.join(str(error).split())[:200]}") from None
+
+
+def nearest(name: str, there: Iterable[str]) -> str:
+    """The names that may be meant, or all, in words."""
+    names = list(there)
+    near = difflib.get_close_matches(name, names, 3)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"there are {', '.join(names[:12]) or 'none'}{' ...' if len(names) > 12 else ''}"
+
+
+def as_record(
+    path: Path, key: str, value: Any, known: tuple[str, ...], needed: tuple[str, ...]
+) -> dict[str, Any]:
+    """A record: names with values, all of them known, those that are needed among them."""
+    found = as_mapping(path, key, value)
+    at = f"{key}." if key else ""
+    for name in found:
+        if name not in known:
+            raise UserError(f"{path}: {at}{name}: unknown key: {', '.join(known)} are known")
+    for name in needed:
+        if name not in found:
+            raise UserError(f"{path}: {at}{name} is missing")
+    return found
+
+
+def as_mapping(path: Path, key: str, value: Any) -> dict[str, Any]:
+    """Names with values, and of a key at least one."""
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise UserError(
+            f"{path}: {key or 'the file'}: names with values are expected, not {value!r:.60}"
+        )
+    if key and not value:
+        raise UserError(f"{path}: {key}: at least one is needed")
+    return value
+
+
+def as_text(path: Path, key: str, value: Any, empty: bool = False) -> str:
+    """A text, which may not be empty."""
+    if not isinstance(value, str) or not (value or empty):
+        raise UserError(f"{path}: {key}: a name is expected, not {value!r:.60}")
+    return value
+
+
+def as_name(path: Path, key: str, value: Any) -> str:
+    """A name of letters, digits, _ and -."""
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        raise UserError(
+            f"{path}: {key}: a name of letters, digits, _ and - that begins with a letter is expected, "
+            f"not {value!r:.60}"
+        )
+    return value
+
+
+def as_number(path: Path, key: str, value: Any) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e6:
+        raise UserError(f"{path}: {key}: a number is expected, not {value!r:.60}")
+    return float(value)
+
+
+def as_numbers(path: Path, key: str, value: Any, count: int) -> tuple[float, ...]:
+    """So many finite numbers."""
+    if not isinstance(value, list) or len(value) != count:
+        raise UserError(f"{path}: {key}: {count} numbers are expected, not {value!r:.60}")
+    return tuple(as_number(path, key, each) for each in value)

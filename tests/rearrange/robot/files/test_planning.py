@@ -1,0 +1,35 @@
+"""What planners know of a robot from files."""
+
+import numpy as np
+import pytest
+
+from rearrange.robot.files.planning import clearances, own_body, place
+from rearrange.robot.files.shapes import Piece
+
+
+def test_its_body_is_a_cylinder_and_a_box(heron):
+    planning = heron.spec.planning
+    assert planning.body_box == pytest.approx((-0.04, 0.0, 0.44, 0.05, 0.06, 0.22))
+    assert planning.body_cylinder[3:] == pytest.approx((0.265, 0.115))
+    assert planning.layers[0][:2] == pytest.approx((0.0, 0.22))
+
+
+def test_spheres_lie_around_the_arm_at_rest(heron):
+    robot, planning = heron.spec, heron.spec.planning
+    rest = np.array(robot.resting_arm)
+    assert clearances(robot, planning, heron.body, rest).min() > 0.0
+    tip = place(robot, planning, rest)[-1]
+    assert np.linalg.norm(tip - robot.resting_tip) < 0.04
+
+
+def test_the_shoulder_and_how_long_the_arm_is(heron):
+    planning = heron.spec.planning
+    assert planning.length == pytest.approx(0.36 + 0.33 + 0.1 + 0.04 + 0.09 + 0.2, abs=0.01)
+    assert planning.first_pushing_link == 3  # the elbow
+
+
+def test_distances_from_a_body():
+    trunk = Piece("box", np.array([0.0, 0.0, 0.6]), np.eye(3), np.array([0.1, 0.1, 0.3]))
+    body = own_body([trunk], 0.25, 0.3)
+    points = np.array([[0.3, 0.0, 0.7], [0.35, 0.0, 0.1], [0.0, 0.0, 0.6]])
+    assert body.clearance(points) == pytest.approx([0.2, 0.1, -0.1])

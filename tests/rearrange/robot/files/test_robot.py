@@ -1,0 +1,51 @@
+"""A robot from its two files, by its path."""
+
+import pytest
+
+from rearrange.errors import UserError
+from rearrange.robot import find_robot, name_of_robot, registry, unregister_robot
+from rearrange.robot.files import RobotError
+from tests.helpers.file_robot import WORDS, write_robot
+
+
+def test_it_is_found_by_its_path_and_then_by_its_name(tmp_path):
+    path = str(write_robot(tmp_path, "egret"))
+    robot = find_robot(path)
+    try:
+        assert name_of_robot(path) == robot.name == "egret"
+        assert find_robot("egret") is robot
+    finally:
+        unregister_robot("egret")
+        registry._register_file.cache_clear()
+
+
+def test_a_file_that_is_not_there_is_told():
+    with pytest.raises(UserError, match=r"name the YAML file of a robot"):
+        find_robot("nowhere.yaml")
+
+
+def test_resting_values_are_the_models(read):
+    values = "resting_arm: [0, 0.1, 0.5, 2.0, 0.3]"
+    found = read(WORDS.replace("resting_tip: [0.5, 0, 0.9]", values))
+    assert found.chain.theirs(found.spec.resting_arm) == pytest.approx([0, 0.1, 0.5, 2.0, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (
+            "[0, 0.1]",
+            "resting_arm: 5 values are expected, for lift, pan, raise, elbow, bend, found 2",
+        ),
+        ("[0.5, 0, 0, 0, 0]", "resting_arm: lift goes from -0.3 to 0.1, found 0.5"),
+    ],
+)
+def test_resting_values_that_cannot_be_are_refused(read, values, told):
+    with pytest.raises(RobotError, match=told):
+        read(WORDS.replace("resting_tip: [0.5, 0, 0.9]", f"resting_arm: {values}"))
+
+
+def test_all_faults_are_kept(read):
+    with pytest.raises(RobotError, match="1 more: rearrange check-robot") as error:
+        read(WORDS + "slides: {wing: 0.2}\npostures: [[0, 0]]\n")
+    assert len(error.value.faults) == 2

@@ -1,0 +1,66 @@
+"""Values of the YAML files that say what is what in a model."""
+
+import pytest
+
+from rearrange.declarations import (
+    as_mapping,
+    as_name,
+    as_number,
+    as_numbers,
+    as_record,
+    as_text,
+    nearest,
+    parse_yaml,
+)
+from rearrange.errors import UserError
+from tests.helpers import ROOT
+
+FILE = ROOT / "home.yaml"
+
+
+@pytest.mark.parametrize(
+    ("read", "value"),
+    [
+        (as_text, ""),
+        (as_text, 3),
+        (as_name, "two words"),
+        (as_name, "1st"),
+        (as_number, True),
+        (as_number, "2"),
+        (as_number, float("nan")),
+        (as_mapping, {}),
+        (as_mapping, {1: 2}),
+        (as_mapping, []),
+    ],
+)
+def test_what_is_wrong_names_file_key_and_value(read, value):
+    with pytest.raises(UserError, match=r"home\.yaml: parts\.x: ") as told:
+        read(FILE, "parts.x", value)
+    assert "\n" not in str(told.value)
+
+
+def test_so_many_numbers_are_read():
+    assert as_numbers(FILE, "at", [1, 2.5], 2) == (1.0, 2.5)
+    with pytest.raises(UserError, match="3 numbers are expected"):
+        as_numbers(FILE, "at", [1, 2.5], 3)
+
+
+def test_a_record_has_known_names_and_those_that_are_needed():
+    assert as_record(FILE, "", {"a": 1}, ("a", "b"), ("a",)) == {"a": 1}
+    with pytest.raises(UserError, match="c: unknown key: a, b are known"):
+        as_record(FILE, "", {"a": 1, "c": 1}, ("a", "b"), ("a",))
+    with pytest.raises(UserError, match=r"parts\.a is missing"):
+        as_record(FILE, "parts", {"b": 1}, ("a", "b"), ("a",))
+
+
+def test_near_names_are_told():
+    assert nearest("draw", ["drawer", "door"]) == "did you mean drawer?"
+    assert nearest("x", []) == "there are none"
+
+
+def test_what_is_no_file_or_no_yaml_is_told(tmp_path):
+    with pytest.raises(UserError, match="name the YAML file of a robot"):
+        parse_yaml(tmp_path / "none.yaml", "robot")
+    (tmp_path / "odd.yaml").write_text("a: [")
+    with pytest.raises(UserError, match="no YAML"):
+        parse_yaml(tmp_path / "odd.yaml", "robot")

@@ -1,4 +1,4 @@
-"""What can be said of a robot from files: facts, and what is odd."""
+"""Checks of a robot from files: facts about it, and remarks on the odd."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of a robot's links: the model's meshes where it is told so, else what collides."""
+"""Looks of a robot's links: the model's meshes where it is told so, else what collides."""
 
 from __future__ import annotations
 

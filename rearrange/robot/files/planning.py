@@ -1,4 +1,4 @@
-"""What planners have to know of a robot from files, worked out from what collides and from its kinematics."""
+"""The planning model of a robot from files, worked out from what collides and from its kinematics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What collides of a robot's links: the model's boxes, cylinders and capsules, and such around its meshes.
+"""Shapes that collide of a robot's links: the model's boxes, cylinders and capsules, and such around meshes.
 
 The meshes of a link are taken together. Around them is the capsule or the box with the least volume, or a few
 of them where these are much less: a bent link becomes two or three pieces.

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.helpers import ROOT
 
 PACKAGES = (
-    *("atomic_files", "interrupts", "rearrange", "ver", "nav", "skills"),
+    *("atomic_files", "interrupts", "rearrange", "ver", "nav", "locomotion", "skills"),
     *("planner", "live", "console", "benchmarks", "experiments"),
 )
 

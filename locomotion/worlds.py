@@ -46,7 +46,7 @@ class LocomotionWorlds:
         episode_length: Frames until the time is out (paper: 1000).
         substeps: Timesteps of 1/120 s in a frame.
         push: Largest of the forces that push a torso for a frame, every 200 to 300 frames [N].
-        reward: paper, its equation 1; or mean, where costs count the mean joint and foot.
+        reward: mean, where costs count the mean joint and foot; or paper, its equation 1 to the letter.
         threads: That simulate on the CPU; 0 takes every core.
 
     Raises:
@@ -58,7 +58,7 @@ class LocomotionWorlds:
     episode_length: int = 1000
     substeps: int = 2
     push: float = 5.0
-    reward: str = "paper"
+    reward: str = "mean"
     threads: int = 0
 
     def __post_init__(self) -> None:

@@ -33,7 +33,12 @@ OBSERVATION = "observation"
 ROBOTS: dict[str, Robot] = {robot.name: robot for robot in (ANT,)}
 FAR = 1000.0  # [m] to what robots run to that run forward
 PUSHED_EVERY = (200, 300)  # frames (paper)
-SPREAD = {"place": 0.1, "tilt": 0.05, "joints": 0.1, "speeds": 0.1}  # of starts [m, rad, m/s, rad/s]
+SPREAD = {
+    "place": 0.1,
+    "tilt": 0.05,
+    "joints": 0.1,
+    "speeds": 0.1,
+}  # of starts [m, rad, m/s, rad/s]
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class LocomotionWorlds:
 
     Attributes:
         name: Of the robot, one of ROBOTS.
-        device: Where they are simulated: cpu by MuJoCo, cuda by mujoco-warp, warp-cpu by mujoco-warp on the CPU.
+        device: Where they are simulated: cpu by MuJoCo, cuda by mujoco-warp, or warp-cpu by it on the CPU.
         episode_length: Frames until the time is out (paper: 1000).
         substeps: Timesteps of 1/120 s in a frame.
         push: Largest of the forces that push a torso for a frame, every 200 to 300 frames [N].
@@ -120,7 +125,9 @@ class LocomotionVectorEnv(VectorEnv):
         self._rest[7:] = torch.tensor(self._body.robot.pose)
         self._target = torch.zeros(count, 2, device=self._device)
         self._actions = torch.zeros(count, joints, device=self._device)
-        self._clock = torch.zeros(count, dtype=torch.int64, device=self._device)  # frames of the episode
+        self._clock = torch.zeros(
+            count, dtype=torch.int64, device=self._device
+        )  # frames of the episode
         self._pushed_at = torch.zeros_like(self._clock)
         self._from = torch.zeros(count, device=self._device)  # x at the start [m]
 

@@ -39,7 +39,12 @@ def test_it_begins_on_its_feet():
     _, data = at_rest()
     soles = data.site_xpos
     np.testing.assert_allclose(soles[:, 2], 0.08)
-    assert sorted(map(tuple, np.sign(soles[:, :2]).tolist())) == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+    assert sorted(map(tuple, np.sign(soles[:, :2]).tolist())) == [
+        (-1, -1),
+        (-1, 1),
+        (1, -1),
+        (1, 1),
+    ]
 
 
 def test_it_stands_without_doing_anything():

@@ -1,5 +1,6 @@
 """Physics by mujoco-warp against MuJoCo's own: on Warp's CPU device, where it is installed."""
 
+import re
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from locomotion.ant import ANT
 from locomotion.physics import CpuPhysics, make_physics
 from locomotion.robots import compile_robot
 from locomotion.worlds import OBSERVATION, LocomotionWorlds
+from locomotion.warp_physics import INSTALL
 from tests.helpers.running_robots import placed, push_of
 from ver.errors import UserError
 
@@ -53,7 +55,7 @@ def test_its_worlds_show_and_pay_the_same():
 
 def test_without_the_package_it_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco_warp", None)
-    with pytest.raises(UserError, match="--no-deps warp-lang==1.19.0 mujoco-warp==4.0.0"):
+    with pytest.raises(UserError, match=re.escape(INSTALL)):
         make_physics(compile_robot(ANT), 1, 2, 1, "cuda")
 
 

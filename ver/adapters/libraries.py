@@ -63,7 +63,7 @@ def _split(make_env: Any) -> tuple[str, str]:
 
 
 def _kind(library: str) -> Any:
-    """What makes a library's worlds."""
+    """Returns what makes the worlds of a library."""
     if library in LIBRARIES:
         return LIBRARIES[library]
     module, name = BESIDE[library]

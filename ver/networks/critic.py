@@ -136,7 +136,9 @@ class InformedCritic(nn.Module):
         return self.normaliser(self.vectors.join(observations))
 
 
-def make_critic(space: spaces.Dict, config: NetworkConfig) -> Critic | InformedCritic | SeparateCritic:
+def make_critic(
+    space: spaces.Dict, config: NetworkConfig
+) -> Critic | InformedCritic | SeparateCritic:
     """Builds the critic that the settings ask for, on observations of a space."""
     if config.separate_critic:
         return SeparateCritic(space, config)

@@ -11,12 +11,12 @@ from typing import Any
 
 import mujoco
 
-from locomotion.robots import Robot, add_ball, add_capsule, add_hinge
+from locomotion.robots import Motor, Robot, add_ball, add_capsule, add_hinge
 
 TORSO, LIMB = 0.25, 0.08  # radii [m]
 STEP = 0.2  # [m] in x and in y of the torso's link and of the upper leg; twice that of the lower
 DENSITY = 5.0  # [kg/m^3]
-TORQUE, ARMATURE, DAMPING = 150.0, 1.0, 1.0
+MOTOR = Motor(torque=150.0, armature=1.0, damping=1.0)
 HIP = (math.radians(-30), math.radians(30))
 ANKLE = (math.radians(30), math.radians(70))
 LEGS = ((1, 1), (-1, 1), (-1, -1), (1, -1))  # signs of x and y: front left, back left, ...
@@ -37,12 +37,11 @@ def _add_leg(spec: mujoco.MjSpec, torso: Any, number: int, x: int, y: int) -> No
     corner = (STEP * x, STEP * y, 0.0)
     add_capsule(torso, (0.0, 0.0, 0.0), corner, LIMB, DENSITY)
     upper = torso.add_body(name=f"leg_{number}", pos=corner)
-    inner = {"armature": ARMATURE, "damping": DAMPING}
-    add_hinge(spec, upper, f"hip_{number}", (0.0, 0.0, 1.0), HIP, TORQUE, **inner)
+    add_hinge(spec, upper, f"hip_{number}", (0.0, 0.0, 1.0), HIP, MOTOR)
     add_capsule(upper, (0.0, 0.0, 0.0), corner, LIMB, DENSITY)
     lower = upper.add_body(name=f"foot_{number}", pos=corner)
     # Turning about (-y, x, 0) moves what lies along (x, y, 0) down
-    add_hinge(spec, lower, f"ankle_{number}", (-y, x, 0.0), ANKLE, TORQUE, **inner)
+    add_hinge(spec, lower, f"ankle_{number}", (-y, x, 0.0), ANKLE, MOTOR)
     add_capsule(lower, (0.0, 0.0, 0.0), (2 * STEP * x, 2 * STEP * y, 0.0), LIMB, DENSITY)
 
 

@@ -17,6 +17,23 @@ FLOOR, BODY = 1, 2  # bits of collision
 
 
 @dataclass(frozen=True)
+class Motor:
+    """A motor, and the joint that it turns.
+
+    Attributes:
+        torque: Largest [N m].
+        armature: Inertia of the motor, as the joint feels it [kg m^2].
+        damping: [N m s/rad].
+        stiffness: Of a spring towards the angle 0 [N m/rad].
+    """
+
+    torque: float
+    armature: float
+    damping: float
+    stiffness: float = 0.0
+
+
+@dataclass(frozen=True)
 class Robot:
     """A robot.
 
@@ -70,7 +87,9 @@ def compile_robot(robot: Robot) -> Body:
     spec.option.timestep = TIMESTEP
     spec.option.gravity = (0.0, 0.0, -GRAVITY)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+    # As in the paper, friction is the same in all directions: a pyramid's edges depend on how contacts are turned,
+    # of which MuJoCo and mujoco-warp have not the same notion
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.worldbody.add_geom(
         name="floor",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
@@ -138,14 +157,10 @@ def add_hinge(
     name: str,
     axis: Sequence[float],
     limits: tuple[float, float],
-    torque: float,
-    *,
+    motor: Motor,
     place: Sequence[float] = (0.0, 0.0, 0.0),
-    armature: float,
-    damping: float,
-    stiffness: float = 0.0,
 ) -> None:
-    """Adds a hinge, and the motor that turns it by up to `torque` for actions in [-1, 1].
+    """Adds a hinge and its motor, which actions in [-1, 1] drive.
 
     Args:
         spec: Of the robot.
@@ -153,11 +168,8 @@ def add_hinge(
         name: Of the hinge and the motor.
         axis: In the body's frame.
         limits: Least and largest angle [rad].
-        torque: Largest [N m].
+        motor: Its numbers.
         place: Of the hinge, in the body's frame [m].
-        armature: Inertia of the motor, as the joint feels it [kg m^2].
-        damping: [N m s/rad].
-        stiffness: Of a spring towards the middle pose [N m/rad].
     """
     body.add_joint(
         name=name,
@@ -166,14 +178,14 @@ def add_hinge(
         pos=tuple(place),
         range=limits,
         limited=True,
-        armature=armature,
-        damping=damping,
-        stiffness=stiffness,
+        armature=motor.armature,
+        damping=motor.damping,
+        stiffness=motor.stiffness,
     )
-    motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    motor.gear[0] = torque
-    motor.ctrlrange = (-1.0, 1.0)
-    motor.ctrllimited = True
+    actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    actuator.gear[0] = motor.torque
+    actuator.ctrlrange = (-1.0, 1.0)
+    actuator.ctrllimited = True
 
 
 def _material(density: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The motion of N robots by mujoco-warp, on a GPU: see `locomotion.physics.Physics`.
 
-mujoco-warp 4.0.0 and warp-lang 1.19.0, installed with `--no-deps`: plain pip would bring a second MuJoCo. Tensors
-are Warp's own arrays; nothing comes to the host. Only here is Warp imported.
+mujoco-warp 4.0.0 and warp-lang 1.19.0, installed with `--no-deps`: plain pip would bring a second MuJoCo.
+Tensors are Warp's own arrays; nothing comes to the host. Only here is Warp imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from locomotion.robots import Body
 from ver.errors import UserError
 
 INSTALL = "pip install --no-deps warp-lang==1.19.0 mujoco-warp==4.0.0"
-ROWS_OF_CONTACT = 4  # a pyramid's edges
+ROWS_OF_CONTACT = 3  # one along the normal, two across
 
 
 class WarpPhysics:

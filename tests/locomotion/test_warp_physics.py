@@ -9,8 +9,8 @@ import torch
 from locomotion.ant import ANT
 from locomotion.physics import CpuPhysics, make_physics
 from locomotion.robots import compile_robot
-from locomotion.worlds import OBSERVATION, LocomotionWorlds
 from locomotion.warp_physics import INSTALL
+from locomotion.worlds import OBSERVATION, LocomotionWorlds
 from tests.helpers.running_robots import placed, push_of
 from ver.errors import UserError
 

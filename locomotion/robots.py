@@ -87,8 +87,8 @@ def compile_robot(robot: Robot) -> Body:
     spec.option.timestep = TIMESTEP
     spec.option.gravity = (0.0, 0.0, -GRAVITY)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    # As in the paper, friction is the same in all directions: a pyramid's edges depend on how contacts are turned,
-    # of which MuJoCo and mujoco-warp have not the same notion
+    # As in the paper, friction is the same in all directions: a pyramid's edges depend on how contacts are
+    # turned, which is not the same in MuJoCo and in mujoco-warp
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.worldbody.add_geom(
         name="floor",

@@ -1,8 +1,8 @@
 """`python -m benchmarks.locomotion`: what robots that run learn on a few processor cores, and how fast.
 
-Each seed is trained as `python -m ver train locomotion:ROBOT` does it, and judged by new episodes with the most likely
-actions. A thousand robots side by side are for a GPU: here are 64, with fewer epochs and less noise at the begin
-than the paper's settings have. `--paper` leaves the paper's. A run that was interrupted goes on.
+Each seed is trained as `python -m ver train locomotion:ROBOT` does it, and judged by new episodes with the most
+likely actions. A thousand robots side by side are for a GPU: here are 64, with fewer epochs and less noise at
+the begin than the paper's settings have. `--paper` leaves the paper's. A run that was interrupted goes on.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ from skills.settings import make_environments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError, merge_config
 from ver.collect.environment_worker import MakeEnv
-from ver.collect.systems import system_names
+from ver.collect.systems import find_system, system_names
 from ver.config import FORMER_DEFAULTS
 
 ENVIRONMENTS = ("synthetic", "skill")
@@ -84,6 +84,7 @@ LIMIT_STEPS = 400
 FEW_APARTMENTS = ("split=val", "homes=classic", "starts.paths=[]")
 FEW_BUILDINGS = FEW_APARTMENTS[:2]  # of a navigation task
 RECORDED_EPISODES = 60
+ALONE = ("batched", "ddppo")  # decide in one process, whatever a preset says
 Case = tuple[TrainerConfig, MakeEnv]
 
 
@@ -93,7 +94,7 @@ class Watch:
     Args:
         seconds: How long to measure.
         path: Where the environments add up their seconds.
-        workers: Environment worker processes.
+        workers: Environment worker processes; 0: this process steps all worlds together.
     """
 
     def __init__(self, seconds: float, path: Path, workers: int) -> None:
@@ -115,7 +116,9 @@ class Watch:
         times, steps, busy = np.array(self.marks).T
         wall = np.diff(times)
         waits = np.average(self.waits[1:], axis=0, weights=wall)
-        stepping = (busy[-1] - busy[0]) / (times[-1] - times[0]) / self.workers
+        stepping = (busy[-1] - busy[0]) / (times[-1] - times[0]) / max(self.workers, 1)
+        if not self.workers:  # worlds that this process steps: inference waits for nothing else
+            stepping = waits[0]
         return {
             "mean_sps": float((steps[-1] - steps[0]) / (times[-1] - times[0])),
             "max_sps": float((np.diff(steps) / wall).max()),
@@ -137,8 +140,10 @@ def train(case: Case, seconds: float) -> dict[str, Any]:
         path = Path(folder) / "seconds"
         np.zeros(collect.num_environments).tofile(path)
         workers = -(-collect.num_environments // collect.environments_per_worker)
+        environments: Any = TimedEnvironments(make_env, str(path))
+        if find_system(config.system).together and hasattr(make_env, "make_vector"):
+            workers, environments = 0, make_env
         watch = Watch(seconds, path, workers)
-        environments = TimedEnvironments(make_env, str(path))
         trainer = Trainer(config, environments, Path(folder) / "run", after_update=watch)
         trainer.train()
         if trainer.interrupted:
@@ -161,6 +166,7 @@ def skill_case(
     changes: Sequence[str] = (),
     where: Sequence[str] | None = None,
     waits: float = 0.0,
+    given: Sequence[str] = (),
 ) -> Case:
     """Settings and environments of a skill or a navigation task.
 
@@ -171,6 +177,7 @@ def skill_case(
         changes: Of the trainer's settings, key=value.
         where: Settings that say in which homes; None: in few.
         waits: Seconds to wait for each second of a step's computing, in a process for each environment.
+        given: Further settings, key=value, which win.
     """
     settings = COMMON | {
         "collect.environments_per_worker": "1" if waits else str(N // 2),
@@ -180,18 +187,23 @@ def skill_case(
     if where is None:
         where = FEW_BUILDINGS if skill in NAVIGATION_NAMES else FEW_APARTMENTS
     words = [f"{key}={value}" for key, value in settings.items()]
-    overrides = [*where, *(f"trainer.{word}" for word in (*words, *changes))]
+    alone = ("collect.num_inference_workers=1",) if system in ALONE else ()
+    overrides = [*where, *(f"trainer.{word}" for word in (*words, *changes)), *given]
+    overrides += [f"trainer.{word}" for word in alone]
     loaded = load_settings(skill, overrides)
     make_env = make_environments(loaded)
     return loaded.trainer, WaitingEnvironments(make_env, waits) if waits else make_env
 
 
-def skill_limit(skill: str, seed: int, waits: float = 0.0) -> float:
-    """Steps per second of one environment in this process, times the cores for two workers.
+def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] = ()) -> float:
+    """Steps per second of one environment in this process, times the cores for the workers.
 
-    What waits is slower where N environments wait longer than the cores compute.
+    What waits is slower where N environments wait longer than the cores compute. Without settings of its own
+    there are two workers.
     """
-    _, make_env = skill_case("ver", seed, skill)
+    config, make_env = skill_case("ver", seed, skill, given=given)
+    collect = config.collect
+    workers = -(-collect.num_environments // collect.environments_per_worker)
     env = make_env(0, seed)
     env.action_space.seed(seed)
     env.reset(seed=seed)
@@ -204,7 +216,7 @@ def skill_limit(skill: str, seed: int, waits: float = 0.0) -> float:
             env.reset()
     rate = LIMIT_STEPS / (time.perf_counter() - begin)
     env.close()
-    limit = rate * min(2, len(os.sched_getaffinity(0)))
+    limit = rate * min(workers, len(os.sched_getaffinity(0)))
     return min(limit, N * rate / (1.0 + waits)) if waits else limit
 
 
@@ -229,8 +241,10 @@ def compare(environment: str, options: Any) -> dict[str, Any]:
             if environment == "synthetic":
                 case = synthetic_case(system, seed, times)
             else:
-                limits.append(skill_limit(options.skill, seed, options.waits))
-                case = skill_case(system, seed, options.skill, waits=options.waits)
+                limits.append(skill_limit(options.skill, seed, options.waits, options.settings))
+                case = skill_case(
+                    system, seed, options.skill, waits=options.waits, given=options.settings
+                )
             try:
                 run = train(case, options.seconds)
             except UserError as error:
@@ -336,6 +350,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--no-stragglers", action="store_true", help="constant step times")
     parser.add_argument("--record", action="store_true", help="only measure step times anew")
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
+    parser.add_argument(
+        "--settings", nargs="*", default=[], metavar="key=value", help="of the skill's training"
+    )
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     for kind, given, valid in (

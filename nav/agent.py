@@ -18,6 +18,7 @@ from rearrange.caching import cached_njit
 from rearrange.errors import UserError
 from rearrange.settings import MOST
 
+CPU, CUDA, TENSORS = DRAW_ON = "cpu", "cuda", "tensors"
 STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(6)  # actions, in Habitat's order
 
 
@@ -50,6 +51,8 @@ class AgentConfig:
     goal_mask: bool = False  # also show what is of the category sought, by true labels
     # or by a network that tells it from colours and depth: its file (nav/segmenter.py)
     segmenter: str = ""
+    # cpu; cuda: depth is drawn on a CUDA device and stays there; tensors: as cuda, but on the CPU, for tests
+    draw_on: str = CPU
     forward: float = 0.25  # length of a step [m]
     turn: float = 10.0  # angle of a turn [deg]
     tilt: float = 30.0  # angle by which looking up or down tilts the camera [deg]
@@ -71,6 +74,14 @@ class AgentConfig:
             tilt=(0.01, 85.0),
             tilt_limit=(0.0, 85.0),
         )
+        if self.draw_on not in DRAW_ON:
+            raise UserError(f"agent.draw_on must be {', '.join(DRAW_ON)}, found {self.draw_on}")
+        for name in ("rgb", "goal_mask"):
+            if self.draw_on != CPU and getattr(self, name):
+                raise UserError(
+                    f"agent.{name}=true: agent.draw_on={self.draw_on} draws depth alone: set "
+                    f"agent.{name}=false or agent.draw_on={CPU}"
+                )
         if self.segmenter and not self.goal_mask:
             raise UserError(
                 f"agent.segmenter={self.segmenter}: makes the goal mask: set agent.goal_mask=true, too"

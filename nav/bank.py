@@ -27,6 +27,8 @@ class SceneBank:
         clearance: Packed, float32, m.
         geom_starts: Where each scene's geoms begin [S].
         geoms: Packed.
+        rooms_made: How many times all rooms were made anew.
+        written: Numbers of the scenes that were written since somebody emptied this set.
     """
 
     geoms: Geoms
@@ -37,6 +39,8 @@ class SceneBank:
         self._numbers: dict[Scene, int] = {}
         self._agents: dict[int, int] = {}  # in each scene
         self._free: list[int] = []
+        self.rooms_made = 0
+        self.written: set[int] = set()
         self._rooms, self._cells, self._geom_count = 0, 0, 0
 
     def enter(self, scene: Scene) -> int:
@@ -61,11 +65,13 @@ class SceneBank:
             self._cells = self._cells if cells <= self._cells else LARGER * cells
             self._geom_count = self._geom_count if geoms <= self._geom_count else LARGER * geoms
             self._allocate(scene)
+            self.rooms_made += 1
             self._free = [n for n in range(2 * self._rooms - 2, -1, -2) if n not in self.scenes]
             for number, each in self.scenes.items():
                 self._write(number, each)
         number = self._free.pop()
         self.scenes[number], self._numbers[scene], self._agents[number] = scene, number, 0
+        self.written.add(number)
         self._write(number, scene)
 
     def _allocate(self, scene: Scene) -> None:
@@ -86,6 +92,14 @@ class SceneBank:
 
     def _count(self, scene: Scene) -> int:
         return len(scene.geoms.kinds)
+
+    def rows_of(self, number: int) -> slice:
+        """The geoms of a scene among the packed ones."""
+        return slice(int(self.geom_starts[number]), int(self.geom_starts[number + 1]))
+
+    def most_geoms(self) -> int:
+        """Geoms of the largest scene."""
+        return max(self._count(scene) for scene in self.scenes.values())
 
     def _write(self, number: int, scene: Scene) -> None:
         self._write_grid(number, scene)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import AgentConfig
+from nav.agent import CPU, AgentConfig
 from nav.buildings import building_names
 from nav.episode import NavEpisode, check_episode
 from nav.episode_files import EpisodeSource
@@ -16,6 +16,7 @@ from nav.scan import Scan, sample_episode
 from nav.sharing import Sharing, share_scenes
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
+from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.shell import Observation, Painter, Step, TaskEnv
 from rearrange.threads import cores
@@ -110,6 +111,7 @@ class Runs:
         Raises:
             ValueError: It is no whole number of the action space for each, or not of that shape.
         """
+        action = action if not hasattr(action, "cpu") else action.cpu()  # a tensor
         values, space = np.asarray(action), self.action_space
         first, last = int(space.start), int(space.start + space.n - 1)
         whole = values.shape == shape and values.dtype.kind in "iu"
@@ -135,7 +137,7 @@ class Runs:
         return rewards, self._ended, (self.steps >= self.task.max_steps) & ~self._ended
 
     def observe(self) -> Observation:
-        """Observations [N, ...]; fresh arrays."""
+        """Observations [N, ...]; fresh arrays, or a tensor where images are drawn on a device."""
         images = self.worlds.new_images()
         self.worlds.draw(images)
         return images | self.task.observe()
@@ -208,6 +210,11 @@ class NavEnv(TaskEnv):
         Raises:
             UserError: Unknown task, collection, split or render mode, or a number that makes no sense.
         """
+        if agent is not None and agent.draw_on != CPU:
+            raise UserError(
+                f"agent.draw_on={agent.draw_on} is for agents that are stepped together (system=batched, "
+                f"NavVectorEnv): set agent.draw_on={CPU}"
+            )
         runs = Runs(1, task, config, split, homes, agent, files)
         self.task, self.worlds = runs.task, runs.worlds
         super().__init__(runs, seed, render_mode)

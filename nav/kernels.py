@@ -111,6 +111,17 @@ def look_along(yaw: float, tilt: float, axes: np.ndarray) -> None:
     axes[0, 2], axes[1, 2], axes[2, 2] = -level * cosine, -level * sine, -upwards  # backward
 
 
+@cached_njit(nogil=True)
+def place_cameras(poses: Any, tilts: Any, height: float, views: Any) -> None:
+    """Write the views of cameras at a height [m] over agents [N, VIEW], see `rearrange.render.pixels`."""
+    axes = np.zeros((3, 3))
+    for i in range(len(poses)):
+        look_along(poses[i, 2], tilts[i], axes)
+        views[i, 0], views[i, 1], views[i, 2] = poses[i, 0], poses[i, 1], height
+        for k in range(9):
+            views[i, 3 + k] = axes[k // 3, k % 3]
+
+
 @cached_njit
 def _paint(tags: np.ndarray, colours: np.ndarray, rgb: np.ndarray) -> None:
     """Colour pixels [H, W, 3] by the geoms [H, W padded] that they show."""

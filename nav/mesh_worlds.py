@@ -27,6 +27,8 @@ SHORTER = 1e-4  # [m], by which a way is cut off at least where an obstacle stop
 class MeshWorlds(AgentWorlds):
     """N agents; attributes as of `AgentWorlds`, and `heights`: of the floor under them [N], m."""
 
+    ON_DEVICE = False
+
     def __init__(self, count: int, config: AgentConfig) -> None:
         """Allocate the state; engines start when their agents begin an episode.
 

@@ -41,7 +41,9 @@ class NavPicture:
         if "rgb" in images:
             seen = images["rgb"][self._i]
         else:
-            metres = images["depth"][self._i, ..., 0] * self._worlds.config.depth_range
+            depth = images["depth"][self._i, ..., 0]
+            depth = depth if isinstance(depth, np.ndarray) else depth.cpu().numpy()
+            metres = depth * self._worlds.config.depth_range
             seen = colour_depth(metres, 0.0, FARTHEST)
         image = Image.fromarray(seen).resize((SIZE, SIZE), Image.Resampling.NEAREST)
         return np.hstack([np.asarray(image), self.map()]) if self._mapped else np.array(image)

@@ -27,6 +27,7 @@ class ScanWorlds(AgentWorlds):
     `load` gives the scan of a `ScanKey`.
     """
 
+    ON_DEVICE = False
     bank: FloorBank
 
     def __init__(self, count: int, config: AgentConfig, threads: int = 1) -> None:

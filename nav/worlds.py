@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from nav.agent import AgentConfig
+from nav.agent import CPU, AgentConfig
 from nav.bank import SceneBank
 from nav.episode import NavEpisode
 from nav.kernels import advance, draw
 from nav.scene import Places, Point, Scene, load_scene
+from rearrange.errors import UserError
 from rearrange.render import Camera
 from rearrange.render.caster import scratch_image
 from rearrange.threads import Threads
@@ -22,6 +23,7 @@ COLOUR_RANGE = (
 
 
 TOGETHER = 8  # agents that a thread draws before it looks who is next
+MOVED = 256  # likewise, that a thread moves
 # Times the cells of the scene for which rows of distances were too short: what is not written takes no memory
 LARGER = 2
 
@@ -46,6 +48,7 @@ class AgentWorlds:
     """N agents.
 
     Attributes:
+        ON_DEVICE: What they see can be drawn on a device.
         config: Body, motion and camera.
         load: Gives the scene of a building's name; who has other scenes than the process's sets it.
         bank: Scenes that agents are in.
@@ -57,12 +60,18 @@ class AgentWorlds:
         wanted: 1 + index in CATEGORIES of what is marked in each goal mask [N], uint8; 0 for nothing.
     """
 
+    ON_DEVICE = True
+
     def __init__(self, count: int, config: AgentConfig, threads: int = 1) -> None:
         """Allocate the state; agents are nowhere until they are placed.
 
         What they see does not depend on the number of threads that draw it.
         """
         config.check()
+        if config.draw_on != CPU and not self.ON_DEVICE:
+            raise UserError(
+                f"agent.draw_on={config.draw_on}: only our homes are drawn on a device: set agent.draw_on={CPU}"
+            )
         self._threads = Threads(threads)
         self.config = config
         self.load: Callable[[Any], Any] = lambda name: load_scene(name, config.radius)
@@ -80,6 +89,11 @@ class AgentWorlds:
         far = max(config.depth_range, COLOUR_RANGE) if self._sees_far else config.depth_range
         self._lens = Camera(size, size, config.field_of_view).lens(far=far)
         self._scratch = [Scratch(size) for _ in range(self._threads.count)]
+        self._device: Any = None
+        if config.draw_on != CPU:
+            from nav.device_images import DeviceImages  # loads torch, which most agents need not
+
+            self._device = DeviceImages(count, config)
         self._segmenter: Any = None
         if config.segmenter:
             from nav.segmenter import load_segmenter  # loads torch, which most agents need not
@@ -155,19 +169,30 @@ class AgentWorlds:
 
     def step(self, actions: np.ndarray) -> None:
         """Carry out one action of each agent [N], see nav.agent."""
-        bank = self.bank
-        advance(
-            np.asarray(actions, np.int64), self._motion, self._scenes, bank.frames, bank.shapes,
-            bank.cell_starts, bank.clearance, self._fields, self.poses, self.tilts,
-            self.travelled, self.blocked, self.distances,
-        )  # fmt: skip
+        bank, chosen = self.bank, np.asarray(actions, np.int64)
+
+        def move(part: int, thread: int) -> None:
+            del thread
+            some = slice(part * MOVED, (part + 1) * MOVED)
+            advance(
+                chosen[some], self._motion, self._scenes[some], bank.frames, bank.shapes,
+                bank.cell_starts, bank.clearance, self._fields[some], self.poses[some],
+                self.tilts[some], self.travelled[some], self.blocked[some], self.distances[some],
+            )  # fmt: skip
+
+        self._threads.each(move, -(-len(chosen) // MOVED))
 
     def close(self) -> None:
         """End the threads."""
         self._threads.close()
 
-    def new_images(self) -> dict[str, np.ndarray]:
-        """Arrays for `draw`: depth [N, H, W, 1] float32; rgb [N, H, W, 3] and goal_mask [N, H, W, 1] uint8."""
+    def new_images(self) -> dict[str, Any]:
+        """Arrays for `draw`: depth [N, H, W, 1] float32; rgb [N, H, W, 3] and goal_mask [N, H, W, 1] uint8.
+
+        On a device depth alone, a tensor.
+        """
+        if self._device is not None:
+            return {"depth": self._device.new_images()}
         shape = (len(self.poses), *(self.config.camera_size,) * 2)
         images: dict[str, np.ndarray] = {"depth": np.empty((*shape, 1), np.float32)}
         if self.config.rgb:
@@ -176,8 +201,11 @@ class AgentWorlds:
             images["goal_mask"] = np.empty((*shape, 1), np.uint8)
         return images
 
-    def draw(self, images: dict[str, np.ndarray], ids: np.ndarray | None = None) -> None:
+    def draw(self, images: dict[str, Any], ids: np.ndarray | None = None) -> None:
         """Draw what agents see, all or those of some ids; depth in units of the depth range."""
+        if self._device is not None:
+            self._device.draw(images["depth"], self.bank, self._scenes, self.poses, self.tilts, ids)
+            return
         marked = images.get("goal_mask")
         if self._segmenter is None:
             self._draw(images["depth"], images.get("rgb"), marked, self.bank.geoms.colours, ids)

@@ -23,8 +23,10 @@ from rearrange.shell import (
     is_success,
 )
 
-Ending = tuple[Observation, dict[str, float]]  # the last observation of an episode, and its metrics
-Outcome = tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Ending], Observation | None]
+Metrics = dict[str, float]
+# The last observations of episodes: of each world that has one, or of all [N, ...] where some are tensors
+Finals = dict[int, Observation] | Observation
+Outcome = tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, Metrics], Finals, Observation | None]
 
 
 class EpisodeOrder(Protocol):
@@ -175,11 +177,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         A world whose episode ends meanwhile waits for the others: what it goes on doing counts for nothing.
 
         Returns:
-            Rewards [N], who is terminated [N], who is truncated [N], how episodes ended, by world, and where
-            one did in the last step what is observed there, else None.
+            Rewards [N], who is terminated [N], who is truncated [N], metrics of episodes that ended, by world,
+            what was observed last in them, and where one ended in the last step what is observed there, else
+            None.
         """
         worlds = self._worlds
-        endings: dict[int, Ending] = {}
+        endings: dict[int, Metrics] = {}
+        finals: Any = {}
         seen: Observation | None = None
         rewards = np.zeros(self.num_envs)
         terminated, truncated = np.zeros((2, self.num_envs), bool)
@@ -191,11 +195,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
             truncated |= going & ends[1]
             over = going & (terminated | truncated)
             seen = worlds.observe() if over.any() else None
-            for i in np.flatnonzero(over).tolist():
-                assert seen is not None
-                last = {key: value[i].copy() for key, value in seen.items()}
-                endings[i] = last, worlds.metrics(i)
-        return rewards, terminated, truncated, endings, seen
+            if seen is not None:
+                ended = np.flatnonzero(over)
+                finals = _with_last(finals, seen, ended)
+                endings |= {i: worlds.metrics(i) for i in ended.tolist()}
+        return rewards, terminated, truncated, endings, finals, seen
 
     def step(
         self, actions: np.ndarray
@@ -203,27 +207,28 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         """Advance all worlds by an action each [N, ...].
 
         Where an episode ends, the observation is that of the next one; the last one is in
-        `infos["final_obs"]`, the sum of the episode in `infos["final_info"]["metrics"]` and whether it was
-        a success in `infos["final_info"]["is_success"]`.
+        `infos["final_obs"]`: an array of dicts [N]. Where observations are tensors it is a dict of them
+        [N, ...], and those of `infos["_final_obs"]` count. The sum of the episode is in
+        `infos["final_info"]["metrics"]`, and whether it was a success in `infos["final_info"]["is_success"]`.
         """
         worlds = self._worlds
         assert self.action_space.shape is not None
         worlds.take(actions, self.action_space.shape)
         if worlds.episodes[0] is None:
             raise ResetNeeded("call reset() before step()")
-        rewards, terminated, truncated, endings, seen = self._carry_out()
+        rewards, terminated, truncated, endings, finals, seen = self._carry_out()
         observation = seen or worlds.observe()
         infos: dict[str, Any] = {}
         if endings:
-            final, metrics = (np.full(self.num_envs, None, dtype=object) for _ in range(2))
+            metrics = np.full(self.num_envs, None, dtype=object)
             over, success = np.zeros((2, self.num_envs), bool)
-            for i, (last, summary) in endings.items():
-                final[i], metrics[i], over[i], success[i] = last, summary, True, is_success(summary)
+            for i, summary in endings.items():
+                metrics[i], over[i], success[i] = summary, True, is_success(summary)
                 if self._order is not None:
                     self._begun[i] = self._order.after(i, self._begun[i], summary)
                 self._begin(i)
             told = {"metrics": metrics, "_metrics": over, "is_success": success}
-            infos = {"final_obs": final, "_final_obs": over}
+            infos = {"final_obs": _by_world(finals, self.num_envs), "_final_obs": over}
             infos["final_info"] = told | {"_is_success": over}
             observation = worlds.observe_again(observation, np.array(list(endings)))
         if self.after_step is not None:
@@ -247,3 +252,30 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
     def close_extras(self, **_: Any) -> None:
         """Free what the worlds hold; Gymnasium's `close` calls it."""
         self._worlds.close()
+
+
+def _with_last(finals: Any, seen: Observation, ended: np.ndarray) -> Any:
+    """The last observations of episodes, see `Finals`, with those of worlds that have just ended."""
+    if all(isinstance(value, np.ndarray) for value in seen.values()):
+        return finals | {
+            i: {key: value[i].copy() for key, value in seen.items()} for i in ended.tolist()
+        }
+    if not finals:
+        # A whole copy: one launch on a device, and a row for each world would be many
+        return {
+            key: value.copy() if isinstance(value, np.ndarray) else value.clone()
+            for key, value in seen.items()
+        }
+    for key, value in seen.items():
+        finals[key][ended] = value[ended]
+    return finals
+
+
+def _by_world(finals: Any, count: int) -> Any:
+    """What `infos["final_obs"]` holds."""
+    if any(isinstance(key, str) for key in finals):
+        return finals
+    final = np.full(count, None, dtype=object)
+    for i, last in finals.items():
+        final[i] = last
+    return final

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -70,12 +71,16 @@ def machine() -> dict[str, Any]:
                 break
     except OSError:
         pass
-    return {
+    found = {
         "cpu": model,
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
         "system": platform.system(),
     }
+    torch = sys.modules.get("torch")  # who computes on a GPU has imported it
+    if torch is not None and torch.cuda.is_available():
+        found["gpu"] = torch.cuda.get_device_name()
+    return found
 
 
 class Slowly:

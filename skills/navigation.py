@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nav.agent import AgentConfig
+from nav.agent import CPU, AgentConfig
 from nav.buildings import building_names, split_of
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
@@ -109,6 +109,7 @@ class NavEnvironments(Environments):
     def from_settings(cls, settings: Any, split: str | None = None) -> NavEnvironments:
         """See Environments."""
         settings.agent.check()
+        cls._check_drawing(settings)
         cls.check_numbers(settings.task)
         chosen: str = split or settings.split
         names = building_names(settings.homes, chosen)
@@ -117,6 +118,16 @@ class NavEnvironments(Environments):
         made = cls.of_settings(settings, split=chosen, **elsewhere)
         cls._check_sharing(settings, names, made.files())
         return made
+
+    @staticmethod
+    def _check_drawing(settings: Any) -> None:
+        """Raise a UserError where images drawn on a device do not go with the learner."""
+        drawn_on, trainer = settings.agent.draw_on, settings.trainer
+        if drawn_on != CPU and trainer.system != "batched":
+            raise UserError(
+                f"agent.draw_on={drawn_on} is for agents that are stepped together: set "
+                f"trainer.system=batched, found {trainer.system}"
+            )
 
     @staticmethod
     def _check_sharing(settings: Any, names: Sequence[str], files: EpisodeSource | None) -> None:
@@ -164,9 +175,9 @@ class NavEnvironments(Environments):
         return with_values(default_config(self.skill), self.task)
 
     def __call__(self, environment_index: int, seed: int) -> NavEnv:
-        """One environment."""
+        """One environment, which is drawn on the CPU whatever draws many."""
         del environment_index
-        agent = AgentConfig(**self.agent)
+        agent = AgentConfig(**{**self.agent, "draw_on": CPU})
         config, files = self.task_config(), self.files()
         return NavEnv(self.skill, config, self.split, self.homes, agent, seed, files)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import shlex
 import subprocess
@@ -143,15 +144,17 @@ def versions() -> dict[str, str]:
 def commit_of(root: Path) -> tuple[str, bool | None]:
     """The commit of a repository, and whether its sources differ; unknown and None outside git.
 
-    Also where another repository holds a copy without knowing it, such as a virtual environment in it.
+    Also where another repository holds a copy without knowing it, such as a virtual environment in it. Who
+    copies sources without git says of which commit they are: the environment variable SOURCE_COMMIT.
     """
+    unknown = os.environ.get("SOURCE_COMMIT") or UNKNOWN, None
     try:
         if not _git(root, "ls-files", "--", *SOURCES):
-            return UNKNOWN, None
+            return unknown
         commit = _git(root, "rev-parse", "HEAD")
         changes = _git(root, "status", "--porcelain", "--", *SOURCES)
     except (OSError, subprocess.CalledProcessError):
-        return UNKNOWN, None
+        return unknown
     return commit, bool(changes)
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 
 import pytest
+import torch
 from hypothesis import settings
 
 # A deadline for an example would be a timed assertion, and fail on a busy machine. The fast suite tries the
@@ -14,12 +15,13 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items):
-    """Tests marked habitat need the real habitat-sim; where it is missing they are skipped, with the reason."""
-    if importlib.util.find_spec("habitat_sim") is not None:
-        return
-    missing = pytest.mark.skip(
-        reason="habitat-sim is not installed: docs/habitat.md says how to get it"
-    )
+    """Tests marked habitat need the real habitat-sim, those marked gpu a GPU; elsewhere they are skipped."""
+    missing = {}
+    if importlib.util.find_spec("habitat_sim") is None:
+        missing["habitat"] = "habitat-sim is not installed: docs/habitat.md says how to get it"
+    if not torch.cuda.is_available():
+        missing["gpu"] = "torch finds no CUDA GPU: docs/gpu.md"
     for item in items:
-        if item.get_closest_marker("habitat") is not None:
-            item.add_marker(missing)
+        for mark, reason in missing.items():
+            if item.get_closest_marker(mark) is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))

@@ -150,7 +150,7 @@ class RolloutBuffer(SlotColumns):
             setattr(self, name, self.columns[name])
 
     def __getstate__(self) -> dict[str, Any]:
-        # Tensors on a GPU reach a new process as handles to the same memory. (Not yet run.)
+        # Tensors on a GPU reach a new process as handles to the same memory.
         kept = ("num_environments", "length", "capacity", "fixed_length", "device", "lock")
         state = {name: getattr(self, name) for name in kept}
         return state | {

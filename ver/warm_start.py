@@ -66,5 +66,5 @@ def _with_own_actions(
                 f"trainer.reset_actions must be numbers from 0 to {size - 1}, found {actions}"
             )
         changed[name] = weights[name].to(own[name].dtype, copy=True)
-        changed[name][list(actions)] = own[name][list(actions)]
+        changed[name][list(actions)] = own[name][list(actions)].to(weights[name].device)
     return changed

@@ -9,7 +9,7 @@ import numpy as np
 from rearrange.caching import cached_njit
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid, interpolate
 
-_SLOPE_STEP = 0.02  # [m], half the distance over which the clearance gradient is taken
+SLOPE_STEP = 0.02  # [m], half the distance over which the clearance gradient is taken
 
 
 SUB_STEP = 0.01  # [m], longest piece of a base motion that is checked at once
@@ -69,10 +69,10 @@ def _glide(
         New x and y, and the clearance there [m].
     """
     nose_x, nose_y = x + step_x, y + step_y
-    east = interpolate(clearance, origin_x, origin_y, cell, nose_x + _SLOPE_STEP, nose_y)
-    west = interpolate(clearance, origin_x, origin_y, cell, nose_x - _SLOPE_STEP, nose_y)
-    north = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y + _SLOPE_STEP)
-    south = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y - _SLOPE_STEP)
+    east = interpolate(clearance, origin_x, origin_y, cell, nose_x + SLOPE_STEP, nose_y)
+    west = interpolate(clearance, origin_x, origin_y, cell, nose_x - SLOPE_STEP, nose_y)
+    north = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y + SLOPE_STEP)
+    south = interpolate(clearance, origin_x, origin_y, cell, nose_x, nose_y - SLOPE_STEP)
     normal_x, normal_y = east - west, north - south
     norm = math.sqrt(normal_x * normal_x + normal_y * normal_y)
     if norm < 1e-9:

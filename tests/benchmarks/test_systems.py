@@ -18,6 +18,22 @@ def test_figures_leave_out_the_first_rollout(tmp_path):
     )
 
 
+def test_where_one_process_steps_all_worlds_only_what_is_not_their_step_is_waiting(tmp_path):
+    watch = Watch(1.0, tmp_path, 0)
+    watch.marks = [(10.0, 100, 0.0), (12.0, 200, 0.0)]
+    watch.waits = [(0.9, 0.9), (0.7, 0.8)]
+    waiting = watch.figures()["waiting"]
+    assert waiting == pytest.approx({"environments": 0.3, "inference": 0.7, "learner": 0.8})
+
+
+def test_settings_of_the_command_line_win():
+    given = ["preset=gpu", "trainer.device=cpu", "trainer.collect.num_environments=2"]
+    config, _ = skill_case("batched", 1, "pick", given=given)
+    assert (config.device, config.network.encoder) == ("cpu", "resnet18")
+    collect = config.collect  # a preset's helpers are left out where one process decides
+    assert (collect.num_environments, collect.num_inference_workers) == (2, 1)
+
+
 def test_a_run_is_measured():
     config, make_env = synthetic_case("ddppo", 1, StepTimes(0.002))
     config.collect.num_environments, config.collect.rollout_length = 2, 8

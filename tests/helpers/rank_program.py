@@ -30,7 +30,7 @@ from ver.trainer import Trainer
 
 def digest(tensors: dict[str, torch.Tensor]) -> str:
     """Equal for bitwise equal tensors."""
-    return hashlib.sha256(b"".join(t.numpy().tobytes() for t in tensors.values())).hexdigest()
+    return hashlib.sha256(b"".join(t.cpu().numpy().tobytes() for t in tensors.values())).hexdigest()
 
 
 def state_of(ppo: PPO) -> dict[str, torch.Tensor]:

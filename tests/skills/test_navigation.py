@@ -54,6 +54,16 @@ def test_every_task_has_settings_that_load(task):
     assert again.agent["slide"] is False
 
 
+def test_images_on_a_device_are_for_a_learner_that_steps_all_agents_together():
+    settings = train.load_settings("pointnav", ["agent.draw_on=tensors"])
+    made = make_environments(settings)
+    assert made.agent["draw_on"] == "tensors"
+    assert made(0, 0).worlds.config.draw_on == "cpu"
+    settings.trainer.system = "ver"
+    with pytest.raises(UserError, match=r"agent.draw_on=tensors is for .* trainer.system=batched"):
+        make_environments(settings)
+
+
 @pytest.fixture
 def rooms(tmp_path):
     """A folder of scenes."""
@@ -304,6 +314,18 @@ def test_objectnav_has_an_agent_of_its_own():
     assert (settings.agent.rgb, settings.agent.goal_mask) == (False, True)  # of the config file
     assert settings.trainer.network.angles == {"compass": [0]}
     assert train.load_settings("pointnav").agent.turn == 10.0
+
+
+def test_pointnav_trains_on_tensors_and_goes_on(tmp_path, one_floor):
+    """Images as drawn on a device: time limits, a stop in mid-episode, and a policy that is judged anywhere."""
+    run = tmp_path / "run"
+    words = ["pointnav", *TINY, f"run={run}", "agent.draw_on=tensors"]
+    assert train.main(words) == 0
+    assert train.main([*words, "trainer.total_steps=128"]) == 0
+    assert [row["steps"] for row in logged(run)] == [32, 64, 96, 128]
+    policy = str(run / "policy.safetensors")
+    words = ["--checkpoint", policy, "--episodes", "1", "--split", "val"]
+    assert evaluation.main(["pointnav", *words, "--json", str(tmp_path / "told.json")]) == 0
 
 
 def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):

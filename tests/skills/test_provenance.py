@@ -64,6 +64,11 @@ def test_a_copy_in_another_repository_is_of_no_commit(tmp_path):
     assert commit_of(copy) == ("unknown", None)
 
 
+def test_who_copies_sources_without_git_says_of_which_commit_they_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_COMMIT", "0123abcd")
+    assert commit_of(tmp_path) == ("0123abcd", None)
+
+
 def test_a_changed_source_makes_a_tree_dirty(tmp_path):
     def git(*words):
         who = ("-c", "user.name=a", "-c", "user.email=a@b")

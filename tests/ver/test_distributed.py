@@ -19,6 +19,11 @@ from ver.errors import UserError
 PROGRAM = ROOT / "tests/helpers/rank_program.py"
 
 
+def with_packages() -> str:
+    """The repository in front of where packages are looked for besides."""
+    return os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
 @contextmanager
 def ranks(
     directory: Path, *arguments: str, launch: tuple[str, ...] = ()
@@ -31,7 +36,7 @@ def ranks(
     process = subprocess.Popen(
         [*command, str(PROGRAM), what, str(directory), *overrides],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": with_packages(), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -89,7 +89,7 @@ class InferenceEngine:
         self.observations = self._rows.group("observation")
         self.final_observations = self._rows.group("final_observation")
         self._keys = list(self.observations)
-        self._on_gpu = buffer.device.type != "cpu"
+        self._tensors = isinstance(buffer.large["action"], Tensor)
         self._everyone_has_a_slot = False
         self._staging: dict[str, Tensor] = {}
         self._step_s = 2.0 * limits.max_wait_s
@@ -320,7 +320,7 @@ class InferenceEngine:
         buffer.values[rows] = output.values.cpu().numpy()
         buffer.versions[rows] = self.version[0]
         buffer.newest[environments] = slots
-        if self._on_gpu:
+        if buffer.device.type == "cuda":
             # Other processes read these slots through streams of their own.
             torch.cuda.current_stream(buffer.device).synchronize()
         if not self.limits.wake_first:
@@ -362,13 +362,13 @@ class InferenceEngine:
 
     def _to_device(self, array: np.ndarray) -> Any:
         """Makes an array one of what the rollout's large columns are."""
-        return torch.from_numpy(array).to(self.buffer.device) if self._on_gpu else array
+        return torch.from_numpy(array).to(self.buffer.device) if self._tensors else array
 
     def _to_tensor(self, rows: Any) -> Tensor:
         return rows if isinstance(rows, Tensor) else torch.from_numpy(rows).to(self.buffer.device)
 
     def _from_tensor(self, tensor: Tensor) -> Any:
-        return tensor if self._on_gpu else tensor.numpy()
+        return tensor if self._tensors else tensor.numpy()
 
 
 def _rows_of(values: Any, rows: np.ndarray) -> Any:

@@ -94,7 +94,7 @@ class InferenceProcesses:
                 seed=int(torch.randint(2**31, ())),
                 parent=os.getpid(),
             )
-            process = start_process(spec.name, run_inference_worker, spec)
+            process = _start(spec)
             sender.close()
             self.connections[receiver] = process
             self.watch(number, process)
@@ -170,6 +170,18 @@ class InferenceProcesses:
             stop_process(process, max(0.0, deadline - time.monotonic()))
             connection.close()
         self.connections.clear()
+
+
+def _start(spec: InferenceWorkerSpec) -> BaseProcess:
+    """Starts a worker; raises a UserError where a GPU's memory cannot be shared, as on virtual machines."""
+    try:
+        return start_process(spec.name, run_inference_worker, spec)
+    except RuntimeError as error:
+        line = str(error).strip().partition("\n")[0][:200]
+        raise UserError(
+            f"memory of {spec.weights.device} cannot be shared with {spec.name} ({line}); set "
+            "collect.num_inference_workers=1."
+        ) from error
 
 
 def make_control(num_environments: int, workers: int) -> SharedArrays:

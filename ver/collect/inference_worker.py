@@ -66,7 +66,11 @@ def run_inference_worker(spec: InferenceWorkerSpec) -> None:
     try:
         torch.set_num_threads(spec.threads)
         torch.manual_seed(spec.seed)
+        device = spec.weights.device
+        if device.type == "cuda":
+            torch.cuda.set_device(device)  # else a context on the first GPU, too
         policy = ActorCritic(spec.observation_space, spec.action_space, spec.network)
+        policy.to(device)  # also what is not in the weights: bounds of actions, offsets
         spec.weights.bind(policy)
         engine = InferenceEngine(
             policy,

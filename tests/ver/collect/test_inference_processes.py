@@ -4,8 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.helpers.engine_world import ACTIONS, OBSERVATIONS
 from ver.collect.inference_processes import InferenceProcesses, make_control
+from ver.config import NetworkConfig
 from ver.errors import UserError, WorkerCrashError
+from ver.networks.policy import ActorCritic
 
 
 @pytest.fixture
@@ -38,6 +41,19 @@ def test_an_inference_worker_that_never_starts_ends_the_run(watched):
     helpers, _, clock = watched
     with pytest.raises(UserError, match="inference worker 1 was not ready after 20 s; raise"):
         look_until(helpers, clock, 20.5)
+
+
+def test_memory_that_cannot_be_shared_is_one_line(monkeypatch):
+    def refused(*arguments):
+        raise RuntimeError("CUDA error: operation not supported\nsome guesses")
+
+    monkeypatch.setattr("ver.collect.inference_processes.start_process", refused)
+    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4))
+    told = (
+        r"^memory of cpu cannot be shared with inference worker 1 \(CUDA error: .* supported\); set"
+    )
+    with pytest.raises(UserError, match=told):
+        InferenceProcesses(1, policy, [], None, make_control(1, 1), None, 1)  # pyright: ignore
 
 
 def test_time_in_which_all_were_suspended_is_no_hang(watched):

@@ -81,7 +81,7 @@ class APPOCollector(VERCollector):
             collect.rollout_length,
             policy.state_size,
             self.config.appo.batch_trajectories or collect.num_environments,
-            self.config.device,
+            policy.device,
             shared=collect.num_inference_workers > 1,
         )
         return [buffer]
@@ -192,8 +192,7 @@ class APPOCollector(VERCollector):
 
     def _start_thread(self, version: int) -> None:
         self._renew(version)
-        self._control["collecting"][0] = 1
-        self._wake_inference_workers()
+        self._let_collect()
         self._thread = threading.Thread(target=self._run, name="collector", daemon=True)
         self._thread.start()
 

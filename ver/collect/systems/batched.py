@@ -71,7 +71,7 @@ class BatchedCollector(Collector):
             n,
             config.collect.rollout_length,
             policy.state_size,
-            config.device,
+            policy.device,
             shared=False,
         )
         self._mailboxes = make_mailboxes(*spaces, n, n)

@@ -122,7 +122,7 @@ class VERCollector(Collector):
                 collect.num_environments,
                 collect.rollout_length,
                 policy.state_size,
-                self.config.device,
+                policy.device,
                 shared=collect.num_inference_workers > 1,
                 fixed_length=self.fixed_length,
             )
@@ -188,8 +188,7 @@ class VERCollector(Collector):
         self.engine.replay()
         if preemption is not None:
             preemption.begin()
-        self._control["collecting"][0] = 1
-        self._wake_inference_workers()
+        self._let_collect()
         early = False
         while not buffer.full:
             self.engine.serve(_REPORT_INTERVAL_S if preemption is None else _PREEMPTION_INTERVAL_S)
@@ -254,10 +253,15 @@ class VERCollector(Collector):
             self.inference_workers.close()
         self._environments.close()
 
+    def _let_collect(self) -> None:
+        """Lets inference workers act, once the new weights are all there: they look up by themselves, too."""
+        if self.buffer.device.type == "cuda":
+            torch.cuda.synchronize(self.buffer.device)
+        self._control["collecting"][0] = 1
+        self._wake_inference_workers()
+
     def _wake_inference_workers(self) -> None:
-        if self.inference_workers is not None and self.inference_workers.connections:
-            if self.buffer.device.type == "cuda":
-                torch.cuda.synchronize()  # they must not see half of the new weights
+        if self.inference_workers is not None:
             self.inference_workers.wake()
 
     def _check_workers(self) -> None:

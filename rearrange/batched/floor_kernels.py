@@ -1,0 +1,102 @@
+"""Motion of the base against the clearance of the floor, on a device: `rearrange.navigation.base_motion` for Warp."""
+
+from __future__ import annotations
+
+import warp as wp  # pyright: ignore[reportMissingImports]
+
+from rearrange.batched.records import Floors
+from rearrange.navigation.base_motion import SLOPE_STEP, SUB_STEP
+
+wp.set_module_options({"enable_backward": False})
+
+double = wp.float64
+vec3d = wp.vec3d
+ZERO, HALF, ONE = (wp.constant(wp.float64(x)) for x in (0.0, 0.5, 1.0))
+PIECE, SLOPE = wp.constant(wp.float64(SUB_STEP)), wp.constant(wp.float64(SLOPE_STEP))
+
+
+@wp.func
+def clearance(floors: Floors, home: int, x: double, y: double):
+    """Bilinear clearance of a home's floor; see `interpolate` [m]."""
+    frame, shape, start = floors.frames[home], floors.shapes[home], floors.starts[home]
+    u = (x - frame[0]) / frame[2] - HALF
+    v = (y - frame[1]) / frame[2] - HALF
+    if not (u >= ZERO and v >= ZERO and u < double(shape[0] - 1) and v < double(shape[1] - 1)):
+        return -ONE
+    ix, iy = int(u), int(v)
+    u -= double(ix)
+    v -= double(iy)
+    at = start + ix * shape[1] + iy
+    low = double(floors.cells[at]) * (ONE - v) + double(floors.cells[at + 1]) * v
+    at += shape[1]
+    high = double(floors.cells[at]) * (ONE - v) + double(floors.cells[at + 1]) * v
+    return low * (ONE - u) + high * u
+
+
+@wp.func
+def glide(
+    floors: Floors, home: int, x: double, y: double, step_x: double, step_y: double, least: double
+):
+    """One step along the tangent of the nearest obstacle: new x and y, and the clearance there [m]."""
+    nose_x, nose_y = x + step_x, y + step_y
+    normal_x = clearance(floors, home, nose_x + SLOPE, nose_y) - clearance(
+        floors, home, nose_x - SLOPE, nose_y
+    )
+    normal_y = clearance(floors, home, nose_x, nose_y + SLOPE) - clearance(
+        floors, home, nose_x, nose_y - SLOPE
+    )
+    norm = wp.sqrt(normal_x * normal_x + normal_y * normal_y)
+    if norm < double(1.0e-9):
+        return vec3d(x, y, -ONE)
+    normal_x, normal_y = normal_x / norm, normal_y / norm
+    inward = wp.min(step_x * normal_x + step_y * normal_y, ZERO)
+    new_x, new_y = nose_x - inward * normal_x, nose_y - inward * normal_y
+    there = clearance(floors, home, new_x, new_y)
+    lack = least - there
+    if lack > ZERO:
+        push = wp.min(double(1.5) * lack + double(1.0e-4), PIECE)
+        new_x, new_y = new_x + push * normal_x, new_y + push * normal_y
+        there = clearance(floors, home, new_x, new_y)
+    return vec3d(new_x, new_y, there)
+
+
+@wp.func
+def clamp(
+    floors: Floors, home: int, x: double, y: double, dx: double, dy: double, radius: double,
+    slide: bool,
+):  # fmt: skip
+    """Move a disc as far as the clearance lets it; see `clamp_kernel`: new x and y [m], 1 if it was cut."""
+    length = wp.sqrt(dx * dx + dy * dy)
+    if length == ZERO:
+        return vec3d(x, y, ZERO)
+    count = int(wp.ceil(length / PIECE))
+    step_x, step_y = dx / double(count), dy / double(count)
+    new_x, new_y = x + ZERO, y + ZERO
+    here = clearance(floors, home, x, y)
+    blocked, going = double(0.0), 1
+    for _ in range(count):
+        if going == 1:
+            there = clearance(floors, home, new_x + step_x, new_y + step_y)
+            if there >= radius or there > here:
+                new_x, new_y, here = new_x + step_x, new_y + step_y, there
+            else:
+                blocked = double(1.0)
+                going = 0
+                if slide:
+                    aside = glide(floors, home, new_x, new_y, step_x, step_y, wp.min(radius, here))
+                    if aside[2] >= radius or aside[2] > here:
+                        new_x, new_y, here = aside[0], aside[1], aside[2]
+                        going = 1
+    return vec3d(new_x, new_y, blocked)
+
+
+@wp.kernel
+def clamp_all(
+    homes: wp.array(dtype=wp.int32), motions: wp.array2d(dtype=wp.float64), radius: double,
+    slide: bool, floors: Floors, reached: wp.array(dtype=wp.vec3d),
+):  # fmt: skip
+    """Move N discs; of each x, y, dx, dy [N, 4], m. Tests compare it with `clamp_kernel`."""
+    i = wp.tid()
+    reached[i] = clamp(
+        floors, homes[i], motions[i, 0], motions[i, 1], motions[i, 2], motions[i, 3], radius, slide
+    )

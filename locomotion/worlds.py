@@ -33,6 +33,7 @@ OBSERVATION = "observation"
 ROBOTS: dict[str, Robot] = {robot.name: robot for robot in (ANT,)}
 FAR = 1000.0  # [m] to what robots run to that run forward
 PUSHED_EVERY = (200, 300)  # frames (paper)
+LEAST_OF_THREAD = 16  # robots, for fewer of which a thread costs more than it brings
 SPREAD = {
     "place": 0.1,
     "tilt": 0.05,
@@ -52,7 +53,7 @@ class LocomotionWorlds:
         substeps: Timesteps of 1/120 s in a frame.
         push: Largest of the forces that push a torso for a frame, every 200 to 300 frames [N].
         reward: mean, where costs count the mean joint and foot; or paper, its equation 1 to the letter.
-        threads: That simulate on the CPU; 0 takes every core.
+        threads: That simulate on the CPU; 0 takes every core, but for few robots.
 
     Raises:
         UserError: A value is none of these.
@@ -110,9 +111,8 @@ class LocomotionVectorEnv(VectorEnv):
         self._device = "cpu" if worlds.device == "warp-cpu" else worlds.device
         self._body: Body = compile_robot(ROBOTS[worlds.name])
         self._task = make_running(self._body, worlds.reward, self._device)
-        self._physics = make_physics(
-            self._body, count, worlds.substeps, worlds.threads or cores(), worlds.device
-        )
+        threads = worlds.threads or max(1, min(cores(), count // LEAST_OF_THREAD))
+        self._physics = make_physics(self._body, count, worlds.substeps, threads, worlds.device)
         shape, joints = (self._task.observation_size,), len(self._body.torques)
         box = spaces.Box(-np.inf, np.inf, shape, np.float32)
         self.single_observation_space = spaces.Dict({OBSERVATION: box})

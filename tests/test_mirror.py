@@ -65,6 +65,7 @@ EXCEPT = {
     ),
     "what is run and what is claimed, as data: test_registry.py goes over all": (
         *("experiments/ver_*.py", "experiments/sf_*.py", "experiments/bps_*.py"),
+        "experiments/flex_*.py",
     ),
     "programs that other benchmarks start, or that need what is not installed": (
         *("benchmarks/calibration.py", "benchmarks/drill_training.py", "benchmarks/preemption.py"),

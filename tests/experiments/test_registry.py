@@ -7,12 +7,15 @@ import pytest
 from experiments.arms import Breakdown, Distances, Throughput, Training
 from experiments.claims import told_reference
 from experiments.experiment import POINTS
+from experiments.flex_ant import WORLDS, Running
 from experiments.registry import EXPERIMENTS
 from skills.command import json_text
 from skills.ledger import LARGEST
 from skills.train import load_settings
 from tests.helpers import ROOT
+from ver.adapters.libraries import own_settings
 from ver.collect.systems import checked_system, system_names
+from ver.config import TrainerConfig, merge_config
 
 EACH = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 FIGURES = {  # of the rows, by the kind of arm
@@ -25,6 +28,7 @@ FIGURES = {  # of the rows, by the kind of arm
         *("steps_per_s", "simulation_per_s", "network_share"),
         *("learning_share", "inference_share", "simulation_share"),
     },
+    Running: {"return", "speed", "steps_to_run", "seconds_to_run", "steps_per_s"},
 }
 
 
@@ -74,6 +78,9 @@ def test_settings_of_trainings_are_allowed(quick):
             checked_system(load_settings(arm.task, arm.settings).trainer)
         elif isinstance(arm, Throughput):
             assert arm.system in system_names()
+        elif isinstance(arm, Running):
+            own = own_settings(WORLDS, arm.count)
+            checked_system(merge_config(TrainerConfig, [], [*own, *arm.settings]))
         else:
             checked_system(load_settings("pointnav", arm.settings).trainer)
 

@@ -22,6 +22,7 @@ from gymnasium.vector.utils import batch_space
 from torch import Tensor
 
 from locomotion.ant import ANT
+from locomotion.humanoid import HUMANOID
 from locomotion.paper import settings
 from locomotion.physics import make_physics
 from locomotion.robots import TIMESTEP, Body, Robot, compile_robot
@@ -30,7 +31,7 @@ from ver.collect.processes import cores
 from ver.errors import UserError
 
 OBSERVATION = "observation"
-ROBOTS: dict[str, Robot] = {robot.name: robot for robot in (ANT,)}
+ROBOTS: dict[str, Robot] = {robot.name: robot for robot in (ANT, HUMANOID)}
 FAR = 1000.0  # [m] to what robots run to that run forward
 PUSHED_EVERY = (200, 300)  # frames (paper)
 LEAST_OF_THREAD = 16  # robots, for fewer of which a thread costs more than it brings

@@ -31,7 +31,7 @@ def test_a_run_is_trained_judged_and_written(tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--robot", "bee"], "--robot must be one of ant"),
+        (["--robot", "bee"], "--robot must be one of ant, humanoid"),
         (["--seeds", "0"], "--seeds must be at least 1, found 0"),
         (["ppo.epoch=1"], "unknown key 'ppo.epoch'"),
     ],

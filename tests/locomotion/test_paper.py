@@ -18,6 +18,12 @@ def test_the_ants_are_those_of_table_4():
     assert network.normalise_vectors
 
 
+def test_the_humanoids_are_those_of_table_4():
+    config = merge_config(TrainerConfig, [], settings("humanoid"))
+    assert (config.ppo.epochs, config.ppo.mini_batches, config.ppo.target_kl) == (20, 1, 0.02)
+    assert config.network.widths == [256, 128, 64]
+
+
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize(("count", "steps"), [(512, 64), (2048, 16), (8192, 4), (65536, 1)])
 def test_the_frames_of_an_update_stay_the_same(robot, count, steps):

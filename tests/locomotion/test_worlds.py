@@ -117,7 +117,7 @@ def test_actions_beyond_the_box_are_cut():
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"name": "bee"}, "locomotion has no 'bee'; choose ant"),
+        ({"name": "bee"}, "locomotion has no 'bee'; choose ant, humanoid"),
         ({"episode_length": 0}, "episode_length must be at least 1, found 0"),
         ({"substeps": 0}, "substeps must be at least 1, found 0"),
         ({"threads": -1}, "threads must be at least 0, found -1"),

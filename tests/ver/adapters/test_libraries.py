@@ -33,7 +33,7 @@ def test_robots_that_run_are_found_likewise_and_bring_their_settings():
     assert own_settings("locomotion:ant", 256) == settings("ant", 256)
     for name in ("brax:ant", "CartPole-v1", LocomotionWorlds("ant")):
         assert own_settings(name) == []
-    with pytest.raises(UserError, match="locomotion has no 'bee'; choose ant"):
+    with pytest.raises(UserError, match="locomotion has no 'bee'; choose ant, humanoid"):
         own_settings("locomotion:bee")
 
 

@@ -1,4 +1,4 @@
-"""Ants that are put down, for tests of physics."""
+"""Robots that are put down, for tests of physics."""
 
 from typing import Any
 
@@ -6,16 +6,19 @@ import torch
 from torch import Tensor
 
 from locomotion.ant import ANT
+from locomotion.robots import Robot
 
 
-def placed(physics: Any, count: int, still: bool = False) -> tuple[Tensor, Tensor]:
-    """Puts ants just above the floor, each a little otherwise unless `still`; returns qpos and qvel."""
-    draws = torch.Generator().manual_seed(0)
-    qpos, qvel = torch.zeros(count, 15), torch.zeros(count, 14)
-    qpos[:, 2], qpos[:, 3], qpos[:, 7:] = ANT.height + 0.02, 1.0, torch.tensor(ANT.pose)
+def placed(
+    physics: Any, count: int, still: bool = False, robot: Robot = ANT
+) -> tuple[Tensor, Tensor]:
+    """Puts robots just above the floor, each a little otherwise unless `still`; returns qpos and qvel."""
+    draws, joints = torch.Generator().manual_seed(0), len(robot.pose)
+    qpos, qvel = torch.zeros(count, 7 + joints), torch.zeros(count, 6 + joints)
+    qpos[:, 2], qpos[:, 3], qpos[:, 7:] = robot.height + 0.02, 1.0, torch.tensor(robot.pose)
     if not still:
-        qpos[:, 7:] += 0.1 * torch.randn(count, 8, generator=draws)
-        qvel += 0.1 * torch.randn(count, 14, generator=draws)
+        qpos[:, 7:] += 0.1 * torch.randn(count, joints, generator=draws)
+        qvel += 0.1 * torch.randn(count, 6 + joints, generator=draws)
     physics.restart(torch.arange(count), qpos, qvel)
     return qpos, qvel
 

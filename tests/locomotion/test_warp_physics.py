@@ -10,21 +10,22 @@ from locomotion.ant import ANT
 from locomotion.physics import CpuPhysics, make_physics
 from locomotion.robots import compile_robot
 from locomotion.warp_physics import INSTALL
-from locomotion.worlds import OBSERVATION, LocomotionWorlds
+from locomotion.worlds import OBSERVATION, ROBOTS, LocomotionWorlds
 from tests.helpers.running_robots import placed, push_of
 from ver.errors import UserError
 
 
 @pytest.mark.slow
-def test_it_moves_robots_as_mujoco_does():
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
+def test_it_moves_robots_as_mujoco_does(robot):
     pytest.importorskip("mujoco_warp")
-    body, count = compile_robot(ANT), 3
+    body, count, joints = compile_robot(robot), 3, len(robot.pose)
     here, there = CpuPhysics(body, count, 2), make_physics(body, count, 2, 1, "warp-cpu")
     draws = torch.Generator().manual_seed(1)
     for physics in (here, there):
-        placed(physics, count)
+        placed(physics, count, robot=robot)
     for _ in range(30):
-        actions = 0.3 * (2 * torch.rand(count, 8, generator=draws) - 1)
+        actions = 0.3 * (2 * torch.rand(count, joints, generator=draws) - 1)
         for physics in (here, there):
             physics.step(actions, push_of(count))
         torch.testing.assert_close(there.qpos, here.qpos, atol=1e-4, rtol=0)
@@ -32,7 +33,7 @@ def test_it_moves_robots_as_mujoco_does():
     assert here.touch.any()
     before = there.qpos
     for physics in (here, there):
-        physics.restart(torch.tensor([1]), before[:1], torch.zeros(1, 14))
+        physics.restart(torch.tensor([1]), before[:1], torch.zeros(1, 6 + joints))
     torch.testing.assert_close(there.qpos[1], before[0])
     torch.testing.assert_close(there.qpos, here.qpos, atol=1e-4, rtol=0)
     assert not there.touch[1].any()

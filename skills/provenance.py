@@ -22,8 +22,8 @@ from ver.public import ROOT, without_private_folders
 
 # A change here makes a result one of no commit. Documents and results do not.
 SOURCES = (
-    *("rearrange", "nav", "ver", "skills", "planner", "benchmarks", "experiments"),
-    *("configs", "data"),
+    *("rearrange", "nav", "ver", "locomotion", "skills", "planner"),
+    *("benchmarks", "experiments", "configs", "data"),
 )
 DISTRIBUTIONS = {
     "torch": ("torch",),

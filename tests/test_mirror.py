@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.helpers import ROOT
 
 PACKAGES = (
-    *("atomic_files", "interrupts", "rearrange", "ver", "nav", "skills"),
+    *("atomic_files", "interrupts", "rearrange", "ver", "nav", "locomotion", "skills"),
     *("planner", "live", "console", "benchmarks", "experiments"),
 )
 
@@ -67,6 +67,7 @@ EXCEPT = {
     ),
     "what is run and what is claimed, as data: test_registry.py goes over all": (
         *("experiments/ver_*.py", "experiments/sf_*.py", "experiments/bps_*.py"),
+        "experiments/flex_*.py",
     ),
     "programs that other benchmarks start, or that need what is not installed": (
         *("benchmarks/calibration.py", "benchmarks/drill_training.py", "benchmarks/preemption.py"),

@@ -39,7 +39,7 @@ class CPCA(nn.Module):
         self.config = config
         hidden = config.hidden_size
         self.embed_action = make_action_embedding(action_space, config.action_features)
-        self.begin = nn.Linear(network.hidden_size, hidden)
+        self.begin = nn.Linear(network.output_size, hidden)
         self.predict = nn.GRU(config.action_features, hidden)
         # The classifier's first layer in two halves: a prediction meets several images.
         self.from_prediction = nn.Linear(hidden, hidden)

@@ -37,8 +37,12 @@ class NetworkConfig:
     memory: str = "none"
     hidden_size: int = 256  # width of the LSTM, the GRU or the MLP
     layers: int = 1  # of the LSTM or the GRU, or of the MLP where there is one
-    # Of the MLP and the 1-D observations' embedding: tanh or relu
+    # Of the MLP without memory, the width of each layer, where they differ; empty: hidden_size
+    widths: list[int] = field(default_factory=list)
+    # Of the MLP and the 1-D observations' embedding: tanh, relu or selu
     activation: str = "tanh"
+    # The critic shares nothing with the policy: it has an MLP of the same shape on all 1-D observations
+    separate_critic: bool = False
     previous_action_features: int = 0  # width of the previous action's embedding; 0 leaves it out
     # log standard deviation of Gaussian actions: free (one per dimension) or state (a head)
     log_std: str = "free"
@@ -72,6 +76,11 @@ class NetworkConfig:
     # Its errors count in them, so that no setting depends on the rewards' units
     normalise_returns: bool = True
     mixed_precision: str = "none"  # none, or bfloat16 for the image encoder, acting and learning
+
+    @property
+    def output_size(self) -> int:
+        """Width of what the core hands to the heads."""
+        return self.widths[-1] if self.widths else self.hidden_size
 
 
 @dataclass

@@ -114,7 +114,7 @@ NUMBERS: dict[str, Range] = {
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "network.memory": ("gru", "lstm", "none", "residual"),
-    "network.activation": ("relu", "tanh"),
+    "network.activation": ("relu", "selu", "tanh"),
     "network.log_std": ("free", "state"),
     "network.mixed_precision": ("none", "bfloat16"),
     "ppo.optimizer": ("adam", "lamb"),

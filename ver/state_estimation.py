@@ -33,10 +33,10 @@ class StateEstimator(nn.Module):
                 "ppo.state_estimation predicts what only the critic is told: name that in "
                 "network.critic_only, or set ppo.state_estimation=0."
             )
-        hidden = policy.network_config.hidden_size
+        inputs, hidden = policy.network_config.output_size, policy.network_config.hidden_size
         self._told = policy.critic.told  # a bound method: the critic is no part of this
         self.estimate = nn.Sequential(
-            nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, policy.critic.vectors.width)
+            nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, policy.critic.vectors.width)
         )
 
     def forward(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 
 from interrupts import INTERRUPTED
 from interrupts.command_line import OneLineParser
-from ver.adapters.libraries import named_environment
+from ver.adapters.libraries import named_environment, own_settings
 from ver.config import TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.logs import POLICY
@@ -50,7 +50,9 @@ def make_trainer(name: str, words: Sequence[str] = (), run: str | Path = "") -> 
     Raises:
         UserError: A setting cannot be, or the environment cannot be made.
     """
-    settings = merge_config(TrainSettings, [], words)
+    settings = merge_config(TrainSettings, [], [*own_settings(name), *words])
+    if own := own_settings(name, settings.collect.num_environments):
+        settings = merge_config(TrainSettings, [], [*own, *words])
     config = settings.trainer()
     folder = checked_folder(settings, name, run)
     metadata = {"environment": name, "arguments": settings.env}

@@ -9,13 +9,16 @@ from experiments.arms import Breakdown, Distances, Population, Throughput, Train
 from experiments.chains import INTERACTIONS, Chain
 from experiments.claims import told_reference
 from experiments.experiment import POINTS
-from experiments.registry import EXPERIMENTS, found
+from experiments.flex_ant import WORLDS, Running
+from experiments.registry import EXPERIMENTS, PAPERS, found
 from nav.buildings import building_names
 from skills.command import json_text
 from skills.ledger import LARGEST
 from skills.train import load_stages
 from tests.helpers import ROOT
+from ver.adapters.libraries import own_settings
 from ver.collect.systems import checked_system, system_names
+from ver.config import TrainerConfig, merge_config
 
 EACH = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 FIGURES = {  # of the rows, by the kind of arm
@@ -30,6 +33,7 @@ FIGURES = {  # of the rows, by the kind of arm
         *("learning_share", "inference_share", "simulation_share"),
         *("learning_us", "inference_us", "simulation_us", "network_us"),
     },
+    Running: {"return", "speed", "steps_to_run", "seconds_to_run", "steps_per_s"},
 }
 FIGURES[Population] = FIGURES[Training]
 NEW = """
@@ -45,7 +49,7 @@ def test_a_file_is_found_by_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr(experiments, "__path__", [*experiments.__path__, str(tmp_path)])
     names = [each.name for each in found()]
     assert names.index("ver_table9") == names.index("ver_table1") + 1
-    assert names == sorted(names, key=lambda name: ("ver", "sf", "bps").index(name.split("_")[0]))
+    assert names == sorted(names, key=lambda name: PAPERS.index(name.split("_")[0]))
     assert set(names) - {"ver_table9"} == EXPERIMENTS.keys()
 
 
@@ -96,6 +100,9 @@ def test_settings_of_trainings_are_allowed(quick):
                 checked_system(stage.trainer)
         elif isinstance(arm, Throughput):
             assert arm.system in system_names()
+        elif isinstance(arm, Running):
+            own = own_settings(WORLDS, arm.count)
+            checked_system(merge_config(TrainerConfig, [], [*own, *arm.settings]))
         else:
             (settings,) = load_stages("pointnav", arm.settings)
             checked_system(settings.trainer)

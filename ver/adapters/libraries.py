@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 from ver.adapters.arrays import AnyEnvironment, any_environment
@@ -15,6 +16,8 @@ LIBRARIES: dict[str, type[BraxWorlds] | type[MjlabWorlds]] = {
     "brax": BraxWorlds,
     "mjlab": MjlabWorlds,
 }
+# Packages that stand on this one, imported when they are asked for: module and class
+BESIDE = {"locomotion": ("locomotion.worlds", "LocomotionWorlds")}
 _KINDS = {"int": "a whole number", "float": "a number", "str": "a word"}
 
 
@@ -31,14 +34,40 @@ def named_environment(
     Raises:
         UserError: The library's worlds take no such arguments.
     """
-    library, _, name = make_env.partition(":") if isinstance(make_env, str) else ("", "", "")
-    if not name or library not in LIBRARIES:
+    library, name = _split(make_env)
+    if not library:
         return AnyEnvironment(make_env, dict(arguments)) if arguments else any_environment(make_env)
-    kind = LIBRARIES[library]
+    kind = _kind(library)
     taken = {each.name: str(each.type) for each in fields(kind)[1:] if each.type in _KINDS}
     where = {"device": device} if taken.pop("device", None) else {}
     given = {key: _checked(library, taken, key, value) for key, value in (arguments or {}).items()}
     return kind(name, **where, **given)
+
+
+def own_settings(make_env: Any, count: int = 0) -> list[str]:
+    """Returns the settings of the learner, `key=value`, that come with worlds; most have none.
+
+    Args:
+        make_env: As for `named_environment`.
+        count: How many worlds; 0 leaves that to them.
+    """
+    library, name = _split(make_env)
+    kind: Any = _kind(library) if library else None
+    return kind(name).settings(count) if hasattr(kind, "settings") else []
+
+
+def _split(make_env: Any) -> tuple[str, str]:
+    """Library and name of LIBRARY:NAME; empty for all else."""
+    library, _, name = make_env.partition(":") if isinstance(make_env, str) else ("", "", "")
+    return (library, name) if name and library in (*LIBRARIES, *BESIDE) else ("", "")
+
+
+def _kind(library: str) -> Any:
+    """Returns what makes the worlds of a library."""
+    if library in LIBRARIES:
+        return LIBRARIES[library]
+    module, name = BESIDE[library]
+    return getattr(import_module(module), name)
 
 
 def _checked(library: str, taken: Mapping[str, str], key: str, value: Any) -> Any:

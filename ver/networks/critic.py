@@ -7,7 +7,9 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from ver.config import NetworkConfig
+from ver.errors import UserError
 from ver.networks.normaliser import RunningNormaliser
+from ver.networks.recurrent import make_mlp, mlp_widths
 from ver.networks.vectors import VectorInputs
 
 MEMORY = 10.0  # rollouts
@@ -71,6 +73,35 @@ class Critic(nn.Linear):
         self.count.fill_(count)
 
 
+class SeparateCritic(nn.Module):
+    """An MLP of the policy's shape on all 1-D observations, those for the critic alone among them.
+
+    Args:
+        space: Of all observations.
+        config: Shape of the MLP.
+
+    Raises:
+        UserError: There is something that such an MLP does not see: an image, or what an LSTM remembers.
+    """
+
+    def __init__(self, space: spaces.Dict, config: NetworkConfig):
+        super().__init__()
+        keys = [key for key, box in space.spaces.items() if len(box.shape or ()) == 1]
+        if len(keys) < len(space.spaces) or config.memory != "none":
+            raise UserError(
+                "network.separate_critic=true is for 1-D observations and network.memory=none."
+            )
+        self.vectors = VectorInputs(space, keys, config)
+        self.normaliser = RunningNormaliser(self.vectors.width)
+        self.mlp = make_mlp(self.vectors.width, mlp_widths(config), config.activation)
+        self.value = Critic(config.output_size, config.normalise_returns)
+
+    def rate(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:
+        """Returns values [N] for what was observed."""
+        del outputs
+        return self.value.rate(self.mlp(self.normaliser(self.vectors.join(observations))), {})
+
+
 class InformedCritic(nn.Module):
     """An MLP on the core's output and on 1-D observations that are the critic's alone.
 
@@ -89,17 +120,28 @@ class InformedCritic(nn.Module):
         super().__init__()
         self.vectors = VectorInputs(space, list(config.critic_only), NetworkConfig())
         self.normaliser = RunningNormaliser(self.vectors.width)
-        width, hidden = config.hidden_size + self.vectors.width, config.hidden_size
+        width, hidden = config.output_size + self.vectors.width, config.hidden_size
         self.mlp = nn.Sequential(
             nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
         )
         self.value = Critic(hidden, config.normalise_returns)
 
     def rate(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:
-        """Returns values [N] for outputs of the core [N, hidden_size] and what was observed."""
+        """Returns values [N] for outputs of the core [N, output_size] and what was observed."""
         inputs = torch.cat([outputs, self.told(observations)], -1)
         return self.value.rate(self.mlp(inputs), observations)
 
     def told(self, observations: dict[str, Tensor]) -> Tensor:
         """Returns the critic's own observations [N, width], normalised."""
         return self.normaliser(self.vectors.join(observations))
+
+
+def make_critic(
+    space: spaces.Dict, config: NetworkConfig
+) -> Critic | InformedCritic | SeparateCritic:
+    """Builds the critic that the settings ask for, on observations of a space."""
+    if config.separate_critic:
+        return SeparateCritic(space, config)
+    if config.critic_only:
+        return InformedCritic(space, config)
+    return Critic(config.output_size, config.normalise_returns)

@@ -16,7 +16,7 @@ from ver.action_space import action_dtype, action_width
 from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
-from ver.networks.critic import Critic, InformedCritic
+from ver.networks.critic import Critic, make_critic
 from ver.networks.encoders import make_encoders
 from ver.networks.heads import Distribution, make_head
 from ver.networks.images import ImageStack
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
     Attributes:
         actions: [N, D] in the action space's units, not clipped; int64 for discrete spaces.
         state: [N, state_size] to hand to the next call.
-        outputs: [N, hidden_size] of the core.
+        outputs: [N, output_size] of the core.
         distribution: Of the actions.
     """
 
@@ -68,7 +68,7 @@ class Evaluation(NamedTuple):
         log_probs: [M] log-probabilities of the given actions.
         entropies: [M] in nats.
         values: [M] value estimates.
-        outputs: [M, hidden_size] of the core.
+        outputs: [M, output_size] of the core.
         images: [M, visual_features] image embeddings; None without an encoder.
     """
 
@@ -127,16 +127,11 @@ class ActorCritic(nn.Module):
         width += self._build_previous_action(config)
         if not width:
             raise UserError("The observation space is empty; it needs a 1-D or a 3-D Box.")
-        shape = config.hidden_size, config.layers, config.activation
-        self.core = make_core(config.memory, width, *shape)
+        self.core = make_core(width, config)
         self.state_size = self.core.state_size
-        self.head = make_head(config.hidden_size, action_space, config)
+        self.head = make_head(config.output_size, action_space, config)
         self.seen_keys = (*image_keys, *vector_keys)
-        self.critic = (
-            InformedCritic(observation_space, config)
-            if config.critic_only
-            else Critic(config.hidden_size, config.normalise_returns)
-        )
+        self.critic = make_critic(observation_space, config)
 
     def _build_image_inputs(self, config: NetworkConfig) -> int:
         self.encoder: nn.Module | None = None
@@ -175,14 +170,14 @@ class ActorCritic(nn.Module):
     def normalised(self) -> list[tuple[VectorInputs, RunningNormaliser]]:
         """Returns the sets of 1-D observations, and the normaliser of each."""
         found = [] if self.normaliser is None else [(self.vectors, self.normaliser)]
-        if isinstance(self.critic, InformedCritic):
+        if not isinstance(self.critic, Critic):
             found.append((self.critic.vectors, self.critic.normaliser))
         return found
 
     @property
     def value_layer(self) -> Critic:
         """The layer that values come from."""
-        return self.critic.value if isinstance(self.critic, InformedCritic) else self.critic
+        return self.critic if isinstance(self.critic, Critic) else self.critic.value
 
     @property
     def action_dtype(self) -> torch.dtype:

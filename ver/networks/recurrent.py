@@ -7,15 +7,18 @@ keeps. Two forward passes must agree: `step` for acting, `packed` for learning o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.lstm_sequence import LSTMSequence
 
-ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "selu": nn.SELU}
+WIDEST = 16_384  # layer
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -132,26 +135,59 @@ def _initialise(memory: nn.LSTM | nn.GRU) -> None:
             nn.init.zeros_(parameter)
 
 
+def make_mlp(inputs: int, widths: Sequence[int], activation: str) -> nn.Sequential:
+    """Builds layers, with an activation after each.
+
+    SELU's layers begin as its authors ask (Klambauer et al. 2017): the variance of weights is one over the
+    number of inputs, so that what is normalised before a layer is so after it.
+
+    Args:
+        inputs: Width of the features.
+        widths: Of the layers.
+        activation: One of ACTIVATIONS.
+    """
+    modules: list[nn.Module] = []
+    for before, width in zip([inputs, *widths], widths, strict=False):
+        linear = nn.Linear(before, width)
+        if activation == "tanh":
+            initialise_orthogonally(linear)
+        elif activation == "selu":
+            nn.init.kaiming_normal_(linear.weight, nonlinearity="linear")
+            nn.init.zeros_(linear.bias)
+        modules += [linear, ACTIVATIONS[activation]()]
+    return nn.Sequential(*modules)
+
+
+def mlp_widths(config: NetworkConfig) -> list[int]:
+    """The widths of the MLP's layers.
+
+    Raises:
+        UserError: They are given with a memory, or one cannot be.
+    """
+    widths = list(config.widths)
+    if not widths:
+        return [config.hidden_size] * max(1, config.layers)
+    if config.memory != "none":
+        raise UserError(f"network.widths is for network.memory=none, found {config.memory}.")
+    for width in widths:
+        if not 1 <= width <= WIDEST:
+            raise UserError(f"network.widths must be from 1 to {WIDEST} each, found {width}.")
+    return widths
+
+
 class FeedForwardCore(nn.Module):
     """An MLP with the same interface and an empty state.
 
     Args:
         inputs: Width of the features.
-        hidden: Width of every layer.
-        layers: Number of layers, at least one.
+        widths: Of the layers, at least one.
         activation: Of each, one of ACTIVATIONS.
     """
 
-    def __init__(self, inputs: int, hidden: int, layers: int, activation: str = "relu"):
+    def __init__(self, inputs: int, widths: Sequence[int], activation: str = "relu"):
         super().__init__()
         self.state_size = 0
-        modules: list[nn.Module] = []
-        for index in range(max(1, layers)):
-            linear = nn.Linear(inputs if index == 0 else hidden, hidden)
-            if activation == "tanh":
-                initialise_orthogonally(linear)
-            modules += [linear, ACTIVATIONS[activation]()]
-        self.mlp = nn.Sequential(*modules)
+        self.mlp = make_mlp(inputs, widths, activation)
 
     def step(self, features: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """Maps features [N, inputs] to [N, hidden]; the state [N, 0] passes through."""
@@ -177,7 +213,7 @@ class ResidualCore(nn.Module):
 
     def __init__(self, inputs: int, hidden: int, layers: int, activation: str = "relu"):
         super().__init__()
-        self.plain = FeedForwardCore(inputs, hidden, layers, activation)
+        self.plain = FeedForwardCore(inputs, [hidden] * max(1, layers), activation)
         self.memory = LSTMCore(inputs, hidden, 1)
         self.add = nn.Linear(hidden, hidden)
         nn.init.zeros_(self.add.weight)
@@ -198,18 +234,20 @@ class ResidualCore(nn.Module):
 Core = LSTMCore | GRUCore | FeedForwardCore | ResidualCore
 
 
-def make_core(name: str, inputs: int, hidden: int, layers: int, activation: str = "relu") -> Core:
-    """Builds the core with that memory.
+def make_core(inputs: int, config: NetworkConfig) -> Core:
+    """Builds the core with the memory that is asked for, on features of width `inputs`.
 
     Raises:
-        UserError: If there is no such one.
+        UserError: If there is no such one, or widths are given with a memory.
     """
+    name, hidden, layers = config.memory, config.hidden_size, config.layers
+    widths = mlp_widths(config)
     if name == "lstm":
         return LSTMCore(inputs, hidden, layers)
     if name == "gru":
         return GRUCore(inputs, hidden, layers)
     if name == "none":
-        return FeedForwardCore(inputs, hidden, layers, activation)
+        return FeedForwardCore(inputs, widths, config.activation)
     if name == "residual":
-        return ResidualCore(inputs, hidden, layers, activation)
+        return ResidualCore(inputs, hidden, layers, config.activation)
     raise UserError(f"Unknown network.memory '{name}'; valid: gru, lstm, none, residual.")

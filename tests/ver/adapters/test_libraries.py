@@ -4,13 +4,16 @@ import sys
 
 import pytest
 
+from locomotion.paper import settings
+from locomotion.worlds import LocomotionWorlds
 from tests.helpers.mjlab_stand_in import install_stand_in
 from tests.helpers.small_runs import curve, small_run
 from ver.adapters.arrays import AnyEnvironment
 from ver.adapters.brax_worlds import BraxWorlds
-from ver.adapters.libraries import named_environment
+from ver.adapters.libraries import named_environment, own_settings
 from ver.adapters.mjlab_worlds import MjlabWorlds
 from ver.errors import UserError
+from ver.train import make_trainer
 from ver.trainer import Trainer
 
 
@@ -21,6 +24,17 @@ def test_a_name_is_that_of_a_librarys_worlds():
     found = named_environment("mjlab:Counters", {"largest_action": 2}, "cuda:1")
     assert found == MjlabWorlds("Counters", "cuda:1", 2.0)
     assert isinstance(found.largest_action, float)
+
+
+def test_robots_that_run_are_found_likewise_and_bring_their_settings():
+    assert named_environment("locomotion:ant", {"push": 1}, "cuda") == LocomotionWorlds(
+        "ant", "cuda", push=1.0
+    )
+    assert own_settings("locomotion:ant", 256) == settings("ant", 256)
+    for name in ("brax:ant", "CartPole-v1", LocomotionWorlds("ant")):
+        assert own_settings(name) == []
+    with pytest.raises(UserError, match="locomotion has no 'bee'; choose ant, humanoid"):
+        own_settings("locomotion:bee")
 
 
 def test_any_other_name_is_gymnasiums():
@@ -56,6 +70,13 @@ def test_what_they_do_not_take_is_one_line(name, given, told):
     with pytest.raises(UserError) as caught:
         named_environment(name, given)
     assert str(caught.value) == told
+
+
+def test_words_win_over_the_settings_that_worlds_bring(tmp_path):
+    words = ["collect.num_environments=4", "ppo.epochs=1", "env.threads=1", "learner_threads=1"]
+    config = make_trainer("locomotion:ant", words, tmp_path).config
+    assert (config.ppo.epochs, config.ppo.mini_batches, config.system) == (1, 2, "batched")
+    assert (config.collect.num_environments, config.collect.rollout_length) == (4, 8192)
 
 
 @pytest.mark.parametrize("library", ["brax", "mjlab"])

@@ -7,7 +7,7 @@ from gymnasium import spaces
 
 from ver.config import NetworkConfig
 from ver.errors import UserError
-from ver.networks.critic import InformedCritic
+from ver.networks.critic import InformedCritic, SeparateCritic
 from ver.networks.policy import ActorCritic
 
 SPACE = spaces.Dict(
@@ -86,3 +86,31 @@ def test_without_normalised_returns_files_hold_nothing_more() -> None:
     plain = ActorCritic(SPACE, BOX, NetworkConfig(normalise_returns=False))
     assert set(plain.critic.state_dict()) == {"weight", "bias"}
     assert plain.value_layer.deviation == 1.0
+
+
+def test_a_separate_critic_shares_nothing_with_the_policy() -> None:
+    torch.manual_seed(0)
+    shape = {"widths": [8, 4], "activation": "selu", "critic_only": ["told"]}
+    policy = ActorCritic(SPACE, BOX, NetworkConfig(separate_critic=True, **shape))
+    assert isinstance(policy.critic, SeparateCritic)
+    assert policy.critic.vectors.keys == ["seen", "told"]
+    assert [len(layer.weight) for layer in policy.critic.mlp if hasattr(layer, "weight")] == [8, 4]
+    assert len(policy.normalised()) == 2
+    seen = {"seen": torch.rand(3, 2), "told": torch.rand(3, 3)}
+    state, previous, masks = policy.initial_state(3), policy.initial_actions(3), torch.zeros(3)
+    values = policy.value(seen, state, previous, masks)
+    gradients = torch.autograd.grad(values.sum(), list(policy.parameters()), allow_unused=True)
+    moved = {
+        name
+        for (name, _), gradient in zip(policy.named_parameters(), gradients, strict=True)
+        if gradient is not None
+    }
+    assert moved
+    assert all(name.startswith("critic.") for name in moved)
+
+
+def test_a_separate_critic_has_neither_eyes_nor_memory() -> None:
+    images = spaces.Dict({"image": spaces.Box(0, 255, (40, 40, 3), np.uint8), **SPACE.spaces})
+    for space, memory in ((images, "none"), (SPACE, "lstm")):
+        with pytest.raises(UserError, match="separate_critic=true is for 1-D observations"):
+            ActorCritic(space, BOX, NetworkConfig(separate_critic=True, memory=memory))

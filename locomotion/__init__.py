@@ -1,0 +1,4 @@
+"""Robots that run, many at once: the tasks of "GPU-accelerated robotic simulation for distributed RL".
+
+`python -m ver train locomotion:ant` learns one (docs/locomotion.md). Nothing heavy is imported here.
+"""

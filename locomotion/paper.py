@@ -1,0 +1,56 @@
+"""The paper's settings of the learner: its table 4 and section 4.2, as `key=value`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+AGENTS = 1024  # for which table 4 is written
+
+
+class Row(NamedTuple):
+    """A column of table 4.
+
+    Attributes:
+        timesteps: In a batch, of each of AGENTS robots.
+        epochs: Passes over a batch.
+        minibatch: Timesteps of each robot in a mini-batch.
+        divergence: Desired KL divergence.
+        widths: Of the layers of policy and value network.
+    """
+
+    timesteps: int
+    epochs: int
+    minibatch: int
+    divergence: float
+    widths: tuple[int, ...]
+
+
+TABLE_4 = {
+    "ant": Row(32, 20, 16, 0.01, (128, 64, 32)),
+    "humanoid": Row(32, 20, 32, 0.02, (256, 128, 64)),
+}
+# The paper gives none of these: a ceiling for the rate that follows the divergence, and no bonus for entropy
+OURS = ("ppo.learning_rate=3e-3", "ppo.schedule=constant", "ppo.entropy.initial=0")
+
+
+def settings(robot: str, count: int = 0) -> list[str]:
+    """The settings for a robot; the same frames in an update for any number of agents, as in the paper.
+
+    Args:
+        robot: Of TABLE_4.
+        count: Agents; 0 takes the paper's 1024.
+    """
+    row, agents = TABLE_4[robot], count or AGENTS
+    return [
+        "system=batched",
+        f"collect.num_environments={agents}",
+        f"collect.rollout_length={max(1, row.timesteps * AGENTS // agents)}",
+        f"ppo.epochs={row.epochs}",
+        f"ppo.mini_batches={row.timesteps // row.minibatch}",
+        f"ppo.target_kl={row.divergence}",
+        f"network.widths=[{','.join(map(str, row.widths))}]",
+        "network.activation=selu",
+        "network.separate_critic=true",
+        "network.vector_features=0",
+        *OURS,
+    ]

@@ -1,0 +1,41 @@
+"""Robots that run on few cores: one short run, and what is told of it."""
+
+import json
+
+import pytest
+
+from benchmarks.locomotion import main
+from skills.command import USER_ERRORS
+
+SMALL = (
+    *("collect.num_environments=4", "collect.rollout_length=16", "ppo.epochs=1"),
+    *("learner_threads=1", "log_interval_s=1e9", "env.threads=1", "env.episode_length=8"),
+)
+
+
+def test_a_run_is_trained_judged_and_written(tmp_path):
+    path = tmp_path / "told.json"
+    words = ["--steps", "128", "--episodes", "3", "--run", str(tmp_path), "--json", str(path)]
+    for _ in range(2):  # the second finds it done, and judges it alone
+        assert main([*words, *SMALL]) == 0
+        told = json.loads(path.read_text())
+        (run,) = told["runs"]
+        assert run["steps"] == 128
+        assert run["length"] == 8  # an ant stands that long whatever it does
+        assert run["steps_to_run"] is None
+        assert [row[0] for row in run["curve"]] == [64, 128]
+        assert told["mean"] == run["return"]
+        assert "collect.num_environments=4" in told["settings"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--robot", "bee"], "--robot must be one of ant, humanoid"),
+        (["--seeds", "0"], "--seeds must be at least 1, found 0"),
+        (["ppo.epoch=1"], "unknown key 'ppo.epoch'"),
+    ],
+)
+def test_what_cannot_be_is_one_line(words, told, tmp_path):
+    with pytest.raises(USER_ERRORS, match=told):
+        main([*words, "--run", str(tmp_path)])

@@ -82,9 +82,11 @@ def _compile(robot: RobotSpec, loaded: bool) -> mujoco.MjModel:
     spec = empty_spec()
     spec.memory = 2**20  # bytes; the apartment's default is 15 times that
     if loaded:
-        # Its mass beside its origin and turned: else MuJoCo takes it for a body whose two frames are one, and a bowl's are not
-        load = spec.worldbody.add_body(name=LOAD, mass=1.0, ipos=(0.1, 0.2, 0.3))
-        load.iquat, load.inertia, load.explicitinertial = (0.5, 0.5, 0.5, 0.5), (1.0, 1.2, 1.4), True
+        # Its mass is beside its origin, and turned: where both frames of a body are one MuJoCo works
+        # with one, and a bowl has two
+        inertia = {"mass": 1.0, "inertia": (1.0, 1.2, 1.4), "explicitinertial": True}
+        frame = {"ipos": (0.1, 0.2, 0.3), "iquat": (0.5, 0.5, 0.5, 0.5)}
+        load = spec.worldbody.add_body(name=LOAD, **inertia, **frame)
         load.add_freejoint()
     add_robot(spec, robot, (LOAD,) if loaded else (), {})
     model = spec.compile()

@@ -256,6 +256,7 @@ def parse(arguments: Sequence[str]) -> Any:
         options.worlds = []
     if not options.worlds or min(options.worlds) < 1:
         raise UserError("--worlds: whole numbers of at least 1, with commas")
+    source_of(options.split, options.homes)
     return options
 
 

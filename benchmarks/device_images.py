@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nav.agent import TENSORS, AgentConfig
+from nav.buildings import building_names
 from nav.env import NavVectorEnv
 from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.errors import UserError
@@ -131,6 +132,7 @@ def parse(arguments: Sequence[str]) -> Any:
     options = parser.parse_args(arguments)
     check_counts(options, "repeats")
     options.worlds, options.size = _numbers(options, "worlds"), _numbers(options, "size")
+    building_names(options.homes, SPLIT)
     check_device(options.device, "--device")
     return options
 

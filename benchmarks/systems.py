@@ -367,6 +367,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("--seconds and --repeats must be above zero")
     if options.waits < 0:
         parser.error(f"--waits must be at least 0, found {options.waits:g}")
+    load_settings(options.skill, options.settings)  # names what is wrong in them
     if options.record:
         record_step_times(options.skill, options.seed, arguments)
         return 0

@@ -18,7 +18,15 @@ FILE = "file"  # there is one of that name
 NUMBERS = ["word", "nan", "inf", "", "-1", "9" * 30]
 TAKES_ITS_PARSER_FROM = {"skills.eval": "skills.eval_options"}
 GOOD = {  # what has to stand before the options
-    **{name: ["pick"] for name in ("skills.train", "skills.eval", "benchmarks.timed_training")},
+    **{
+        name: ["pick"]
+        for name in (
+            "skills.train",
+            "skills.eval",
+            "benchmarks.timed_training",
+            "benchmarks.warm_up",
+        )
+    },
     **{name: ["pick"] for name in ("planner.film", "planner.rollouts", "live.__main__")},
     "rearrange.view.command": ["pick"],
     "rearrange.generate.command generate": ["pick"],

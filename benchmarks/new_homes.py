@@ -50,6 +50,7 @@ def rate(skill: str, kind: str, seed: int, seconds: float) -> float:
     changes = (f"collect.num_environments={ENVIRONMENTS}",)
     changes += (f"collect.environments_per_worker={ENVIRONMENTS // 2}",)
     changes += (f"start_from={CHECKPOINTS / skill}.safetensors",)
+    changes += ("network.memory=none", "network.layers=2")  # as shipped; the configs have a memory
     config, environments = skill_case("ver", seed, skill, changes, IN_TRAIN)
     assert isinstance(environments, SkillEnvironments)
     make = AtHome(environments) if kind == SAME else environments

@@ -24,6 +24,7 @@ from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import CHECKPOINTS, SkillEnvironments
+from ver.checkpoint import load_policy
 
 ENVIRONMENTS = 32
 NEW, SAME = "new homes", "the same homes"
@@ -49,8 +50,13 @@ def rate(skill: str, kind: str, seed: int, seconds: float) -> float:
     """Steps per second of a training after its first rollout."""
     changes = (f"collect.num_environments={ENVIRONMENTS}",)
     changes += (f"collect.environments_per_worker={ENVIRONMENTS // 2}",)
-    changes += (f"start_from={CHECKPOINTS / skill}.safetensors",)
-    changes += ("network.memory=none", "network.layers=2")  # as shipped; the configs have a memory
+    shipped = CHECKPOINTS / f"{skill}.safetensors"
+    network = load_policy(shipped).network_config  # not always that of the recipe as it is now
+    changes += (
+        f"start_from={shipped}",
+        f"network.memory={network.memory}",
+        f"network.layers={network.layers}",
+    )
     config, environments = skill_case("ver", seed, skill, changes, IN_TRAIN)
     assert isinstance(environments, SkillEnvironments)
     make = AtHome(environments) if kind == SAME else environments

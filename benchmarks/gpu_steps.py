@@ -33,7 +33,7 @@ class Step:
         writes: It writes its result by --json; else its end and its last lines are the result.
         beside: It runs beside the steps after it, up to the first that is timed.
         timed: Nothing may run beside it.
-        needs: A module that may not be there yet: then it is left out.
+        needs: A package that may not be installed: then it is left out.
     """
 
     name: str
@@ -193,15 +193,13 @@ STEPS = (
     Step(
         "pointnav_drawn", "likewise, with images that the GPU draws", "benchmarks.timed_training",
         _POINTNAV_DRAWN, (*_SMALL_POINTNAV, "agent.draw_on=tensors"), 110, 270,
-        needs="nav.device_images",
     ),
     Step(
         "device_images", "images that the GPU draws", "benchmarks.device_images",
         _always(*_WORLDS, "--size", "64,128"), (*_FEW_WORLDS, "--size", "16"), 60, 200,
-        needs="benchmarks.device_images",
     ),
     Step(
         "apartments", "apartments that the GPU steps", "benchmarks.device_apartments",
-        _always(*_WORLDS), _FEW_WORLDS, 90, 300, needs="benchmarks.device_apartments",
+        _always(*_WORLDS), _FEW_WORLDS, 90, 300, needs="mujoco_warp",
     ),
 )  # fmt: skip

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -17,6 +17,23 @@ from rearrange.errors import UserError
 
 FILE_ENDINGS = (".yaml", ".yml")  # of a path that stands in place of a name
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
+
+
+class FilesError(UserError):
+    """Files that do not go together: the first fault, in one line.
+
+    Attributes:
+        CHECK: Command that tells all of them.
+        faults: All of them.
+    """
+
+    CHECK: ClassVar[str]
+
+    def __init__(self, path: Path, faults: Sequence[str]) -> None:
+        """From at least one fault."""
+        more = f" ({len(faults) - 1} more: {self.CHECK} {path})" if len(faults) > 1 else ""
+        super().__init__(f"{path}: {faults[0]}{more}")
+        self.faults = tuple(faults)
 
 
 def parse_yaml(path: Path, what: str) -> Any:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from rearrange.errors import UserError
+from rearrange.declarations import FilesError
 from rearrange.robot.files.build import Builder, Link
 from rearrange.robot.files.chain import Chain, find_chain
 from rearrange.robot.files.declaration import Declaration, read_declaration
@@ -26,18 +25,10 @@ UNKNOWN = Reach(1.0, 0.6, 0.7, 0.2, 0.13)  # until it is worked out
 LEAST_STANDING = 0.55  # [m], nearer than which counters and tables are out of reach
 
 
-class RobotError(UserError):
-    """A robot whose files do not go together: the first fault, in one line.
+class RobotError(FilesError):
+    """A robot whose files do not go together."""
 
-    Attributes:
-        faults: All of them.
-    """
-
-    def __init__(self, path: Path, faults: Sequence[str]) -> None:
-        """From at least one fault."""
-        more = f" ({len(faults) - 1} more: rearrange check-robot {path})" if len(faults) > 1 else ""
-        super().__init__(f"{path}: {faults[0]}{more}")
-        self.faults = tuple(faults)
+    CHECK = "rearrange check-robot"
 
 
 @dataclass(frozen=True)

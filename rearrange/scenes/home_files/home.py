@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rearrange.errors import UserError
+from rearrange.declarations import FilesError
 from rearrange.scenes.apartment import Apartment, Solid
 from rearrange.scenes.home_files.declaration import Declaration, read_declaration
 from rearrange.scenes.home_files.looks import CEILING, CEILING_GROUP, add_look
@@ -32,18 +31,10 @@ HOLLOW = 0.4  # share of a mesh's hull that is empty from which on it is worth a
 SEEN_ONLY = 0.0005  # [m], by which a floor of triangles stands above the slab
 
 
-class HomeError(UserError):
-    """A home whose files do not go together: the first fault, in one line.
+class HomeError(FilesError):
+    """A home whose files do not go together."""
 
-    Attributes:
-        faults: All of them.
-    """
-
-    def __init__(self, path: Path, faults: Sequence[str]) -> None:
-        """From at least one fault."""
-        more = f" ({len(faults) - 1} more: rearrange check-scene {path})" if len(faults) > 1 else ""
-        super().__init__(f"{path}: {faults[0]}{more}")
-        self.faults = tuple(faults)
+    CHECK = "rearrange check-scene"
 
 
 @dataclass(frozen=True)

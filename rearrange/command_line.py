@@ -12,12 +12,14 @@ from rich.console import Console
 import interrupts.command_line
 from interrupts import INTERRUPTED
 from interrupts.command_line import OneLineParser, output_file, output_folder
+from rearrange.declarations import FILE_ENDINGS
 from rearrange.errors import UserError
 
 __all__ = [
     "INTERRUPTED",
     "OneLineParser",
     "check_counts",
+    "check_file_and_sheet",
     "option",
     "output_console",
     "output_file",
@@ -41,6 +43,14 @@ def check_counts(options: Any, *names: str) -> None:
         value = getattr(options, name)
         if value is not None and value < 1:
             raise UserError(f"{option(name)} must be at least 1, found {value}")
+
+
+def check_file_and_sheet(options: Any) -> None:
+    """Raise a UserError where `file` is not named as YAML, or `output`, where it is given, as a picture."""
+    if not options.file.endswith(FILE_ENDINGS):
+        raise UserError(f"FILE must end in {' or '.join(FILE_ENDINGS)}, found {options.file}")
+    if options.output is not None and options.output.suffix != ".png":
+        raise UserError(f"--output must end in .png, found {options.output}")
 
 
 def refuse(options: Any, reason: str, **unset: Any) -> None:

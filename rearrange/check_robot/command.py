@@ -14,9 +14,7 @@ from pathlib import Path
 
 from rearrange.check_robot.checks import Checks
 from rearrange.check_robot.sheet import draw_sheet
-from rearrange.command_line import OneLineParser, output_file
-from rearrange.declarations import FILE_ENDINGS
-from rearrange.errors import UserError
+from rearrange.command_line import OneLineParser, check_file_and_sheet, output_file
 from rearrange.robot.files import RobotError, read_robot
 
 
@@ -29,10 +27,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--output", type=output_file, metavar="PATH.png", help="instead of runs/check_robot/"
     )
     options = parser.parse_args(arguments)
-    if not options.file.endswith(FILE_ENDINGS):
-        raise UserError(f"FILE must end in {' or '.join(FILE_ENDINGS)}, found {options.file}")
-    if options.output is not None and options.output.suffix != ".png":
-        raise UserError(f"--output must end in .png, found {options.output}")
+    check_file_and_sheet(options)
     return options
 
 

@@ -4,6 +4,10 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" test
 cd "$root"
+if [[ ! -e .venv/installed-warp || scripts/warp.txt -nt .venv/installed-warp ]]; then
+    "$python" -m pip install --quiet --disable-pip-version-check --no-deps --requirement scripts/warp.txt
+    touch .venv/installed-warp
+fi
 bin="$root/.venv/bin"
 
 marker="not slow" processes=2  # each works through whole files

@@ -15,7 +15,6 @@ from tests.helpers.running_robots import placed, push_of
 from ver.errors import UserError
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
 def test_it_moves_robots_as_mujoco_does(robot):
     pytest.importorskip("mujoco_warp")
@@ -39,7 +38,6 @@ def test_it_moves_robots_as_mujoco_does(robot):
     assert not there.touch[1].any()
 
 
-@pytest.mark.slow
 def test_its_worlds_show_and_pay_the_same():
     pytest.importorskip("mujoco_warp")
     told = []

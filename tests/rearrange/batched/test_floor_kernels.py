@@ -16,7 +16,6 @@ HOMES = ((0, 0), (3, 2))
 RADIUS = 0.25  # m
 
 
-@pytest.mark.slow  # Warp compiles
 @pytest.mark.parametrize("slide", [True, False])
 def test_motion_is_clamped_as_on_the_cpu(slide):
     from rearrange.batched.floor_kernels import clamp_all

@@ -12,7 +12,6 @@ from tests.helpers.held_objects import holding
 
 pytest.importorskip("warp")
 pytest.importorskip("mujoco_warp")
-pytestmark = pytest.mark.slow  # Warp compiles for a minute, and the CPU device is slow
 
 POSES = ("arm_joints", "end_effector_position", "object_position", "handle_position", "base_pose")
 TOLERANCE = 1e-4  # m or rad

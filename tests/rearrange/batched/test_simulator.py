@@ -12,16 +12,20 @@ from rearrange.testing import conformance
 
 pytest.importorskip("warp")
 pytest.importorskip("mujoco_warp")
-pytestmark = pytest.mark.slow  # Warp compiles for a minute, and the CPU device is slow
 
 ALIKE = 0.998  # share of pixels: thin edges may fall to the next one
 CONFIG = SimulatorConfig(camera_size=32)
-# The contract in what a device could do otherwise; the others take minutes there
-CHECKS = (
-    conformance.check_state_layout,
-    conformance.check_reset,
-    conformance.check_reset_leaves_other_worlds,
-)
+QUICK = (
+    "check_state_layout",
+    "check_reset",
+    "check_reset_leaves_other_worlds",
+)  # others take minutes
+CHECKS = [
+    pytest.param(
+        check, id=check.__name__, marks=() if check.__name__ in QUICK else pytest.mark.slow
+    )
+    for check in conformance.CHECKS
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +40,7 @@ def make(bank, count):
     return DeviceSimulator(count, bank, CONFIG, "cpu")
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS)
 def test_the_contract_is_kept(check, bank, pick_episodes):
     check(lambda count: make(bank, count), pick_episodes)
 

@@ -10,7 +10,6 @@ pytest.importorskip("mujoco_warp")
 HOPPER = 90  # compute capability 9.0
 
 
-@pytest.mark.slow  # some seconds each
 @pytest.mark.parametrize("name", ["kernels", "contact_kernels", "copy_kernels", "floor_kernels"])
 def test_kernels_compile_without_a_gpu(name, tmp_path):
     module = import_module(f"rearrange.batched.{name}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests that scripts/test.sh skips, as they need other projects' packages: experiment trackers, the libraries of
-# examples/, LeRobot and rerun, numba-cuda, worlds of mjlab and Brax. LeRobot asks for an older torch and Hub library,
+# examples/, LeRobot and rerun, worlds of mjlab and Brax. LeRobot asks for an older torch and Hub library,
 # mjlab and Brax for other MuJoCos: they have environments of their own.
 # Usage: scripts/test_with_others.sh [DIR]      environments are kept in DIR (build/others)
 set -euo pipefail
@@ -26,8 +26,8 @@ check() {  # ENVIRONMENT TESTS...; a test that is skipped is a failure
 }
 
 mkdir -p "$home"
-install newest --editable "$root[wandb,trackio,examples,rerun,gpu]"
-check newest tests/ver/trackers tests/examples tests/rearrange/render/test_cuda_kernels.py \
+install newest --editable "$root[wandb,trackio,examples,rerun]"
+check newest tests/ver/trackers tests/examples \
     tests/skills/test_lerobot.py \
     --deselect tests/skills/test_lerobot.py::test_lerobot_opens_it
 install lerobot --editable "$root[lerobot-package]"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -112,3 +113,21 @@ def as_numbers(path: Path, key: str, value: Any, count: int) -> tuple[float, ...
     if not isinstance(value, list) or len(value) != count:
         raise UserError(f"{path}: {key}: {count} numbers are expected, not {value!r:.60}")
     return tuple(as_number(path, key, each) for each in value)
+
+
+def as_file(path: Path, key: str, value: Any) -> Path:
+    """A file that is there: named from the YAML file's folder, or `PACKAGE:path` in an installed package."""
+    words = as_text(path, key, value)
+    package, colon, inside = words.partition(":")
+    file = path.parent / words
+    if colon and package.isidentifier():
+        found = find_spec(package)
+        folders = None if found is None else found.submodule_search_locations
+        if not folders:
+            raise UserError(
+                f"{path}: {key}: no package {package} is installed: pip install {package}"
+            )
+        file = Path(folders[0]) / inside
+    if not file.is_file():
+        raise UserError(f"{path}: {key}: there is no file {file}")
+    return file

@@ -22,6 +22,7 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.scenes.apartment import Apartment, ArticulatedPose, Solid
+from rearrange.scenes.object_meshes import UNTOUCHED, add_meshes
 from rearrange.scenes.registry import spec_of_layout
 from rearrange.scenes.spec import Door, Part, SceneSpec
 
@@ -221,9 +222,14 @@ def add_part(body: Any, part: Part, damping: float, frictionloss: float, armatur
 
 
 def _add_objects(spec: mujoco.MjSpec, scene: SceneSpec) -> None:
+    contact = {"friction": OBJECT_FRICTION, "condim": 6}
+    contact |= {"contype": OBJECT_BIT, "conaffinity": OBJECT_COLLIDES_WITH}
     for slot, (kind, name) in enumerate(zip(scene.objects, scene.object_bodies, strict=True)):
         body = spec.worldbody.add_body(name=name, pos=scene.parked_position(slot))
         body.add_freejoint(name=name)
+        if kind.meshes:
+            add_meshes(spec, body, kind, contact)
+            continue
         volumes = [_volume(part.kind, part.size) if part.collides else 0.0 for part in kind.parts]
         for index, (part, volume) in enumerate(zip(kind.parts, volumes, strict=True)):
             body.add_geom(
@@ -233,10 +239,7 @@ def _add_objects(spec: mujoco.MjSpec, scene: SceneSpec) -> None:
                 size=part.size,
                 rgba=part.color,
                 mass=kind.mass * volume / sum(volumes),
-                friction=OBJECT_FRICTION,
-                condim=6,
-                contype=OBJECT_BIT if part.collides else 0,
-                conaffinity=OBJECT_COLLIDES_WITH if part.collides else 0,
+                **(contact if part.collides else contact | UNTOUCHED),
             )
 
 

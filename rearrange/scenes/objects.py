@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class ObjectPart:
@@ -28,6 +30,37 @@ class ObjectPart:
     collides: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class MeshPart:
+    """Triangles of an object, in the object's frame; arrays as MuJoCo's models have them.
+
+    Attributes:
+        vertices: [V, 3], m.
+        faces: Corners of the triangles [F, 3]; none where it collides.
+        normals: [N, 3], or None.
+        normal_faces: [F, 3], or None.
+        uvs: [U, 2], or None.
+        uv_faces: [F, 3], or None.
+        texture: [H, W, 3], uint8, or None.
+        repeat: How often the texture is repeated along u and v.
+        color: RGBA in [0, 1].
+        collides: It is the convex hull of its vertices, and not seen; else it is only seen.
+        volume: Of the hull [m3].
+    """
+
+    vertices: np.ndarray
+    faces: np.ndarray | None = None
+    normals: np.ndarray | None = None
+    normal_faces: np.ndarray | None = None
+    uvs: np.ndarray | None = None
+    uv_faces: np.ndarray | None = None
+    texture: np.ndarray | None = None
+    repeat: tuple[float, float] = (1.0, 1.0)
+    color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    collides: bool = False
+    volume: float = 0.0
+
+
 @dataclass(frozen=True)
 class ObjectKind:
     """A household object.
@@ -38,6 +71,7 @@ class ObjectKind:
         half_height: Height of the centre above the surface on which it stands upright [m].
         footprint_radius: Radius of the upright cylinder that contains it [m].
         parts: Its primitives.
+        meshes: What is seen and touched instead of the primitives, which planners go on to see; none: these.
     """
 
     name: str
@@ -45,6 +79,7 @@ class ObjectKind:
     half_height: float
     footprint_radius: float
     parts: tuple[ObjectPart, ...]
+    meshes: tuple[MeshPart, ...] = ()
 
     @property
     def title(self) -> str:

@@ -42,7 +42,7 @@ HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
     "default": DEFAULT_HOMES,
     "choices": _Collections(),
     "help": (
-        "eleven plans drawn by hand, or plans without end, or the YAML file of your own home; "
+        "eleven plans drawn by hand, or plans without end, or the YAML file of your own home or objects; "
         f"default: {DEFAULT_HOMES}"
     ),
 }
@@ -69,7 +69,7 @@ def check_split(split: str) -> str:
 def check_homes(homes: str) -> str:
     """Return the name of a collection of homes or raise a UserError that lists those that exist.
 
-    A path of a YAML file is read, and the name of its home returned; see docs/homes.md.
+    A path of a YAML file is read, and the name of its home, or of its objects, returned; see docs/homes.md.
     """
     if _is_file(homes):
         return _register_file(Path(homes).resolve())
@@ -86,8 +86,12 @@ def _is_file(homes: object) -> bool:
 @cache
 def _register_file(path: Path) -> str:
     """Make the home of a file known; its name."""
-    # By its name, since it reads with what is made of this registry
-    spec = import_module("rearrange.scenes.home_files").usable_home(path)
+    # By their names, since they read with what is made of this registry
+    objects = import_module("rearrange.scenes.object_files")
+    if objects.is_object_file(path):
+        spec = objects.apartments_with(path)
+    else:
+        spec = import_module("rearrange.scenes.home_files").usable_home(path)
     register_homes(spec)
     return spec.name
 

@@ -3,6 +3,7 @@
 import pytest
 
 from rearrange.declarations import (
+    as_file,
     as_mapping,
     as_name,
     as_number,
@@ -64,3 +65,17 @@ def test_what_is_no_file_or_no_yaml_is_told(tmp_path):
     (tmp_path / "odd.yaml").write_text("a: [")
     with pytest.raises(UserError, match="no YAML"):
         parse_yaml(tmp_path / "odd.yaml", "robot")
+
+
+def test_a_file_is_found_beside_the_words_or_in_a_package(tmp_path):
+    words = tmp_path / "words.yaml"
+    (tmp_path / "mug.obj").write_text("")
+    assert as_file(words, "model", "mug.obj") == tmp_path / "mug.obj"
+    assert as_file(words, "model", "yaml:__init__.py").parent.name == "yaml"
+    for value, complaint in (
+        ("cup.obj", r"model: there is no file .*cup\.obj"),
+        ("no_such_thing:cup.obj", "model: no package no_such_thing is installed: pip install"),
+        ("yaml:cup.obj", r"model: there is no file .*cup\.obj"),
+    ):
+        with pytest.raises(UserError, match=complaint):
+            as_file(words, "model", value)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rearrange.declarations import (
+    as_file,
     as_mapping,
     as_name,
     as_number,
@@ -135,7 +135,7 @@ class Declaration:
 def read_declaration(path: Path) -> Declaration:
     """Read the YAML file of a robot; raises UserError."""
     raw = as_record(path, "", parse_yaml(path, "robot"), KEYS, ("model", "hand", "base", "camera"))
-    model = _model(path, as_text(path, "model", raw["model"]))
+    model = as_file(path, "model", raw["model"])
     resting_arm, tip = raw.get("resting_arm"), raw.get("resting_tip")
     if (resting_arm is None) == (tip is None):
         raise UserError(f"{path}: resting_arm or resting_tip: one of them is expected")
@@ -159,23 +159,6 @@ def read_declaration(path: Path) -> Declaration:
         postures=None if postures is None else _postures(path, postures),
         meshes=_meshes(path, raw.get("meshes", True)),
     )
-
-
-def _model(path: Path, words: str) -> Path:
-    """The model's file: from the YAML file's folder, or `PACKAGE:path` in an installed Python package."""
-    package, colon, inside = words.partition(":")
-    model = path.parent / words
-    if colon and package.isidentifier():
-        found = find_spec(package)
-        folders = None if found is None else found.submodule_search_locations
-        if not folders:
-            raise UserError(
-                f"{path}: model: no package {package} is installed: pip install {package}"
-            )
-        model = Path(folders[0]) / inside
-    if not model.is_file():
-        raise UserError(f"{path}: model: there is no file {model}")
-    return model
 
 
 def _positive(path: Path, key: str, value: Any) -> float:

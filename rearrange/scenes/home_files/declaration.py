@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from rearrange.declarations import (
+    as_file,
     as_mapping,
     as_name,
     as_number,
@@ -20,7 +22,7 @@ from rearrange.declarations import (
     parse_yaml,
 )
 from rearrange.errors import UserError
-from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS
+from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 
 KEYS = ("model", "name", "scale", "floor", "bounds", "receptacles", "parts", "objects")
 PLACE_KEYS = ("at", "clearance")
@@ -76,7 +78,7 @@ class Declaration:
         bounds: x_min, y_min, x_max, y_max in the model, before it is scaled; None: measured.
         receptacles: By name.
         parts: By name.
-        objects: Kind of each slot.
+        objects: What each slot holds.
     """
 
     path: Path
@@ -87,7 +89,7 @@ class Declaration:
     bounds: tuple[float, float, float, float] | None
     receptacles: dict[str, PlaceWords]
     parts: dict[str, PartWords]
-    objects: tuple[str, ...]
+    objects: tuple[ObjectKind, ...]
 
 
 def read_declaration(path: Path) -> Declaration:
@@ -198,14 +200,19 @@ def _bounds(path: Path, value: Any) -> tuple[float, float, float, float] | None:
     return x0, y0, x1, y1
 
 
-def _objects(path: Path, value: Any) -> tuple[str, ...]:
-    if value is None:
-        return SLOT_KINDS
-    if not isinstance(value, list) or not value:
-        raise UserError(f"{path}: objects: a list of kinds is expected, not {value!r:.60}")
-    for kind in value:
+def _objects(path: Path, value: Any) -> tuple[ObjectKind, ...]:
+    if isinstance(value, str):
+        # By its name, since it reads models as homes do
+        read = import_module("rearrange.scenes.object_files").read_objects
+        return tuple(read(as_file(path, "objects", value).resolve()))
+    kinds = SLOT_KINDS if value is None else value
+    if not isinstance(kinds, list | tuple) or not kinds:
+        raise UserError(
+            f"{path}: objects: a list of kinds, or a YAML file of objects, is expected, not {value!r:.60}"
+        )
+    for kind in kinds:
         if kind not in OBJECT_KINDS:
             raise UserError(
                 f"{path}: objects: no kind {kind!r:.60}: {nearest(str(kind), OBJECT_KINDS)}"
             )
-    return tuple(value)
+    return tuple(OBJECT_KINDS[kind] for kind in kinds)

@@ -16,7 +16,6 @@ from rearrange.scenes.home_files.model import FileModel, Notes, load_model
 from rearrange.scenes.home_files.parts import Opening, make_opening
 from rearrange.scenes.home_files.places import Place, find_place, measured
 from rearrange.scenes.home_files.shapes import Shape, exact_shape, hollow_share, shapes_of
-from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.scenes.spec import SceneSpec
 
 # Numbers of layouts, three for each home. They follow from its name, so that files know them anywhere
@@ -115,7 +114,7 @@ def _spec(
         make=make,
         open_receptacles=tuple(name for name in apartment.receptacles if name not in shut),
         furniture=tuple(opening.furniture for opening in openings),
-        objects=tuple(OBJECT_KINDS[kind] for kind in declaration.objects),
+        objects=declaration.objects,
         box_count=kinds.count("box"),
         cylinder_count=kinds.count("cylinder"),
         variations=1,

@@ -91,11 +91,12 @@ def shapes_of(model: Any, data: Any, geom: int) -> list[Shape]:
 
 def cloud(model: Any, data: Any, geom: int) -> np.ndarray:
     """Points of the world whose convex hull is the geom's [N, 3], m."""
-    local = _local_cloud(model, geom)
+    local = local_cloud(model, geom)
     return local @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
 
 
-def _local_cloud(model: Any, geom: int) -> np.ndarray:
+def local_cloud(model: Any, geom: int) -> np.ndarray:
+    """Points whose convex hull is the geom's, in its frame [N, 3], m."""
     kind, size = kind_of(model, geom), model.geom_size[geom]
     if kind == GEOM.mjGEOM_MESH:
         mesh = int(model.geom_dataid[geom])
@@ -217,7 +218,7 @@ def hollow_share(model: Any, geom: int) -> float:
         return 0.0
     mesh = int(model.geom_dataid[geom])
     start, count = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
-    points = _local_cloud(model, geom)
+    points = local_cloud(model, geom)
     a, b, c = (points[model.mesh_face[start : start + count, k]] for k in range(3))
     volume = abs(float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum())) / 6.0
     try:

@@ -3,8 +3,11 @@
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.scenes.home_files.declaration import read_declaration
+from rearrange.scenes.objects import SLOT_KINDS
 from rearrange.scenes.registry import check_homes
 from tests.helpers.file_home import WORDS, write_home
+from tests.helpers.file_objects import write_objects
 
 CHANGES = [
     ("receptacles:\n", "receptacle:\n", r"receptacle: unknown key: model, name"),
@@ -24,6 +27,8 @@ CHANGES = [
     ("label: cooler", "labl: cooler", r"parts\.cooler\.labl: unknown key"),
     ("bench: bench", "bench: vase", r"receptacles\.bench: the top of 'vase' is"),
     ("model:", "objects: [spoon]\nmodel:", r"objects: no kind 'spoon'"),
+    ("model:", "objects: 3\nmodel:", r"objects: a list of kinds, or a YAML file of objects, is"),
+    ("model:", "objects: none.yaml\nmodel:", r"objects: there is no file .*none\.yaml"),
     ("model:", "bounds: [1, 2]\nmodel:", r"bounds: x_min"),
     ("model:", "floor: tiles\nmodel:", r"floor: the model has no geom or site 'tiles'"),
     ("model:", "scale: big\nmodel:", r"scale: a number is expected"),
@@ -37,3 +42,14 @@ def test_a_slip_in_the_words_is_one_line(tmp_path, before, after, complaint):
     with pytest.raises(UserError, match=complaint) as error:
         check_homes(str(path))
     assert "\n" not in str(error.value)
+
+
+def test_objects_are_ours_or_listed_or_of_a_file(tmp_path):
+    def slots(words):
+        path = write_home(tmp_path, words=words + WORDS)
+        return tuple(kind.name for kind in read_declaration(path).objects)
+
+    write_objects(tmp_path)
+    assert slots("") == SLOT_KINDS
+    assert slots("objects: [013_apple, 013_apple]") == ("013_apple",) * 2
+    assert slots("objects: larder.yaml") == ("angle",) * 4 + ("carton",) * 3

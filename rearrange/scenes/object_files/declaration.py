@@ -74,7 +74,7 @@ class Declaration:
 
 
 def is_object_file(path: Path) -> bool:
-    """Whether a YAML file lists objects and is no home; UserError where it cannot be read."""
+    """Return whether a YAML file lists objects and is no home; UserError where it cannot be read."""
     raw = parse_yaml(path, "home")
     return isinstance(raw, dict) and "model" not in raw and isinstance(raw.get("objects"), dict)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.sample_efficiency import reached
+from experiments.curves import reached
 from skills.jobs import Job, torchrun
 from skills.plot import read_rows
 from skills.train import POLICY

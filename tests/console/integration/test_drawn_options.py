@@ -56,7 +56,6 @@ FREE = {  # any text will do, or is known to be wrong only by who is asked
     "skills.hub pull": ["--revision"],
     "skills.population": ["--metric"],
     "skills.check_habitat": ["--data", "--frame"],
-    "planner.table": ["--note"],
     "benchmarks.sample_factory": ["--theirs"],
 }
 

@@ -3,10 +3,11 @@
 Steps the Gymnasium environment with random actions, each held for eight steps, from the task's own
 start states (the robot moves in clutter), and times three things in the same run, interleaved: the
 whole environment step, the same simulator's physics alone, and its depth image alone. Then the same
-task with sixteen worlds in one vectorised environment. With `--apartments N` also what N new generated apartments cost, each of another plan:
-CPU time of the floor plan, the furniture, the grid of the floor and the compiled model, after the kernels are
-compiled, and the memory that all take. In between, a fixed piece of arithmetic is timed: on a machine that is
-shared, its mean over its best tells how much slower than undisturbed everything else was meanwhile.
+task with sixteen worlds in one vectorised environment. With `--apartments N` also what N new generated
+apartments cost, each of another plan: CPU time of the floor plan, the furniture, the grid of the floor and the
+compiled model, after the kernels are compiled, and the memory that all take. In between, a fixed piece of
+arithmetic is timed: on a machine that is shared, its mean over its best tells how much slower than undisturbed
+everything else was meanwhile.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ from safetensors.numpy import load_file
 
 from benchmarks.drill_training import ENVIRONMENTS, ROLLOUTS, STEPS
 from benchmarks.leftovers import MARK, abandoned, shared_memory, survivors
-from benchmarks.preemption import torchrun
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
+from skills.jobs import torchrun
 from skills.provenance import made, write_result
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,25 +1,15 @@
 """`python -m benchmarks.systems`: how fast the systems collect and learn, side by side.
 
-Every system of `trainer.system=` trains on two kinds of environments, in turn, so that whatever
-else the machine does hits all of them (the VER paper's Table 1):
-
-- synthetic: steps sleep, and so cost no processor time (benchmarks/straggling_environments.py).
-  Their durations have the spread that was measured on one of our own tasks, as processor time with
-  random actions (benchmarks/step_times.json, written by `--record`; resets are left out), and
-  Habitat's mean: the paper's implementation collects 16 x 128 steps in about 3 s on one V100, which
-  makes 16 x 3 s / 2048 = 23.4 ms for a step with its share of inference. `--no-stragglers` gives
-  every step that duration. The policy is tiny: what is compared is waiting.
-- skill: a rearrange skill or a navigation task with its usual settings, but in the 21 hand-drawn
-  apartments of val: they are generated in the first seconds, whereas those of train take minutes. The
-  processor is the limit there. With `--waits 50` each environment has a process of its own, and waits after
-  each step for 50 times the processor time that it took, as if for a GPU.
+Every system of `trainer.system=` trains, in turn, so that whatever else the machine does hits all of them (the
+VER paper's Table 1). What is trained is a rearrange skill or a navigation task with its usual settings, but in
+the 21 hand-drawn apartments of val: they are generated in the first seconds, whereas those of train take
+minutes. The processor is the limit there. With `--waits 50` each environment has a process of its own, and
+waits after each step for 50 times the processor time that it took, as if for a GPU.
 
 Mean is over the whole run but for its first rollout, max is the fastest rollout's. The limit is pure
-simulation: N / mean duration (synthetic), or what one environment alone does in this process, with
-random actions, on each core that there is (skill; measured before each run; N that wait may do less).
-"Waits" is the share of time that environment workers have nothing to step, that inference waits for
-requests, and that nobody learns. For the synthetic environments the bounds say what is left to systems
-that cost no time themselves, with a barrier after every rollout of fixed length, or after every step.
+simulation: what one environment alone does in this process, with random actions, on each core that there is
+(measured before each run; N that wait may do less). "Waits" is the share of time that environment workers have
+nothing to step, that inference waits for requests, and that nobody learns.
 """
 
 from __future__ import annotations
@@ -36,17 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.straggling_environments import (
-    LEVELS,
-    TABLE,
-    StepTimes,
-    Stragglers,
-    TimedEnvironments,
-    WaitingEnvironments,
-    barrier_rates,
-    load_step_times,
-    quantile_table,
-)
+from benchmarks.waiting import TimedEnvironments, WaitingEnvironments
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES
@@ -54,14 +34,12 @@ from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import make_environments
 from skills.train import load_settings
-from ver import Trainer, TrainerConfig, UserError, merge_config
+from ver import Trainer, TrainerConfig, UserError
 from ver.collect.environment_worker import MakeEnv
 from ver.collect.systems import find_system, system_names
-from ver.config import FORMER_DEFAULTS
 
-ENVIRONMENTS = ("synthetic", "skill")
+KIND = "skill"  # of environments
 N, LENGTH = 16, 128  # environments, and steps of each in a rollout: the paper's
-MEAN_STEP_S = N * 3.0 / (N * LENGTH)
 COMMON = {
     "total_steps": "1000000000000",
     "tensorboard": "false",
@@ -70,20 +48,10 @@ COMMON = {
     "collect.num_environments": str(N),
     "collect.rollout_length": str(LENGTH),
 }
-TINY = {
-    "collect.environments_per_worker": "1",
-    "learner_threads": "1",
-    "ppo.epochs": "1",
-    "network.memory": "none",
-    "network.hidden_size": "32",
-    "network.previous_action_features": "0",
-    "network.normalise_vectors": "false",
-}
 LIMIT_STEPS = 400
 # Generated within seconds, and nothing is kept of what is learned there; recorded starts are of train.
 FEW_APARTMENTS = ("split=val", "homes=classic", "starts.paths=[]")
 FEW_BUILDINGS = FEW_APARTMENTS[:2]  # of a navigation task
-RECORDED_EPISODES = 60
 ALONE = ("batched", "ddppo")  # decide in one process, whatever a preset says
 Case = tuple[TrainerConfig, MakeEnv]
 
@@ -151,14 +119,6 @@ def train(case: Case, seconds: float) -> dict[str, Any]:
         return watch.figures() | {"seed": config.seed, "load_before": load}
 
 
-def synthetic_case(system: str, seed: int, times: StepTimes) -> Case:
-    """Settings and environments that sleep."""
-    settings = COMMON | TINY | {"system": system, "seed": str(seed)}
-    words = [f"{key}={value}" for key, value in settings.items()]
-    config = merge_config(TrainerConfig, [], [*FORMER_DEFAULTS, *words])
-    return config, Stragglers(times, N)
-
-
 def skill_case(
     system: str,
     seed: int,
@@ -220,16 +180,9 @@ def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] 
     return min(limit, N * rate / (1.0 + waits)) if waits else limit
 
 
-def compare(environment: str, options: Any) -> dict[str, Any]:
+def compare(options: Any) -> dict[str, Any]:
     """Runs all systems in turn, as often as asked, and sums up."""
-    times = StepTimes(MEAN_STEP_S) if options.no_stragglers else load_step_times(MEAN_STEP_S)
-    record: dict[str, Any] = {}
-    if environment == "synthetic":
-        bounds = barrier_rates(times, N, LENGTH, 500, options.seed)
-        record |= {"bounds": bounds, "mean_step_s": MEAN_STEP_S}
-        limits = [bounds["free"]]
-    else:
-        limits = []
+    limits: list[float] = []
     runs: dict[str, list[dict[str, Any]]] = {system: [] for system in options.systems}
     refused: dict[str, str] = {}
     for repeat in range(options.repeats):
@@ -238,23 +191,20 @@ def compare(environment: str, options: Any) -> dict[str, Any]:
         for system in [*options.systems[shift:], *options.systems[:shift]]:
             if system in refused:
                 continue
-            if environment == "synthetic":
-                case = synthetic_case(system, seed, times)
-            else:
-                limits.append(skill_limit(options.skill, seed, options.waits, options.settings))
-                case = skill_case(
-                    system, seed, options.skill, waits=options.waits, given=options.settings
-                )
+            limits.append(skill_limit(options.skill, seed, options.waits, options.settings))
+            case = skill_case(
+                system, seed, options.skill, waits=options.waits, given=options.settings
+            )
             try:
                 run = train(case, options.seconds)
             except UserError as error:
                 refused[system] = str(error)
                 continue
             runs[system].append(run)
-            print(f"{environment}, {system}, seed {seed}: {run}", file=sys.stderr, flush=True)
+            print(f"{options.skill}, {system}, seed {seed}: {run}", file=sys.stderr, flush=True)
     limit = float(np.mean(limits))
     systems = {name: summarise(each, limit) for name, each in runs.items() if each}
-    return record | {"limit": limit, "systems": systems, "refused": refused}
+    return {"limit": limit, "systems": systems, "refused": refused}
 
 
 def summarise(runs: list[dict[str, Any]], limit: float) -> dict[str, Any]:
@@ -276,7 +226,7 @@ def summarise(runs: list[dict[str, Any]], limit: float) -> dict[str, Any]:
 
 
 def show(title: str, record: dict[str, Any]) -> None:
-    """Prints one kind of environments as a table."""
+    """Prints the table."""
     table = Table(title=f"{title}: limit {record['limit']:,.0f} steps/s")
     columns = ("mean steps/s", "max steps/s", "of the limit")
     waits = ("environments wait", "inference waits", "no learning")
@@ -296,49 +246,13 @@ def show(title: str, record: dict[str, Any]) -> None:
     console.print(table)
     for name, reason in record["refused"].items():
         print(f"{name} refused: {reason}")
-    for name, rate in record.get("bounds", {}).items():
-        print(f"bound, {name.replace('_', ' ')}: {rate:,.0f} steps/s")
-
-
-def record_step_times(skill: str, seed: int, arguments: Sequence[str]) -> None:
-    """Measures how much steps of a skill's environment differ, and writes the table."""
-    _, make_env = skill_case("ver", seed, skill)
-    env = make_env(0, seed)
-    env.action_space.seed(seed)
-    episodes: list[np.ndarray] = []
-    while len(episodes) <= RECORDED_EPISODES:
-        env.reset(seed=seed + len(episodes))
-        seconds: list[float] = []
-        ended = False
-        while not ended:
-            action = env.action_space.sample()
-            begin = time.thread_time()  # of this process alone, whatever else the machine does
-            _, _, terminated, truncated, _ = env.step(action)
-            seconds.append(time.thread_time() - begin)
-            ended = terminated or truncated
-        episodes.append(np.array(seconds))
-    env.close()
-    del episodes[0]  # in which things are compiled
-    means = np.array([episode.mean() for episode in episodes])
-    within = [episode / mean for episode, mean in zip(episodes, means, strict=True)]
-    table = {
-        "skill": skill,
-        "seed": seed,
-        "episodes": len(episodes),
-        "mean_us": round(1e6 * float(np.mean(np.concatenate(episodes))), 1),
-        "levels": LEVELS,
-        "episode": quantile_table(means),
-        "step": quantile_table(np.concatenate(within)),
-        "made": made("benchmarks.systems", arguments, what="step times", seed=seed),
-    }
-    write_result(TABLE, table)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Compare the systems and report."""
     parser = OneLineParser(prog="benchmarks.systems", description=__doc__)
-    names = ", ".join(ENVIRONMENTS)
-    parser.add_argument("environments", nargs="*", help=f"of {names}; none: all")
+    # Of a time when there was another kind, too: results name commands that say it
+    parser.add_argument("kind", nargs="?", choices=[KIND], help="the only one")
     parser.add_argument("--systems", default=",".join(system_names()), help="which, with commas")
     parser.add_argument("--skill", default="open_fridge", help="which skill, or navigation task")
     parser.add_argument(
@@ -347,8 +261,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=30.0, help="least length of each run")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
-    parser.add_argument("--no-stragglers", action="store_true", help="constant step times")
-    parser.add_argument("--record", action="store_true", help="only measure step times anew")
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     parser.add_argument(
         "--settings", nargs="*", default=[], metavar="key=value", help="of the skill's training"
@@ -357,7 +269,6 @@ def main(arguments: Sequence[str]) -> int:
     options.systems = options.systems.split(",")
     for kind, given, valid in (
         ("system", options.systems, system_names()),
-        ("environment", options.environments, ENVIRONMENTS),
         ("skill", [options.skill], (*skill_names(), *NAVIGATION_NAMES)),
     ):
         for name in given:
@@ -368,17 +279,10 @@ def main(arguments: Sequence[str]) -> int:
     if options.waits < 0:
         parser.error(f"--waits must be at least 0, found {options.waits:g}")
     load_settings(options.skill, options.settings)  # names what is wrong in them
-    if options.record:
-        record_step_times(options.skill, options.seed, arguments)
-        return 0
-    chosen = options.environments or ENVIRONMENTS
-    what = f"systems: {', '.join(chosen)}"
-    origin = made("benchmarks.systems", arguments, what=what, seed=options.seed)
-    record: dict[str, Any] = {"made": origin, "settings": vars(options), "environments": {}}
-    for environment in chosen:
-        record["environments"][environment] = compare(environment, options)
-        title = options.skill if environment == "skill" else environment
-        show(title, record["environments"][environment])
+    origin = made("benchmarks.systems", arguments, what="systems: skill", seed=options.seed)
+    record: dict[str, Any] = {"made": origin, "settings": vars(options)}
+    record["environments"] = {KIND: compare(options)}
+    show(options.skill, record["environments"][KIND])
     if options.json:
         write_result(options.json, record)
     return 0

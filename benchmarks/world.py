@@ -3,16 +3,15 @@
 Steps the Gymnasium environment with random actions, each held for eight steps, from the task's own
 start states (the robot moves in clutter), and times three things in the same run, interleaved: the
 whole environment step, the same simulator's physics alone, and its depth image alone. Then the same
-task with sixteen worlds in one vectorised environment, and, with `--few-objects`, with eight objects
-instead of thirty. With `--apartments N` also what N new generated apartments cost, each of another plan:
-CPU time of the floor plan, the furniture, the grid of the floor and the compiled model, after the kernels are
-compiled, and the memory that all take. In between, a fixed piece of arithmetic is timed: on a machine that is
-shared, its mean over its best tells how much slower than undisturbed everything else was meanwhile.
+task with sixteen worlds in one vectorised environment. With `--apartments N` also what N new generated
+apartments cost, each of another plan: CPU time of the floor plan, the furniture, the grid of the floor and the
+compiled model, after the kernels are compiled, and the memory that all take. In between, a fixed piece of
+arithmetic is timed: on a machine that is shared, its mean over its best tells how much slower than undisturbed
+everything else was meanwhile.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import resource
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +26,6 @@ from benchmarks.calibration import fixed_work
 from rearrange.action_pipeline import to_physical
 from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
-from rearrange.episodes import Episode
 from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.robot import find_robot
@@ -44,7 +42,6 @@ from skills.provenance import made, told_machine, write_result
 ACTION_REPEAT = 8
 BLOCK = 100  # steps between switches of what is timed
 WORLD_COUNT = 16  # worlds of the vectorised environment
-FEW_OBJECTS = 8
 PARTS = (
     "plan",
     "furniture",
@@ -81,22 +78,14 @@ def timed(function: Callable[[], Any], times: list[float]) -> Any:
     return result
 
 
-def few_objects(episode: Episode) -> Episode:
-    """The same episode with its targets and others up to FEW_OBJECTS."""
-    kept = {target.slot for target in episode.targets}
-    kept.update([slot for slot in episode.objects if slot not in kept][: FEW_OBJECTS - len(kept)])
-    objects = {slot: pose for slot, pose in episode.objects.items() if slot in kept}
-    return dataclasses.replace(episode, objects=objects)
-
-
 class Runner:
     """Times the three things of one task."""
 
-    def __init__(self, task: str, options: Any, few: bool = False) -> None:
+    def __init__(self, task: str, options: Any) -> None:
         """Build the environment and compile what it needs."""
         simulator = SimulatorConfig(camera_size=options.camera_size)
         self.env = RearrangeEnv(task, default_config(task), options.split, simulator)
-        self.rng, self.split, self.few = np.random.default_rng(options.seed), options.split, few
+        self.rng = np.random.default_rng(options.seed)
         self.actions = RandomActions(self.env.task, options.seed)
         self.full = np.zeros((1, self.env.robot.actions.full_size))
         self.times: dict[str, list[float]] = {
@@ -110,14 +99,7 @@ class Runner:
 
     def reset(self, times: list[float]) -> None:
         """Begin an episode whose robot touches nothing."""
-        if not self.few:
-            timed(lambda: self.env.reset(seed=int(self.rng.integers(2**31))), times)
-            return
-        while True:
-            episode = few_objects(self.env.task.sample_episode(self.split, self.rng))
-            timed(lambda e=episode: self.env.reset(options={"episode": e}), times)
-            if self.env.state.contact_force[0] == 0.0:
-                return
+        timed(lambda: self.env.reset(seed=int(self.rng.integers(2**31))), times)
 
     def block(self) -> None:
         """A block of steps, one of physics alone and one of images alone."""
@@ -141,18 +123,10 @@ class Runner:
 
 def measure(task: str, options: Any) -> dict[str, Any]:
     """Time a task; resets are not counted as steps but are reported."""
-    many = Runner(task, options)
-    few = Runner(task, options, few=True) if options.few_objects else None
-    while len(many.times["step"]) < options.steps:
-        many.block()
-        if few is not None:
-            few.block()
-    figures = summarise(many.times)
-    if few is not None:
-        cost = np.mean(many.times["step"]) / np.mean(few.times["step"])
-        figures["step_time_of_30_over_8_objects"] = float(cost)
-    vector = measure_vector(task, options)
-    return figures | vector
+    runner = Runner(task, options)
+    while len(runner.times["step"]) < options.steps:
+        runner.block()
+    return summarise(runner.times) | measure_vector(task, options)
 
 
 def measure_vector(task: str, options: Any) -> dict[str, Any]:
@@ -246,9 +220,6 @@ def show(record: dict[str, Any]) -> None:
     if not console.is_terminal:
         console = Console(width=140)  # a log has room
     console.print(table)
-    for task, figures in record["tasks"].items():
-        if ratio := figures.get("step_time_of_30_over_8_objects"):
-            print(f"{task}: a step with 30 objects takes {ratio:.2f} times one with {FEW_OBJECTS}")
     if apartments := record.get("apartments"):
         parts = ", ".join(f"{part} {apartments[f'{part}_ms']:.1f}" for part in PARTS)
         print(
@@ -270,9 +241,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--split", default="val", help="train, val or test apartments")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
-    parser.add_argument(
-        "--few-objects", action="store_true", help=f"compare with {FEW_OBJECTS} objects"
-    )
     parser.add_argument(
         "--apartments", type=int, default=0, help="so many new generated apartments are made"
     )

@@ -11,9 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.preemption import torchrun
-from benchmarks.sample_efficiency import reached
-from skills.jobs import Job
+from experiments.curves import reached
+from skills.jobs import Job, torchrun
 from skills.plot import read_rows
 from skills.train import POLICY
 from ver.population import STATE, best_of

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.sample_efficiency import curve as interquartile
 from experiments.arms import Arm
 from experiments.claims import Claim
+from experiments.curves import interquartile
 from skills.jobs import Job
 
 POINTS = 40  # of a curve
@@ -108,7 +108,7 @@ class Experiment:
             for axis in AXES if self.timed else AXES[:1]:
                 ends = max(run[axis][0] for run in runs), max(run[axis][-1] for run in runs)
                 grid = np.linspace(*ends, POINTS)
-                mean, low, high = interquartile(runs, axis, grid, figure=figure).tolist()
+                mean, low, high = interquartile(runs, axis, grid, figure).tolist()
                 lines[figure][axis] = {
                     "grid": grid.tolist(),
                     "mean": mean,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.sample_efficiency import averaged
+from experiments.curves import averaged
 from experiments.experiment import Experiment
 from skills.plot import load_pyplot
 

@@ -54,9 +54,9 @@ def in_ledger(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def page(summaries: Sequence[dict[str, Any]], note: str = "") -> str:
-    """The whole page in Markdown; a note ends its introduction."""
-    lines = [INTRODUCTION + (f"{note}\n" if note else "")]
+def page(summaries: Sequence[dict[str, Any]]) -> str:
+    """The whole page in Markdown."""
+    lines = [INTRODUCTION]
     if not summaries:
         lines.append(NOTHING)
     for task in household_names():
@@ -124,10 +124,9 @@ def main(arguments: Sequence[str]) -> int:
     """Print the page."""
     parser = OneLineParser(prog="planner.table", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="default: all in results/")
-    parser.add_argument("--note", default="", metavar="TEXT", help="ends the introduction")
     options = parser.parse_args(arguments)
     found = [read_result(path, FIGURES) for path in options.files]
-    sys.stdout.write(page(found or in_ledger(ROOT / "results"), options.note))
+    sys.stdout.write(page(found or in_ledger(ROOT / "results")))
     return 0
 
 

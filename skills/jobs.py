@@ -55,6 +55,13 @@ class Job:
     after: tuple[str, ...] = ()
 
 
+def torchrun(processes: int) -> tuple[str, ...]:
+    """Arguments of Python that start a program in several processes of this machine; the program's follow."""
+    # A free port, so that two runs on one machine do not meet
+    free = ("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0")
+    return ("-m", "torch.distributed.run", "--nproc-per-node", str(processes), *free)
+
+
 @dataclass
 class Progress:
     """State of the jobs of a folder, by name."""

@@ -70,9 +70,8 @@ EXCEPT = {
         "experiments/flex_*.py",
     ),
     "programs that other benchmarks start, or that need what is not installed": (
-        *("benchmarks/calibration.py", "benchmarks/drill_training.py", "benchmarks/preemption.py"),
+        *("benchmarks/calibration.py", "benchmarks/drill_training.py"),
         *("benchmarks/habitat_lab_scene.py", "benchmarks/sample_factory_run.py"),
-        "benchmarks/toy_ranks.py",
     ),
 }
 PATTERNS = [pattern for patterns in EXCEPT.values() for pattern in patterns]

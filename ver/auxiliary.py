@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ver.config import CPCAConfig, NetworkConfig
-from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
 
 
@@ -26,16 +25,10 @@ class CPCA(nn.Module):
         config: Settings.
         network: Shape of the policy.
         action_space: Of the policy.
-
-    Raises:
-        UserError: If a setting is impossible.
     """
 
     def __init__(self, config: CPCAConfig, network: NetworkConfig, action_space: spaces.Space):
         super().__init__()
-        for name, least in (("steps", 1), ("negatives", 1), ("starts", 0), ("horizons", 0)):
-            if getattr(config, name) < least:
-                raise UserError(f"ppo.cpca.{name} must be at least {least}.")
         self.config = config
         hidden = config.hidden_size
         self.embed_action = make_action_embedding(action_space, config.action_features)

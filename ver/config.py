@@ -186,9 +186,6 @@ class APPOConfig:
     c_bar: float = 1.0  # V-trace: largest weight with which it reaches earlier steps
 
 
-PREEMPTION = ("none", "optimal", "fixed")
-
-
 @dataclass
 class DistributedConfig:
     """Several processes under torchrun; what `collect` counts is counted for each of them."""

@@ -23,7 +23,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed.rendezvous import rendezvous
 
-from ver.config import PREEMPTION, DistributedConfig
+from ver.config import DistributedConfig
 from ver.errors import UserError
 
 _PARTING_S = 0.1  # for gloo's threads to let go of the messages before the last one, too
@@ -262,7 +262,6 @@ def join_group(device: str, config: DistributedConfig) -> SingleProcess:
     Raises:
         UserError: If the settings do not fit the way in which the process was started.
     """
-    _check(config)
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         if config.preemption != "none" and "WORLD_SIZE" not in os.environ:
             raise UserError(
@@ -275,20 +274,6 @@ def join_group(device: str, config: DistributedConfig) -> SingleProcess:
     if not _joined:
         _joined.append(ProcessGroup(device, config.timeout_s))
     return _joined[0]
-
-
-def _check(config: DistributedConfig) -> None:
-    if config.preemption not in PREEMPTION:
-        raise UserError(
-            f"Unknown distributed.preemption '{config.preemption}'; valid: {', '.join(PREEMPTION)}."
-        )
-    if not 0.0 < config.sync_fraction <= 1.0:
-        raise UserError(
-            f"distributed.sync_fraction must be above 0 and at most 1, found "
-            f"{config.sync_fraction}."
-        )
-    if config.timeout_s <= 0:
-        raise UserError(f"distributed.timeout_s must be positive, found {config.timeout_s}.")
 
 
 def average_dictionaries(rows: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -40,8 +40,6 @@ class Lamb(torch.optim.Optimizer):
         weight_decay: float = 1e-2,
         rho: float = 1e-2,
     ):
-        if not 0.0 < rho <= 1.0:
-            raise UserError(f"ppo.lamb_rho must be above 0 and at most 1, found {rho}.")
         everything = list(parameters)
         matrices = [parameter for parameter in everything if parameter.ndim > 1]
         vectors = [parameter for parameter in everything if parameter.ndim <= 1]

@@ -1,8 +1,10 @@
 import pytest
 
-from benchmarks.straggling_environments import StepTimes, WaitingEnvironments
-from benchmarks.systems import Watch, main, skill_case, synthetic_case, train
+from benchmarks.faulty_environments import Trails
+from benchmarks.systems import Watch, main, skill_case, train
+from benchmarks.waiting import WaitingEnvironments
 from skills.navigation import NavEnvironments
+from ver import TrainerConfig, merge_config
 from ver.collect.systems import system_names
 
 
@@ -35,8 +37,10 @@ def test_settings_of_the_command_line_win():
 
 
 def test_a_run_is_measured():
-    config, make_env = synthetic_case("ddppo", 1, StepTimes(0.002))
-    config.collect.num_environments, config.collect.rollout_length = 2, 8
+    words = ["system=ddppo", "learner_threads=1", "tensorboard=false", "collect.rollout_length=8"]
+    words += ["collect.num_environments=2", "collect.environments_per_worker=1"]
+    words += ["ppo.mini_batches=1", "network.hidden_size=32", "total_steps=1000000"]
+    config, make_env = merge_config(TrainerConfig, [], words), Trails(delay_s=0.002)
     figures = train((config, make_env), 0.1)
     assert figures["rollouts"] >= 1
     assert figures["max_sps"] >= figures["mean_sps"] > 0

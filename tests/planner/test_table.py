@@ -99,16 +99,6 @@ def test_rows_say_whom_an_oracle_stood_in_for(row, sources, name, tmp_path, caps
     assert f"| {name} | 100 |" in capsys.readouterr().out
 
 
-def test_a_note_ends_the_introduction(tmp_path, capsys):
-    path = written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7])
-    assert main([path]) == 0
-    plain = capsys.readouterr().out
-    assert main([path, "--note", "All rows are of May 1."]) == 0
-    assert capsys.readouterr().out == plain.replace(
-        "\n\n## Tidy House", "\nAll rows are of May 1.\n\n## Tidy House"
-    )
-
-
 PLANS = '{"task": "tidy_house", "split": "val", "episodes": 2, "records": []}'  # of --plan-only
 
 

@@ -269,7 +269,12 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
         "ppo.schedule=linear",
         "ppo.entropy.minimum=0",
         "ppo.cpca.enabled=true",
+        "ppo.lamb_rho=0",
+        "ppo.cpca.steps=0",
+        "ppo.cpca.starts=-1",
         "distributed.preemption=sometimes",
+        "distributed.sync_fraction=0",
+        "distributed.timeout_s=0",
     ],
 )
 def test_impossible_settings_are_user_errors(tmp_path, override):

@@ -47,7 +47,6 @@ GOOD = {  # what has to stand before the options
     "ver.train": ["CartPole-v1"],
     "planner.ship": ["run"],
     "benchmarks.sample_factory": ["--python", FILE],
-    "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
     "console.completion": ["bash"],
     "experiments.__main__": ["sf_lag"],
 }
@@ -57,7 +56,6 @@ FREE = {  # any text will do, or is known to be wrong only by who is asked
     "skills.hub pull": ["--revision"],
     "skills.population": ["--metric"],
     "skills.check_habitat": ["--data", "--frame"],
-    "planner.table": ["--note"],
     "benchmarks.sample_factory": ["--theirs"],
 }
 

@@ -47,6 +47,7 @@ GOOD = {  # what has to stand before the options
     "ver.train": ["CartPole-v1"],
     "planner.ship": ["run"],
     "benchmarks.sample_factory": ["--python", FILE],
+    "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
     "console.completion": ["bash"],
     "experiments.__main__": ["sf_lag"],
 }

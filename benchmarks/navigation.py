@@ -2,10 +2,11 @@
 
 Each repeat measures pure simulation and then trains with every system, so that whatever else the machine does
 hits all of them. Pure simulation is a `NavVectorEnv` of as many agents as the task's settings have, in this
-process on one core, with random actions: without STOP, which ends an episode, and with it in one of a
-hundred. Training has the task's usual settings (configs/navigation.yaml), from random weights, in the
-buildings of `--split`; its first rollout, which contains the start, is left out. "Of the limit" is its rate as
-a share of pure simulation on every core that there is.
+process on one core, with random actions: without STOP, which ends an episode, with it in one of a hundred,
+and with nothing else, as a policy acts that knows nothing: then a step is an episode. Training has the task's
+usual settings (configs/navigation.yaml), from random weights, in the buildings of `--split`; its first
+rollout, which contains the start, is left out. "Of the limit" is its rate as a share of pure simulation on
+every core that there is.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nav.agent import FORWARD, STOP
+from nav.table import TASKS
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments
@@ -99,6 +101,8 @@ def compare(options: Any) -> dict[str, Any]:
             "simulation": simulate(settings, seed, 0.0),
             "simulation, stops": simulate(settings, seed, STOP_CHANCE),
         }
+        if TASKS[options.task].CAN_STOP:
+            found["simulation, nothing but stops"] = simulate(settings, seed, 1.0)
         for system in options.systems:
             settings.trainer.system = system
             found[system] = train(settings, options.seconds)

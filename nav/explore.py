@@ -16,9 +16,11 @@ import numpy as np
 
 from nav.agent import check_numbers
 from nav.episode import NavEpisode
-from nav.scene import Point, Scene
+from nav.scene import Point, Scene, kept_with_scene
 from nav.task import NavTask, Outcome
 from nav.worlds import AgentWorlds
+
+EVERYONE = slice(None)
 
 
 @dataclass
@@ -70,13 +72,14 @@ class Explore(NavTask):
             self._visited = grown
         self._origins[i], self._columns[i] = (x_min, y_min), columns
         self._visited[i] = False
-        self._visited[i, self._squares()[i]] = True
+        self._visited[i, self._squares(slice(i, i + 1))[0]] = True
         self.cells[i] = 1.0
 
-    def _squares(self) -> np.ndarray:
-        """Index of the square that each agent is in [N]."""
-        squares = ((self.worlds.poses[:, :2] - self._origins) / self.config.cell_size).astype(int)
-        return squares[:, 0] * self._columns + squares[:, 1]
+    def _squares(self, some: slice = EVERYONE) -> np.ndarray:
+        """Index of the square that each of some agents is in [K]."""
+        places = self.worlds.poses[some, :2] - self._origins[some]
+        squares = (places / self.config.cell_size).astype(int)
+        return squares[:, 0] * self._columns[some] + squares[:, 1]
 
     def _judge(self, actions: np.ndarray) -> Outcome:
         """See NavTask."""
@@ -98,6 +101,7 @@ class Explore(NavTask):
         return super().metrics(i, ended) | {"score": score, "score_share": share}
 
 
+@kept_with_scene
 def square_count(scene: Scene, cell_size: float) -> int:
     """Count the squares of the bounds that hold the centre of a cell where the agent can be."""
     x_min, y_min, *_ = scene.building.bounds

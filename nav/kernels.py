@@ -11,14 +11,27 @@ import math
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numba.np.numpy_support import carray
 
 from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, wrap
 from rearrange.caching import cached_njit
 from rearrange.navigation.base_motion import clamp_kernel
 from rearrange.navigation.geodesic import sample_distance
-from rearrange.navigation.occupancy import interpolate
 from rearrange.render.caster import cast
 from rearrange.render.projection import WORK_SHAPE
+
+
+@intrinsic
+def _floats_at(_, address):  # type: ignore[no-untyped-def]
+    """Point to float32 at an address."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.inttoptr(arguments[0], ir.FloatType().as_pointer())
+
+    return types.CPointer(types.float32)(types.int64), generate
 
 
 @cached_njit
@@ -30,21 +43,6 @@ def geodesics(
     for i in range(len(points)):
         distances[i] = sample_distance(field, origin_x, origin_y, cell, points[i, 0], points[i, 1])
     return distances
-
-
-@cached_njit
-def are_free(
-    clearance: np.ndarray, island: np.ndarray, origin_x: float, origin_y: float, cell: float,
-    points: np.ndarray, radius: float,
-) -> np.ndarray:  # fmt: skip
-    """Return whether a disc of a radius [m] fits at points [N, 2], on an island [nx, ny]."""
-    free = np.empty(len(points), np.bool_)
-    for i in range(len(points)):
-        x, y = points[i, 0], points[i, 1]
-        free[i] = interpolate(clearance, origin_x, origin_y, cell, x, y) >= radius
-        if free[i]:
-            free[i] = island[int((x - origin_x) / cell), int((y - origin_y) / cell)]
-    return free
 
 
 @cached_njit(nogil=True)
@@ -62,7 +60,7 @@ def advance(
         shapes: Cells of each scene along x and y [S, 2].
         cell_starts: See above [S + 1].
         clearance: Packed clearance of all scenes, float32, m.
-        fields: Geodesic distances of each agent's scene [N, most cells] float32, m; or [N, 0].
+        fields: Address of the geodesic distances over each agent's scene, float32, m; 0 for none [N] int64.
         poses: x, y, yaw, changed [N, 3].
         tilts: Of the cameras, positive upwards, changed [N], rad.
         travelled: Written: length of this step's way as the crow flies [N], m.
@@ -92,9 +90,8 @@ def advance(
             tilts[i] = min(tilts[i] + tilt, tilt_limit)
         elif actions[i] == LOOK_DOWN:
             tilts[i] = max(tilts[i] - tilt, -tilt_limit)
-        if fields.shape[1] > 0:
-            row = fields[i]
-            field = row[: nx * ny].reshape((nx, ny))
+        if fields[i] != 0:
+            field = carray(_floats_at(fields[i]), (nx, ny))  # pyright: ignore
             here = sample_distance(field, origin_x, origin_y, cell, poses[i, 0], poses[i, 1])
             # Between obstacles that barely let the disc through no cell may be passable.
             if here < math.inf:

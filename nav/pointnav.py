@@ -17,6 +17,7 @@ from gymnasium import spaces
 from nav.agent import STOP, AgentConfig, check_numbers, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
+from nav.starts import draw_start
 from nav.task import NavTask, Outcome, box
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
@@ -24,7 +25,6 @@ from rearrange.gym_ids import LARGEST
 
 GOAL_KEY = "pointgoal_with_gps_compass"
 DIRECTION_KEY = "pointgoal_direction"
-STRAIGHT = 1.1  # starts whose difficulty ratio is below this are kept only now and then
 CANDIDATES = 24  # starts that are drawn for a goal
 GOALS = 50  # goals that are tried before a building is given up
 
@@ -138,18 +138,10 @@ class PointNav(NavTask):
         self, scene: Scene, goal: Point, rng: np.random.Generator
     ) -> tuple[Pose, float] | None:
         """A start and its geodesic distance [m]; None if none of some candidates will do."""
-        config = self.config
-        points = scene.sample_points(rng, CANDIDATES)
-        chances, yaw = rng.random(len(points)), float(rng.uniform(-math.pi, math.pi))
-        distances = scene.distances(points, goal)
-        ratios = distances / np.linalg.norm(points - goal, axis=1)
-        kept = (ratios >= STRAIGHT) | (chances < 20.0 * (ratios - 0.98) ** 2)
-        kept &= (distances >= config.nearest_start) & (distances <= config.farthest_start)
-        if not kept.any():
-            return None
-        first = int(kept.argmax())
-        x, y = points[first].tolist()
-        return (x, y, yaw), float(distances[first])
+        limits = self.config.nearest_start, self.config.farthest_start
+        field = scene.distances_to(goal)
+        x, y, yaw, distance = draw_start(rng, *scene.floor, CANDIDATES, field, *goal, *limits)
+        return None if math.isnan(distance) else ((x, y, yaw), distance)
 
     def origin(self, episode: NavEpisode) -> Point | Places:
         """See NavTask: the goal."""

@@ -13,9 +13,11 @@ import numpy as np
 
 from nav.buildings import load_building
 from nav.categories import CATEGORIES, NavObject, objects_of
-from nav.kernels import are_free, geodesics
+from nav.kernels import geodesics
+from nav.starts import draw_points
 from rearrange.navigation import OccupancyGrid, distance_field
 from rearrange.navigation.footprints import Building
+from rearrange.navigation.geodesic import sample_distance
 from rearrange.render.projection import BOX, CYLINDER
 
 Point = tuple[float, float]
@@ -127,16 +129,19 @@ class Scene:
         """Objects of the building that can be goals."""
         return objects_of(self.building)
 
+    @cached_property
+    def floor(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float, float, float]:
+        """The floor as kernels of `nav.starts` take it: cells, clearance, island, origin, cell size, radius."""
+        grid = self.grid
+        return self.cells, grid.clearance, self.island, *grid.origin, grid.cell, self.radius
+
     def is_free(self, x: float, y: float) -> bool:
         """True if the agent fits at (x, y) and can drive from there to most of the building."""
         return self.grid.is_free(x, y, self.radius) and bool(self.island[self.grid.cell_of(x, y)])
 
     def sample_points(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Free positions, uniform over the island's area [<= count, 2], m; a few may be missing."""
-        cells = self.cells[rng.integers(len(self.cells), size=count)]
-        points = cells + rng.uniform(-0.5, 0.5, (count, 2)) * self.grid.cell
-        frame = (*self.grid.origin, self.grid.cell)
-        return points[are_free(self.grid.clearance, self.island, *frame, points, self.radius)]
+        return draw_points(rng, *self.floor, count)
 
     @cached_property
     def landmarks(self) -> list[Point]:
@@ -167,6 +172,10 @@ class Scene:
         """Geodesic distances from free points [N, 2] to another, or the nearest of several [N], m."""
         return geodesics(self.distances_to(goal), *self.grid.origin, self.grid.cell, starts)
 
+    def distance(self, start: Point, goal: Point | Places) -> float:
+        """Likewise from one free point [m]."""
+        return sample_distance(self.distances_to(goal), *self.grid.origin, self.grid.cell, *start)
+
 
 def kept_with_scene(work: Callable[..., Value]) -> Callable[..., Value]:
     """Keep what a function of a scene and more returns as long as there is the scene."""
@@ -188,7 +197,7 @@ def _distances(scene: Scene, goal: Point | Places) -> np.ndarray:
 
 def _measure(scene: Scene, goal: Point | Places) -> np.ndarray:
     points = goal.points if isinstance(goal, Places) else goal
-    return distance_field(scene.grid, points, scene.radius).distance.astype(np.float32)
+    return distance_field(scene.grid, points, scene.radius).distance.astype(np.float32, order="C")
 
 
 @lru_cache(maxsize=256)

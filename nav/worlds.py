@@ -24,8 +24,6 @@ COLOUR_RANGE = (
 
 TOGETHER = 8  # agents that a thread draws before it looks who is next
 MOVED = 256  # likewise, that a thread moves
-# Times the cells of the scene for which rows of distances were too short: what is not written takes no memory
-LARGER = 2
 
 
 class Scratch:
@@ -83,8 +81,10 @@ class AgentWorlds:
         self.distances = np.full(count, np.nan)
         self.wanted = np.zeros(count, np.uint8)
         self._scenes = np.zeros(count, np.int64)  # numbers in the bank
-        self._placed = np.zeros(count, bool)
-        self._fields = np.empty((count, 0), np.float32)
+        self._placed, self._all_placed = np.zeros(count, bool), False
+        # Distances to each agent's goal over its scene, which several may share, and their addresses
+        self._fields: list[np.ndarray | None] = [None] * count
+        self._field_at = np.zeros(count, np.int64)
         size = config.camera_size
         far = max(config.depth_range, COLOUR_RANGE) if self._sees_far else config.depth_range
         self._lens = Camera(size, size, config.field_of_view).lens(far=far)
@@ -125,10 +125,13 @@ class AgentWorlds:
         """
         del i
         assert goal is not None
-        start = np.array([episode.start[:2]])
-        away = (goal.points if isinstance(goal, Places) else np.array([goal])) - start
-        geodesic = self.load(episode.building).distances(start, goal)[0]
-        return float(geodesic), float(np.hypot(*away.T).min())
+        scene: Scene = self.load(episode.building)
+        x, y, _ = episode.start
+        if isinstance(goal, Places):
+            straight = np.hypot(*(goal.points - (x, y)).T).min()
+        else:
+            straight = np.hypot(goal[0] - x, goal[1] - y)
+        return scene.distance((x, y), goal), float(straight)
 
     def begin(self, i: int, episode: NavEpisode, goal: Point | Places | None) -> None:
         """Put agent i where an episode starts."""
@@ -152,20 +155,15 @@ class AgentWorlds:
         if self._placed[i]:
             self.bank.leave(int(self._scenes[i]))
         self._placed[i], self._scenes[i] = True, number
-        # Kernels move those who are nowhere yet, too
-        self._scenes[~self._placed] = number
+        if not self._all_placed:
+            # Kernels move those who are nowhere yet, too
+            self._scenes[~self._placed] = number
+            self._all_placed = bool(self._placed.all())
         self.poses[i], self.tilts[i] = pose, 0.0
         self.travelled[i], self.blocked[i] = 0.0, False
-        self.distances[i] = np.nan
-        if goal is None:
-            return
-        field = scene.distances_to(goal).ravel()
-        if self._fields.shape[1] < field.size:
-            grown = np.empty((len(self.poses), LARGER * field.size), np.float32)
-            grown[:, : self._fields.shape[1]] = self._fields
-            self._fields = grown
-        self._fields[i, : field.size] = field
-        self.distances[i] = scene.distances(np.array([pose[:2]]), goal)[0]
+        field = None if goal is None else scene.distances_to(goal)
+        self._fields[i], self._field_at[i] = field, 0 if field is None else field.ctypes.data
+        self.distances[i] = np.nan if goal is None else scene.distance(pose[:2], goal)
 
     def step(self, actions: np.ndarray) -> None:
         """Carry out one action of each agent [N], see nav.agent."""
@@ -176,7 +174,7 @@ class AgentWorlds:
             some = slice(part * MOVED, (part + 1) * MOVED)
             advance(
                 chosen[some], self._motion, self._scenes[some], bank.frames, bank.shapes,
-                bank.cell_starts, bank.clearance, self._fields[some], self.poses[some],
+                bank.cell_starts, bank.clearance, self._field_at[some], self.poses[some],
                 self.tilts[some], self.travelled[some], self.blocked[some], self.distances[some],
             )  # fmt: skip
 

@@ -22,10 +22,12 @@ def test_simulation_and_training_are_timed(monkeypatch, tmp_path, capsys):
     options = ["--systems=batched", "--repeats=2", "--seconds=0.1", f"--json={path}"]
     assert navigation.main([*options, *SMALL]) == 0
     record = json.loads(path.read_text())
-    assert set(record["rows"]) == {"simulation", "simulation, stops", "batched"}
+    begins = "simulation, nothing but stops"
+    assert set(record["rows"]) == {"simulation", "simulation, stops", begins, "batched"}
     assert all(len(runs) == 2 for runs in record["rows"].values())
     rates = {name: runs[0]["steps_per_s"] for name, runs in record["rows"].items()}
     assert rates["simulation"] > rates["batched"] > 0
+    assert rates["simulation"] > rates[begins] > 0
     assert 0 < record["rows"]["batched"][0]["learning_share"] < 1
     assert "trainer.system=batched" in capsys.readouterr().out
 

@@ -1,5 +1,7 @@
 """Arrays on a device that kernels are handed: made, or found in mujoco-warp's."""
 
+# pyright: reportGeneralTypeIssues=false
+# Warp's structs are no classes to it
 from __future__ import annotations
 
 from typing import Any, cast

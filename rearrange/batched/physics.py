@@ -5,6 +5,8 @@ may know. On a GPU it is captured once as a CUDA graph and launched as a whole; 
 launched one by one. Nothing comes to the host unless it is asked for.
 """
 
+# pyright: reportGeneralTypeIssues=false
+# Warp's structs are no classes to it
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -275,7 +277,7 @@ def _rules(config: SimulatorConfig, robot: RobotSpec) -> Rules:
 
 def _device(name: str) -> Any:
     """Return Warp's device of this name, or raise a UserError that lists those that there are."""
-    wp.config.quiet = True
+    wp.config.quiet = True  # pyright: ignore[reportAttributeAccessIssue]
     wp.init()
     try:
         return wp.get_device(name)

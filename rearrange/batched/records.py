@@ -191,7 +191,7 @@ class Records:
             element = _PLAIN[base.kind]
         step = wp.types.type_size_in_bytes(element)
         return wp.array(
-            ptr=self.bytes.ptr + start,
+            ptr=self.bytes.ptr + start,  # pyright: ignore[reportOptionalOperand]
             dtype=element,
             shape=(count, *shape),
             strides=(self.kind.itemsize, *([step] if shape else [])),

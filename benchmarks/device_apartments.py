@@ -145,8 +145,8 @@ class Device:
 
     def _used(self) -> int:
         """Bytes of the device's memory in use; 0 on the CPU."""
-        device = self.warp.get_device(self.options.device)
-        return device.total_memory - device.free_memory if device.is_cuda else 0
+        place = self.warp.get_device(self.options.device)
+        return place.total_memory - place.free_memory if place.is_cuda else 0
 
 
 def _overflow(physics: Any) -> str:
@@ -260,10 +260,18 @@ def parse(arguments: Sequence[str]) -> Any:
     return options
 
 
+def check_device(name: str) -> None:
+    """Raise a UserError where Warp finds no such device, before homes are made."""
+    from rearrange.batched.physics import find_device
+
+    find_device(name)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure and report."""
     options = parse(arguments)
     check_installed()
+    check_device(options.device)
     what = "homes on a device, physics alone"
     origin = made(
         "benchmarks.device_apartments", arguments, what=what, seed=options.seed,

@@ -82,7 +82,7 @@ class BatchedPhysics:
             UserError: There is no such device.
         """
         self.count, self.capacities = count, capacities or Capacities()
-        self.device = _device(device)
+        self.device = find_device(device)
         self._graph: Any = None
         self._is_warm = False
         self._stall = config.stall
@@ -275,7 +275,7 @@ def _rules(config: SimulatorConfig, robot: RobotSpec) -> Rules:
     return rules
 
 
-def _device(name: str) -> Any:
+def find_device(name: str) -> Any:
     """Return Warp's device of this name, or raise a UserError that lists those that there are."""
     wp.config.quiet = True  # pyright: ignore[reportAttributeAccessIssue]
     wp.init()

@@ -36,3 +36,11 @@ def test_without_warp_the_command_is_told(monkeypatch):
     monkeypatch.setattr(batched, "find_spec", lambda name: None)
     with pytest.raises(USER_ERRORS, match="pip install --no-deps warp-lang"):
         main(["--device", "cpu"])
+
+
+def test_a_device_that_is_not_there_is_told_before_homes_are_made(monkeypatch):
+    pytest.importorskip("warp")
+    pytest.importorskip("mujoco_warp")
+    monkeypatch.setattr("benchmarks.device_apartments.sample_episodes", None)
+    with pytest.raises(USER_ERRORS, match="device=no_such: there is no such device here, but cpu"):
+        main(["--device", "no_such"])

@@ -277,7 +277,7 @@ def _rules(config: SimulatorConfig, robot: RobotSpec) -> Rules:
 
 def find_device(name: str) -> Any:
     """Return Warp's device of this name, or raise a UserError that lists those that there are."""
-    wp.config.quiet = True  # pyright: ignore[reportAttributeAccessIssue]
+    wp.config.log_level = wp.LOG_WARNING
     wp.init()
     try:
         return wp.get_device(name)

@@ -145,8 +145,8 @@ class Device:
 
     def _used(self) -> int:
         """Bytes of the device's memory in use; 0 on the CPU."""
-        place = self.warp.get_device(self.options.device)
-        return place.total_memory - place.free_memory if place.is_cuda else 0
+        device = self.warp.get_device(self.options.device)
+        return device.total_memory - device.free_memory if device.is_cuda else 0
 
 
 def _overflow(physics: Any) -> str:

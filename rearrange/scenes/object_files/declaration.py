@@ -28,7 +28,7 @@ COLLISIONS = (GIVEN, HULL, COACD)
 MESH_FILES = (".obj", ".stl", ".msh")
 COUNT = 3  # of each object
 MOST = 60  # of all objects: each costs time in every step
-MASSES, SCALES = (0.005, 5.0), (1e-4, 1e4)  # [kg]
+MASSES, SCALES = (0.005, 5.0), (1e-4, 1e4)  # [kg], and factors
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ TASKS = {
     "PointNav": "pointnav",
 }
 SYSTEMS = ("ver", "nover", "ddppo", "htsrl", "appo")
-# A step of Open Fridge then takes as long as Habitat's, 23.4 ms of 0.187: 16 x 128 steps in about 3 s
+# A step of Open Fridge then takes about as long as Habitat's: 16 x 128 steps in some 3 s
 SIMULATORS = {"as it is": 0.0, "waiting": 125.0}
 SECONDS, QUICK_SECONDS = 60.0, 5.0
 

@@ -75,6 +75,28 @@ def begin_step(  # type: ignore[no-untyped-def]
 
 
 @cached_njit(**_KERNEL)
+def keep_pace(motion, commanded, pace):  # type: ignore[no-untyped-def]
+    """Remember the motion that is commanded in this step; make it that of its pace, twice the last step's.
+
+    Args:
+        motion: See `begin_step`: of the first substep.
+        commanded: Written: motion per substep [3], m, m, rad.
+        pace: Share of it that is made, of driving and of turning, updated [2].
+
+    Returns:
+        Whether the base had been held up.
+    """
+    commanded[:] = motion[3:]
+    if pace[0] == 1.0 and pace[1] == 1.0:
+        return False
+    for k in range(2):
+        pace[k] = min(2.0 * pace[k], 1.0)
+    motion[3], motion[4] = pace[0] * commanded[0], pace[0] * commanded[1]
+    motion[5] = pace[1] * commanded[2]
+    return True
+
+
+@cached_njit(**_KERNEL)
 def yield_to(push, motion, pace, force, torque):  # type: ignore[no-untyped-def]
     """Halve the pace of what of the base's motion goes against more than its wheels can push.
 

@@ -33,6 +33,7 @@ from rearrange.sim.kernels import (
     SUBSTEP_COUNT,
     TAKE,
     begin_step,
+    keep_pace,
     place_base,
     place_camera,
     read_world,
@@ -248,15 +249,12 @@ class MujocoSimulator:
         held: int, handle: int,
     ) -> bool:  # fmt: skip
         """`_advance` with a base that goes no faster than what it runs into lets it."""
-        motion, pose = self._motion[i], self.state.base_pose[i]
-        views.commanded[:] = motion[3:]
-        slow = bool((views.pace < 1.0).any())
-        if slow:
-            views.pace[:] = np.minimum(2.0 * views.pace, 1.0)
-            views.set_motion(motion)
+        motion, pace = self._motion[i], views.pace
+        slow = keep_pace(motion, views.commanded, pace)
         touching = self._advance(i, world, data, views, held, handle)
-        if slow or (views.pace < 1.0).any():
-            pose[:] = motion[0], motion[1], (motion[2] + math.pi) % (2 * math.pi) - math.pi
+        if slow or pace[0] < 1.0 or pace[1] < 1.0:
+            turned = (motion[2] + math.pi) % (2 * math.pi) - math.pi
+            self.state.base_pose[i] = motion[0], motion[1], turned
         return touching
 
     def _advance(
@@ -289,7 +287,7 @@ class MujocoSimulator:
                 teleport(motion, views.base_position, views.base_rotation, views.objects, held)
             self._step_apartment(i, world, data)
             taken += 1
-            if self.config.stall and data.ncon and motion[3:].any():
+            if self.config.stall and data.ncon and (motion[3] or motion[4] or motion[5]):
                 self._yield(i, world, data, views)
             if taken == SUBSTEP_COUNT:
                 return True

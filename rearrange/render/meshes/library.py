@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rearrange.compiled_models import mesh_arrays, texture_colors
 from rearrange.errors import UserError
 from rearrange.render.meshes.mesh import Mesh, mesh_of_corners
 from rearrange.render.meshes.tree import INNER, NODE, aligned
@@ -123,7 +124,7 @@ def library_of_model(model: Any) -> MeshLibrary:
     library = _KNOWN.get(key)
     if library is None:
         meshes = [_mesh_of_model(model, i) for i in range(model.nmesh)]
-        textures = [_texture_of_model(model, i) for i in range(model.ntex)]
+        textures = [np.array(texture_colors(model, i)) for i in range(model.ntex)]
         library = _KNOWN[key] = MeshLibrary.of(meshes, textures)
     return library
 
@@ -138,28 +139,14 @@ _FIELDS = (
 
 def _mesh_of_model(model: Any, i: int) -> Mesh:
     """Mesh i of a compiled model, in the frame of its geoms: MuJoCo has centred and turned it."""
-    first, count = int(model.mesh_faceadr[i]), int(model.mesh_facenum[i])
-    rows = slice(first, first + count)
-    vertices = model.mesh_vert[model.mesh_vertadr[i] :]
-    normals = model.mesh_normal[model.mesh_normaladr[i] :]
-    uvs, place = None, int(model.mesh_texcoordadr[i])
-    if place >= 0:
-        uvs = model.mesh_texcoord[place:][model.mesh_facetexcoord[rows]]
+    found = mesh_arrays(model, i)
+    uvs = None if found.uvs is None else found.uvs[found.uv_faces]
     return mesh_of_corners(
-        vertices[model.mesh_face[rows]],
-        normals[model.mesh_facenormal[rows]],
+        found.vertices[found.faces],
+        found.normals[found.normal_faces],
         uvs,
         name=f"mesh '{model.mesh(i).name}'",
     )
-
-
-def _texture_of_model(model: Any, i: int) -> Array:
-    """Texture i of a compiled model [H, W, 3]; grey ones in three channels, without alpha."""
-    height, width = int(model.tex_height[i]), int(model.tex_width[i])
-    channels, start = int(model.tex_nchannel[i]), int(model.tex_adr[i])
-    texels = model.tex_data[start : start + height * width * channels]
-    texels = texels.reshape(height, width, channels)
-    return np.array(texels[..., :3] if channels >= 3 else np.repeat(texels[..., :1], 3, axis=2))
 
 
 @dataclass(frozen=True)

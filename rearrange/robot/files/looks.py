@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
 
+from rearrange.compiled_models import GEOM, geom_color, kind_of, mesh_arrays, seen_of
 from rearrange.robot.files.model import RobotModel
-from rearrange.robot.files.shapes import Piece, kind_of, primitive_of
+from rearrange.robot.files.shapes import Piece, primitive_of
 from rearrange.robot.parts import Color, cover
-from rearrange.scenes.home_files.model import SHOWN_GROUPS, geom_color
 
-GEOM = mujoco.mjtGeom
 UNSEEN = (0.0, 0.0, 0.0, 0.0)
 GREY = (0.6, 0.62, 0.65, 1.0)
 
@@ -47,10 +45,7 @@ class Look:
 
 def look_of(source: RobotModel, geoms: Sequence[int], count: int, origin: np.ndarray) -> Look:
     """What is seen of geoms of a link whose frame has its origin there [3], and that has `count` pieces."""
-    drawn = [geom for geom in geoms if _is_drawn(source, geom)]
-    # Of a link that has both, what collides is not meant to be seen
-    only_seen = [geom for geom in drawn if not collides(source.model, geom)]
-    drawn = only_seen or drawn
+    drawn = seen_of(source.model, geoms)
     if not source.declaration.meshes or not drawn:
         return Look((_main_color(source, drawn),) * count)
     meshes: dict[Color, list[tuple[np.ndarray, ...]]] = {}
@@ -66,16 +61,6 @@ def look_of(source: RobotModel, geoms: Sequence[int], count: int, origin: np.nda
     return Look((UNSEEN,) * count, tuple(solids), shown)
 
 
-def collides(model: Any, geom: int) -> bool:
-    """Whether a geom touches anything in its model."""
-    return bool(model.geom_contype[geom] or model.geom_conaffinity[geom])
-
-
-def _is_drawn(source: RobotModel, geom: int) -> bool:
-    alpha = geom_color(source.model, geom)[3]
-    return alpha > 0.0 and int(source.model.geom_group[geom]) < SHOWN_GROUPS
-
-
 def _main_color(source: RobotModel, drawn: Sequence[int]) -> Color:
     """Colour of the largest of geoms."""
     if not drawn:
@@ -86,20 +71,10 @@ def _main_color(source: RobotModel, drawn: Sequence[int]) -> Color:
 
 def _triangles(source: RobotModel, geom: int, origin: np.ndarray) -> tuple[np.ndarray, ...]:
     """Vertices, faces, normals and faces of normals of a mesh in the frame of a link."""
-    model, mesh = source.model, int(source.model.geom_dataid[geom])
-
-    def part(name: str, values: Any) -> np.ndarray:
-        start, count = (
-            getattr(model, f"mesh_{name}adr")[mesh],
-            getattr(model, f"mesh_{name}num")[mesh],
-        )
-        return np.array(values[start : start + count])
-
+    mesh = mesh_arrays(source.model, int(source.model.geom_dataid[geom]))
     place, turn = source.place(geom)
-    vertices = part("vert", model.mesh_vert) @ turn.T + place - origin
-    normals = part("normal", model.mesh_normal) @ turn.T
-    faces, normal_faces = part("face", model.mesh_face), part("face", model.mesh_facenormal)
-    return vertices, faces, normals, normal_faces
+    vertices, normals = mesh.vertices @ turn.T + place - origin, mesh.normals @ turn.T
+    return vertices, mesh.faces, normals, mesh.normal_faces
 
 
 def _joined(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from rearrange.compiled_models import GEOM, Notes, compile_file, kind_of
 from rearrange.declarations import nearest
 from rearrange.errors import UserError
 from rearrange.robot.files.declaration import Declaration
 
 OBJ, JOINT = mujoco.mjtObj, mujoco.mjtJoint
 BASE = -1  # link of bodies that are rigid with the base
-
-
-@dataclass
-class Notes:
-    """What is wrong with a robot, in words: faults forbid its use, remarks do not."""
-
-    faults: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -99,12 +91,11 @@ class RobotModel:
     def geoms(self, link: int) -> list[int]:
         """Geoms of the bodies of a link."""
         bodies = self.model.geom_bodyid
-        planes = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
         return [
             geom
             for geom in range(self.model.ngeom)
             if self.link_of.get(int(bodies[geom])) == link
-            and int(self.model.geom_type[geom]) not in planes
+            and kind_of(self.model, geom) not in (GEOM.mjGEOM_PLANE, GEOM.mjGEOM_HFIELD)
         ]
 
     def place(self, geom: int) -> tuple[np.ndarray, np.ndarray]:
@@ -119,7 +110,7 @@ def load_model(declaration: Declaration, notes: Notes) -> RobotModel:
     Raises:
         UserError: MuJoCo refuses it, or the hand is not found.
     """
-    model = _compile(declaration.path, declaration.model)
+    model = compile_file(declaration.model, f"{declaration.path}: model")
     base = _body(model, declaration, "base.body", declaration.base.body)
     hand = _body(model, declaration, "hand", declaration.hand)
     path = _ancestors(model, hand)
@@ -137,18 +128,6 @@ def load_model(declaration: Declaration, notes: Notes) -> RobotModel:
     return RobotModel(
         declaration, model, data, arm, links, hand, rotation, origin, values.copy(), notes
     )
-
-
-def _compile(path: Path, model: Path) -> Any:
-    try:
-        spec = mujoco.MjSpec.from_file(str(model))
-        # Of a URDF file all links are bodies, and all that is seen stays
-        spec.compiler.fusestatic = False
-        spec.compiler.discardvisual = False
-        return spec.compile()
-    except (ValueError, OSError) as error:
-        told = " ".join(str(error).split())[:300]
-        raise UserError(f"{path}: model: {model}: {told}") from None
 
 
 def _body(model: Any, declaration: Declaration, key: str, name: str) -> int:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from rearrange.compiled_models import Notes, collides
 from rearrange.declarations import FilesError
 from rearrange.robot.files.build import Builder, Link
 from rearrange.robot.files.chain import Chain, find_chain
 from rearrange.robot.files.declaration import Declaration, read_declaration
 from rearrange.robot.files.dynamics import inertia_of, motors_of
-from rearrange.robot.files.looks import collides, look_of
-from rearrange.robot.files.model import BASE, Notes, RobotModel, load_model
+from rearrange.robot.files.looks import look_of
+from rearrange.robot.files.model import BASE, RobotModel, load_model
 from rearrange.robot.files.planning import OwnBody, model_of, own_body
 from rearrange.robot.files.postures import CLEAR, GOOD, Poser
 from rearrange.robot.files.shapes import pieces_of

@@ -12,13 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from rearrange.compiled_models import GEOM, kind_of, mesh_arrays
 from rearrange.robot.files.model import RobotModel
 
-GEOM = mujoco.mjtGeom
 MOST_PIECES = 3  # around the meshes of a link
 WORTH = 0.8  # share of the volume below which two pieces are better than one
 CUTS = (0.35, 0.5, 0.65)
@@ -77,11 +76,6 @@ class Piece:
         return np.column_stack([self.center + grid @ self.rotation.T, np.full(len(grid), wider)])
 
 
-def kind_of(model: Any, geom: int) -> mujoco.mjtGeom:
-    """What a geom is."""
-    return GEOM(int(model.geom_type[geom]))
-
-
 def pieces_of(source: RobotModel, geoms: Sequence[int]) -> list[Piece]:
     """Solids around geoms, in the base frame as the model is posed."""
     found, clouds = [], []
@@ -108,11 +102,9 @@ def primitive_of(model: Any, geom: int, center: np.ndarray, rotation: np.ndarray
 
 def surface_points(model: Any, geom: int) -> np.ndarray:
     """Points all over a mesh in the geom's frame [N, 3], m."""
-    mesh = int(model.geom_dataid[geom])
-    start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-    first, rows = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
-    vertices = np.array(model.mesh_vert[start : start + count], float)
-    corners = vertices[model.mesh_face[first : first + rows]]
+    mesh = mesh_arrays(model, int(model.geom_dataid[geom]))
+    vertices = np.array(mesh.vertices, float)
+    corners = vertices[mesh.faces]
     sides = corners[:, 1:] - corners[:, :1]
     areas = 0.5 * np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
     rng, counts = np.random.default_rng(0), np.floor(areas / SPACING**2).astype(int)

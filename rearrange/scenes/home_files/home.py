@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rearrange.compiled_models import Notes, geom_color, is_drawn
 from rearrange.declarations import FilesError
 from rearrange.scenes.apartment import Apartment, Solid
 from rearrange.scenes.home_files.declaration import Declaration, read_declaration
 from rearrange.scenes.home_files.looks import CEILING, CEILING_GROUP, add_look
-from rearrange.scenes.home_files.model import FileModel, Notes, load_model
+from rearrange.scenes.home_files.model import FileModel, load_model
 from rearrange.scenes.home_files.parts import Opening, make_opening
 from rearrange.scenes.home_files.places import Place, find_place, measured
 from rearrange.scenes.home_files.shapes import Shape, exact_shape, hollow_share, shapes_of
@@ -130,13 +131,13 @@ def _still(source: FileModel) -> list[int]:
 def _solids(source: FileModel) -> list[Solid]:
     """All that stands still and is a box or a cylinder, seen or touched, and the floor."""
     width, depth = source.bounds
-    color = next((source.color(geom) for geom in sorted(source.floor)), FLOOR_COLOR)
+    color = next((geom_color(source.model, geom) for geom in sorted(source.floor)), FLOOR_COLOR)
     center = width / 2, depth / 2, SEEN_ONLY - SLAB
     solids = [Solid("box", center, (width / 2, depth / 2, SLAB), color=color, collides=False)]
     for geom in _still(source):
         if geom in source.floor:
             continue
-        collides, drawn = source.collides(geom), source.is_drawn(geom)
+        collides, drawn = source.collides(geom), is_drawn(source.model, geom)
         exact = exact_shape(source.model, source.data, geom)
         shapes = [exact] if exact is not None else []
         if exact is None and collides:
@@ -145,7 +146,7 @@ def _solids(source: FileModel) -> list[Solid]:
         if not collides and not drawn:
             continue
         alpha_zero = (0.0, 0.0, 0.0, 0.0)
-        color = source.color(geom) if exact is not None and drawn else alpha_zero
+        color = geom_color(source.model, geom) if exact is not None and drawn else alpha_zero
         solids += [_solid(shape, color, collides, source.title(geom)) for shape in shapes]
     return solids
 
@@ -221,7 +222,7 @@ class _Looks:
         body = spec.worldbody.add_body(name="looks")
         for geom in _still(source):
             is_plane = geom in source.floor and source.model.geom_type[geom] == 0
-            if is_plane or not source.is_drawn(geom):
+            if is_plane or not is_drawn(source.model, geom):
                 continue
             if geom not in source.floor and exact_shape(source.model, source.data, geom):
                 continue

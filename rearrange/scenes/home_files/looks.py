@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from rearrange.compiled_models import flat_texture, geom_color, mesh_arrays, texels
 from rearrange.scenes.home_files.model import FileModel
 
 _ROLE = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
@@ -47,7 +48,7 @@ def add_look(
         type=mujoco.mjtGeom(kind),
         pos=position,
         quat=quaternion,
-        rgba=source.color(geom),
+        rgba=geom_color(model, geom),
         contype=0,
         conaffinity=0,
         mass=0.0,
@@ -61,29 +62,21 @@ def _mesh(spec: Any, model: Any, i: int) -> str:
     name = f"home_mesh_{i}"
     if spec.mesh(name) is not None:
         return name
-
-    def part(values: Any, kind: str, faces: str) -> tuple[np.ndarray, np.ndarray]:
-        first, count = getattr(model, f"mesh_{kind}adr")[i], getattr(model, f"mesh_{kind}num")[i]
-        start, rows = model.mesh_faceadr[i], model.mesh_facenum[i]
-        return values[first : first + count], getattr(model, faces)[start : start + rows]
-
-    vertices, corners = part(model.mesh_vert, "vert", "mesh_face")
-    normals, normal_corners = part(model.mesh_normal, "normal", "mesh_facenormal")
+    found = mesh_arrays(model, i)
     mesh = spec.add_mesh(name=name, inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
-    mesh.uservert, mesh.userface = vertices.ravel().tolist(), corners.ravel().tolist()
-    mesh.usernormal = normals.ravel().tolist()
-    mesh.userfacenormal = normal_corners.ravel().tolist()
-    if model.mesh_texcoordadr[i] >= 0:
-        points, point_corners = part(model.mesh_texcoord, "texcoord", "mesh_facetexcoord")
-        mesh.usertexcoord = points.ravel().tolist()
-        mesh.userfacetexcoord = point_corners.ravel().tolist()
+    mesh.uservert, mesh.userface = found.vertices.ravel().tolist(), found.faces.ravel().tolist()
+    mesh.usernormal = found.normals.ravel().tolist()
+    mesh.userfacenormal = found.normal_faces.ravel().tolist()
+    if found.uvs is not None and found.uv_faces is not None:
+        mesh.usertexcoord = found.uvs.ravel().tolist()
+        mesh.userfacetexcoord = found.uv_faces.ravel().tolist()
     return name
 
 
 def _material(spec: Any, model: Any, i: int) -> str:
     """Name of a material with a flat texture in the spec, added where it is not there yet; "" without."""
-    texture = int(model.mat_texid[i, _ROLE]) if i >= 0 else -1
-    if texture < 0 or model.tex_type[texture] != int(mujoco.mjtTexture.mjTEXTURE_2D):
+    texture = flat_texture(model, i)
+    if texture < 0:
         return ""
     name = f"home_material_{i}"
     if spec.material(name) is None:
@@ -96,10 +89,8 @@ def _material(spec: Any, model: Any, i: int) -> str:
 def _texture(spec: Any, model: Any, i: int) -> str:
     name = f"home_texture_{i}"
     if spec.texture(name) is None:
-        height, width = int(model.tex_height[i]), int(model.tex_width[i])
-        channels, start = int(model.tex_nchannel[i]), int(model.tex_adr[i])
-        texels = model.tex_data[start : start + height * width * channels]
+        found = texels(model, i)
         texture = spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D)
-        texture.width, texture.height, texture.nchannel = width, height, channels
-        texture.data = texels.tobytes()
+        texture.height, texture.width, texture.nchannel = found.shape
+        texture.data = found.tobytes()
     return name

@@ -6,29 +6,19 @@ That frame has the lower corner of the home's bounds as its origin and the floor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from rearrange.compiled_models import GEOM, Notes, collides, compile_file, kind_of
 from rearrange.declarations import nearest
-from rearrange.errors import UserError
 from rearrange.scenes.home_files.declaration import Declaration, PartWords
-from rearrange.scenes.home_files.shapes import cloud, kind_of
+from rearrange.scenes.home_files.shapes import cloud
 
-OBJ, GEOM, JOINT = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtJoint
-SHOWN_GROUPS = 3  # groups 0 to 2 are drawn, as in MuJoCo's viewer; the others are what collides
+OBJ, JOINT = mujoco.mjtObj, mujoco.mjtJoint
 AT_END = 1e-3  # of a joint from the end of its range [m or rad]
-
-
-@dataclass
-class Notes:
-    """What is wrong with a home, in words: faults forbid its use, remarks do not."""
-
-    faults: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -57,17 +47,7 @@ class FileModel:
 
     def collides(self, geom: int) -> bool:
         """Whether it is in the way of something; floors are not."""
-        bits = int(self.model.geom_contype[geom]) | int(self.model.geom_conaffinity[geom])
-        return bits != 0 and geom not in self.floor
-
-    def is_drawn(self, geom: int) -> bool:
-        """Whether it is seen."""
-        alpha = float(self.color(geom)[3])
-        return alpha > 0.0 and int(self.model.geom_group[geom]) < SHOWN_GROUPS
-
-    def color(self, geom: int) -> tuple[float, float, float, float]:
-        """Its own colour if one was set, else its material's."""
-        return geom_color(self.model, geom)
+        return collides(self.model, geom) and geom not in self.floor
 
     def title(self, geom: int) -> str:
         """A geom in words: its name, or that of its body."""
@@ -84,22 +64,13 @@ class FileModel:
         return [name for i in range(count) if (name := getattr(self.model, kind)(i).name)]
 
 
-def geom_color(model: Any, geom: int) -> tuple[float, float, float, float]:
-    """A geom's own colour if one was set, else its material's."""
-    rgba, material = model.geom_rgba[geom], int(model.geom_matid[geom])
-    if material >= 0 and (rgba == (0.5, 0.5, 0.5, 1.0)).all():
-        rgba = model.mat_rgba[material]
-    red, green, blue, alpha = (float(value) for value in rgba)
-    return red, green, blue, alpha
-
-
 def load_model(declaration: Declaration, notes: Notes) -> FileModel:
     """Compile the model and pose it.
 
     Raises:
         UserError: MuJoCo refuses it.
     """
-    model = _compile(declaration.path, declaration.model)
+    model = compile_file(declaration.model, f"{declaration.path}: model")
     if declaration.scale != 1.0:
         _scale(model, declaration.scale)
     data, part_of = mujoco.MjData(model), dict[int, str]()
@@ -136,14 +107,6 @@ def load_model(declaration: Declaration, notes: Notes) -> FileModel:
 def joint_kind(model: Any, joint: int) -> mujoco.mjtJoint:
     """What a joint is."""
     return JOINT(int(model.jnt_type[joint]))
-
-
-def _compile(path: Path, model: Path) -> Any:
-    try:
-        return mujoco.MjSpec.from_file(str(model)).compile()
-    except (ValueError, OSError) as error:
-        told = " ".join(str(error).split())[:300]
-        raise UserError(f"{path}: model: {model}: {told}") from None
 
 
 def _scale(model: Any, factor: float) -> None:

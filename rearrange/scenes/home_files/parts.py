@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from rearrange.compiled_models import geom_color, is_drawn
 from rearrange.declarations import nearest
 from rearrange.scenes.apartment import ArticulatedPose, Receptacle
 from rearrange.scenes.compile import ARTICULATED_BIT, add_box, add_part
@@ -312,7 +313,7 @@ class _Builder:
         density = mass / float(np.ptp(boxes, axis=1).prod(axis=1).sum())
         names = [f"{part.name}_{k}" for k in range(len(seen.geoms))] + [f"handle_{part.name}"]
         for geom, name, box in zip((*seen.geoms, seen.handle_geom), names, boxes, strict=True):
-            color = self.source.color(geom) if self._shows(geom) else INVISIBLE
+            color = geom_color(self.source.model, geom) if self._shows(geom) else INVISIBLE
             x, y, z = (tuple(ends) for ends in box.T.tolist())
             add_box(moving, name, x, y, z, color, ARTICULATED_BIT, density)
         self._add_looks(spec, moving, start)
@@ -320,7 +321,7 @@ class _Builder:
     def _shows(self, geom: int) -> bool:
         """Whether the box around a geom is the geom."""
         source = self.source
-        if geom < 0 or not source.is_drawn(geom):
+        if geom < 0 or not is_drawn(source.model, geom):
             return False
         shape = exact_shape(source.model, source.data, geom)
         return (
@@ -337,7 +338,7 @@ class _Builder:
         solid = {*seen.geoms, seen.handle_geom}
         for geom, part in source.part_of.items():
             is_box = geom in solid and self._shows(geom)
-            if part != self.part.name or is_box or not source.is_drawn(geom):
+            if part != self.part.name or is_box or not is_drawn(source.model, geom):
                 continue
             place = _local(source.data.geom_xpos[geom][None], seen.origin, seen.yaw)[0] - start
             rotation = turn @ source.data.geom_xmat[geom].reshape(3, 3)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from rearrange.compiled_models import Notes, kind_of
 from rearrange.declarations import nearest
 from rearrange.scenes.apartment import Receptacle
-from rearrange.scenes.home_files.model import OBJ, FileModel, Notes
-from rearrange.scenes.home_files.shapes import UPRIGHT, Shape, cloud, heading, kind_of
+from rearrange.scenes.home_files.model import OBJ, FileModel
+from rearrange.scenes.home_files.shapes import UPRIGHT, Shape, cloud, heading
 from rearrange.scenes.pieces import EDGE
 
 ENDLESS = 10.0  # free height where nothing is above [m]

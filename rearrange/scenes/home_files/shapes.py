@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
+
+from rearrange.compiled_models import GEOM, kind_of, mesh_arrays
 
 UPRIGHT = 0.9999  # cosine of the lean up to which a box or a cylinder stands upright
 SLICES = 8  # at most, of one geom
 ALIKE = 0.01  # slices whose boxes differ by less are one [m]
 THICK = 0.02  # of a plane that is finite [m]
 AROUND = 24  # corners of a round thing
-GEOM = mujoco.mjtGeom
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,6 @@ class Shape:
             return np.hypot(dx, dy) <= self.half[0]
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         return (np.abs(c * dx + s * dy) <= self.half[0]) & (np.abs(c * dy - s * dx) <= self.half[1])
-
-
-def kind_of(model: Any, geom: int) -> mujoco.mjtGeom:
-    """What a geom is."""
-    return GEOM(int(model.geom_type[geom]))
 
 
 def exact_shape(model: Any, data: Any, geom: int) -> Shape | None:
@@ -99,9 +94,7 @@ def local_cloud(model: Any, geom: int) -> np.ndarray:
     """Points whose convex hull is the geom's, in its frame [N, 3], m."""
     kind, size = kind_of(model, geom), model.geom_size[geom]
     if kind == GEOM.mjGEOM_MESH:
-        mesh = int(model.geom_dataid[geom])
-        start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-        return np.array(model.mesh_vert[start : start + count], float)
+        return np.array(mesh_arrays(model, int(model.geom_dataid[geom])).vertices, float)
     if kind == GEOM.mjGEOM_BOX:
         return _corners(size)
     if kind == GEOM.mjGEOM_PLANE:
@@ -216,10 +209,10 @@ def hollow_share(model: Any, geom: int) -> float:
     """Share of a mesh's convex hull that is empty; 0 for what is no mesh or not closed."""
     if kind_of(model, geom) != GEOM.mjGEOM_MESH:
         return 0.0
-    mesh = int(model.geom_dataid[geom])
-    start, count = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
     points = local_cloud(model, geom)
-    a, b, c = (points[model.mesh_face[start : start + count, k]] for k in range(3))
+    a, b, c = (
+        points[corners] for corners in mesh_arrays(model, int(model.geom_dataid[geom])).faces.T
+    )
     volume = abs(float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum())) / 6.0
     try:
         return 1.0 - volume / float(ConvexHull(points).volume)

@@ -9,14 +9,14 @@ import math
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from rearrange.compiled_models import GEOM, collides, compile_file, compile_spec, kind_of
 from rearrange.errors import UserError
-from rearrange.scenes.home_files.shapes import cloud, kind_of
+from rearrange.scenes.home_files.shapes import cloud
 from rearrange.scenes.object_files.declaration import (
     COACD,
     HULL,
@@ -28,7 +28,6 @@ from rearrange.scenes.object_files.declaration import (
 from rearrange.scenes.object_files.looks import GREY, Frame, geom_triangles, seen_parts
 from rearrange.scenes.objects import MeshPart, ObjectKind, ObjectPart
 
-GEOM = mujoco.mjtGeom
 SMALLEST, LARGEST = 0.01, 0.4  # sides of the box around an object [m]
 FOOT = 0.003  # what is no higher over the lowest point stands on the ground [m]
 ROUND = 1.1  # farthest point over half the width, up to which an object is a cylinder for planners
@@ -53,7 +52,10 @@ def read_objects(path: Path) -> tuple[ObjectKind, ...]:
 def _kind(path: Path, name: str, words: ObjectWords) -> ObjectKind:
     """One kind of object; raises UserError."""
     key = f"{path}: objects.{name}"
-    model = _compile(key, words)
+    if words.model.suffix.lower() in MESH_FILES:
+        model = compile_spec(lambda: _of_mesh(words), f"{key}.model: {words.model}")
+    else:
+        model = compile_file(words.model, f"{key}.model")
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     geoms = [
@@ -61,8 +63,7 @@ def _kind(path: Path, name: str, words: ObjectWords) -> ObjectKind:
         for geom in range(model.ngeom)
         if kind_of(model, geom) not in (GEOM.mjGEOM_PLANE, GEOM.mjGEOM_HFIELD)
     ]
-    bits = model.geom_contype | model.geom_conaffinity
-    solid = [geom for geom in geoms if bits[geom]] or geoms
+    solid = [geom for geom in geoms if collides(model, geom)] or geoms
     if not solid:
         raise UserError(f"{key}.model: {words.model} has no geom")
     frame = Frame(words.scale * _turn(words.turn), np.zeros(3))
@@ -84,19 +85,6 @@ def _kind(path: Path, name: str, words: ObjectWords) -> ObjectKind:
     color = seen[0].color if seen else GREY
     around = _primitive(half, radius, color)
     return ObjectKind(name, mass, float(half[2]), radius, (around,), (*hulls, *seen))
-
-
-def _compile(key: str, words: ObjectWords) -> Any:
-    try:
-        if words.model.suffix.lower() in MESH_FILES:
-            return _of_mesh(words).compile()
-        spec = mujoco.MjSpec.from_file(str(words.model))
-        spec.compiler.fusestatic = False
-        spec.compiler.discardvisual = False
-        return spec.compile()
-    except (ValueError, OSError) as error:
-        told = " ".join(str(error).split())[:300]
-        raise UserError(f"{key}.model: {words.model}: {told}") from None
 
 
 def _of_mesh(words: ObjectWords) -> mujoco.MjSpec:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from rearrange.compiled_models import Notes
 from rearrange.errors import UserError
 from rearrange.robot.files.declaration import read_declaration
-from rearrange.robot.files.model import BASE, Notes, load_model
+from rearrange.robot.files.model import BASE, load_model
 from tests.helpers.file_robot import MODEL, WORDS, write_robot
 
 

@@ -1,11 +1,16 @@
 """A robot from its two files, by its path."""
 
+from math import cos, sin
+
 import pytest
 
 from rearrange.errors import UserError
 from rearrange.robot import find_robot, name_of_robot, registry, unregister_robot
-from rearrange.robot.files import RobotError
+from rearrange.robot.files import RobotError, read_robot
+from rearrange.robot.kinematics import forward
+from rearrange.scenes.compile import empty_spec
 from tests.helpers.file_robot import WORDS, write_robot
+from tests.helpers.urdf_robot import write_urdf_robot
 
 
 def test_it_is_found_by_its_path_and_then_by_its_name(tmp_path):
@@ -49,3 +54,22 @@ def test_all_faults_are_kept(read):
     with pytest.raises(RobotError, match="1 more: rearrange check-robot") as error:
         read(WORDS + "slides: {wing: 0.2}\npostures: [[0, 0]]\n")
     assert len(error.value.faults) == 2
+
+
+def test_a_urdf_file_is_a_robot_too_with_the_meshes_of_its_package(tmp_path):
+    robot = read_robot(write_urdf_robot(tmp_path).resolve()).spec
+    assert [joint.name for joint in robot.joints] == ["lift", "pan", "elbow", "bend"]
+    tip, _ = forward(robot, robot.resting_arm)
+    # Shoulder 0.11 m ahead and 0.85 m high, two links of 0.32 m, and 0.22 m that the wrist bends down
+    out = 0.22 * cos(0.7)
+    there = (
+        0.11 + 0.32 * cos(0.9) + (0.32 + out) * cos(0.7),
+        0.32 * sin(0.9) - (0.32 + out) * sin(0.7),
+        0.85 - 0.22 * sin(0.7),
+    )
+    assert tip == pytest.approx(there, abs=1e-6)
+    spec = empty_spec()
+    robot.build(spec)
+    model = spec.compile()
+    assert model.nmesh == 1
+    assert model.actuator_forcerange.max() == pytest.approx(90.0)

@@ -86,7 +86,7 @@ def test_what_has_just_been_grasped_is_awake_before_it_moves_alone(monkeypatch):
 
     monkeypatch.setattr(simulation, "step_free", record)
     slot = next(iter(env.episode.objects))
-    simulator._suction.attach_object(
+    simulator._grip.attach_object(
         0, simulator.worlds[0], simulator.data[0], simulator._view(0), slot
     )
     env.step_physical(np.array([0.0] * 7 + [1.0, 0.0, 0.0]))

@@ -1,0 +1,91 @@
+"""Where and how two fingers take a thing from above: over its narrow side, the hand turned to suit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from rearrange.robot import RobotSpec
+from rearrange.robot.fingers import ROOM, Fingers
+from rearrange.robot.kinematics import forward
+from rearrange.scenes.objects import ObjectKind
+
+DEPTH = 0.02  # [m], by which the pads' middles go below the top of a thing
+FREE = 0.008  # [m], between the fingers' ends and what the thing stands on
+LEVEL = 0.1  # sine of the angle to the horizontal up to which a side counts as upright
+ASKEW = 0.996  # cosine of the angle, 5 degrees, by which the hand may be turned away from a side
+ROUND = 4  # directions in which a can is taken
+
+Turns = Callable[[np.ndarray, np.ndarray], Iterator[np.ndarray]]
+
+
+def pads_over(fingers: Fingers, tip: float, top: float, bottom: float) -> float:
+    """Height at which the middle between the pads holds a thing from above [m].
+
+    Args:
+        fingers: Of the hand.
+        tip: x of the middle between the pads in the hand's frame [m].
+        top: Height of the thing's top [m].
+        bottom: Of its underside [m].
+    """
+    return max(top - DEPTH, bottom + fingers.end - tip + FREE)
+
+
+def closing_directions(
+    fingers: Fingers, kind: ObjectKind, rotation: np.ndarray
+) -> list[np.ndarray]:
+    """Level directions [3] along which the fingers can close on a thing, the narrowest side first, world frame.
+
+    Args:
+        fingers: Of the hand.
+        kind: What is taken.
+        rotation: World from it [3, 3].
+    """
+    across, height = kind.widths, 2.0 * kind.half_height
+    axis = rotation[:, 2]
+    if all(part.kind == "cylinder" for part in kind.parts):
+        if abs(axis[2]) < LEVEL:  # it lies
+            sides = [(across[0], np.cross((0.0, 0.0, 1.0), axis))]
+        else:
+            angles = np.arange(ROUND) * (math.pi / ROUND)
+            sides = [(across[0], np.array([math.cos(a), math.sin(a), 0.0])) for a in angles]
+    else:
+        sides = list(zip((*across, height), rotation.T, strict=True))
+    room = fingers.opening - 2.0 * ROOM
+    fitting = [side for side in sides if side[0] <= room and abs(side[1][2]) < LEVEL]
+    return [direction for _, direction in sorted(fitting, key=lambda side: side[0])]
+
+
+def turning(robot: RobotSpec, directions: list[np.ndarray]) -> Turns:
+    """A function that turns the hand of postures [K, J] at a base pose [3] towards each direction in turn.
+
+    The robot's last joint turns the hand about the axis along which it points, so the hand stays where it is.
+    Directions that the hand cannot get to so, as it points, are left out.
+    """
+
+    def turns(heights: np.ndarray, stand: np.ndarray) -> Iterator[np.ndarray]:
+        cosine, sine = math.cos(stand[2]), math.sin(stand[2])
+        for x, y, z in directions:
+            local = np.array([cosine * x + sine * y, cosine * y - sine * x, z])
+            turned = _turned(robot, heights, local)
+            if turned is not None:
+                yield turned
+
+    return turns
+
+
+def _turned(robot: RobotSpec, heights: np.ndarray, direction: np.ndarray) -> np.ndarray | None:
+    """Postures [K, J] with the hand's y along a direction [3] in the base frame, or against it."""
+    result, last = heights.copy(), 0.0
+    for k, joints in enumerate(heights):
+        hand = forward(robot, joints)[1]
+        y, z = float(hand[:, 1] @ direction), float(hand[:, 2] @ direction)
+        if math.hypot(y, z) < ASKEW:
+            return None
+        # Fingers are alike: half a turn is as good as none, and the turn goes on from the height before
+        turn = last + math.remainder(math.atan2(z, y) - last, math.pi)
+        result[k, -1] += turn
+        last = turn
+    return result

@@ -15,6 +15,7 @@ from rearrange.scenes.objects import ObjectKind
 
 # The heaviest thing weighs 0.514 kg, 5.0 N. Two pads whose friction is 1 carry it with 2.5 N each.
 HOLD_FORCE = 2.5  # [N], of both fingers on the same thing, from which it counts as held
+HOLD_STEPS = 3  # of 1/30 s, for which they press so: fingers that meet a thing bounce off it once or twice
 ROOM = 0.004  # [m], on each side of a thing that open fingers have to go around
 
 # Rubber: sliding, and torsion of a patch of 1 cm radius, 2/3 of it [m]

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.robot.fingers import HOLD_FORCE
+from rearrange.robot.fingers import HOLD_FORCE, HOLD_STEPS
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.contacts import grasped_object
@@ -18,7 +18,7 @@ class FingerGrip:
     """The fingers of N worlds; see rearrange.sim.grip.
 
     Nothing here moves an object: `held_object` only tells what MuJoCo's contacts do. It is what both fingers
-    press on with HOLD_FORCE, and stays it for as long as both touch it.
+    have pressed on with HOLD_FORCE for HOLD_STEPS, and stays it for as long as both touch it.
     """
 
     def __init__(self, state: SimState) -> None:
@@ -30,6 +30,8 @@ class FingerGrip:
         count = len(state.robot.joints)
         self._motors = slice(count, count + 2)  # in MjData.ctrl
         self._pressed = np.zeros((len(state.worlds), 2, len(state.scene.objects)))  # [N]
+        self._candidates = np.full(len(state.worlds), NOTHING)  # what both pressed on in the last step
+        self._pressing = np.zeros(len(state.worlds), int)  # steps for which they have [N]
         self._closes = np.zeros(len(state.worlds), bool)
 
     def reset(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
@@ -37,7 +39,7 @@ class FingerGrip:
         first = world.arm_qpos + len(self.state.robot.joints)
         data.qpos[first : first + 2] = data.ctrl[self._motors] = self._fingers.travel
         self.state.held_object[i] = self.state.held_handle[i] = NOTHING
-        self._closes[i] = False
+        self._closes[i], self._candidates[i], self._pressing[i] = False, NOTHING, 0
 
     def put_into_hand(
         self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, slot: int,
@@ -72,7 +74,12 @@ class FingerGrip:
                 data.ncon, contact.geom, contact.efc_address, data.efc_force, world.roles,
                 world.taker_geoms, self._pressed[i],
             )  # fmt: skip
-        held = slot if slot != NOTHING and (force >= HOLD_FORCE or slot == before) else NOTHING
+        pressed = slot if force >= HOLD_FORCE else NOTHING
+        again = pressed != NOTHING and pressed == self._candidates[i]
+        self._pressing[i] = self._pressing[i] + 1 if again else 1
+        self._candidates[i] = pressed
+        taken = pressed != NOTHING and self._pressing[i] >= HOLD_STEPS
+        held = slot if taken or slot == before else NOTHING
         self.state.held_object[i] = held
         self.state.hold_violated[i] = bool(
             self._closes[i] and before != NOTHING and held == NOTHING

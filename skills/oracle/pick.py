@@ -41,6 +41,7 @@ PICK_WAYS = (
 
 # Fingers go around a thing, so the hand hardly tilts: the palm would meet the thing's edge
 FINGER_WAYS = (Way(_aims((0.0, 0.2)), *EXACT), Way(_aims((0.0, 0.2)), *LOOSE))
+LAG, CLOSE = 6, 0.008  # steps of waiting for an arm that lags on the way down, and how far it may [rad]
 CLOSING = 45  # steps in which fingers have closed on something, or never will
 
 
@@ -106,10 +107,13 @@ class PickOracle(Oracle):
 
     def _grasp(self, reach: Reach) -> Actions:
         """Come down with the open fingers around the object, and close them; True if they hold it."""
-        yield from self.settle(reach.heights[-1])
+        yield from self.settle(reach.heights[-1], still=True)
         contact = reach.heights[0]
         for reference in self.slowly(reach.heights[::-1]):
-            yield self.toward(reference, LET_GO)
+            for _ in range(LAG):
+                yield self.toward(reference, LET_GO)
+                if self.spec.swing(reference - self.joints) < CLOSE:
+                    break
         yield from self.settle(contact, still=True)
         for _ in range(CLOSING):
             if self.held == self.slot:

@@ -11,12 +11,18 @@ from rearrange.robot import RobotSpec
 from rearrange.robot.fingers import ROOM, Fingers
 from rearrange.robot.kinematics import forward
 from rearrange.scenes.objects import ObjectKind
+from skills.oracle.descents import EXACT, LOOSE, Aim, Way
 
 DEPTH = 0.02  # [m], by which the pads' middles go below the top of a thing
 FREE = 0.008  # [m], between the fingers' ends and what the thing stands on
 LEVEL = 0.1  # sine of the angle to the horizontal up to which a side counts as upright
-ASKEW = 0.996  # cosine of the angle, 5 degrees, by which the hand may be turned away from a side
+ASKEW = 0.985  # cosine of the angle, 10 degrees, by which the hand may be turned away from a side
 ROUND = 4  # directions in which a can is taken
+PALM_ROOM = 0.005  # [m], between the palm and the edge of a thing
+# Tilts of the hand, forwards from straight down [rad]: the palm comes to the edge of a thing the sooner the
+# more it tilts. Only what is high can be taken by a hand that is nearly level, as in a fridge
+DOWN, STEEP, FLAT = (0.0, 0.2), (0.6, 0.9), (1.2, 1.4)
+LOW_RISE = (3e-3, 0.04, 0.15)  # limits of a way for them
 
 Turns = Callable[[np.ndarray, np.ndarray], Iterator[np.ndarray]]
 
@@ -31,6 +37,36 @@ def pads_over(fingers: Fingers, tip: float, top: float, bottom: float) -> float:
         bottom: Of its underside [m].
     """
     return max(top - DEPTH, bottom + fingers.end - tip + FREE)
+
+
+def finger_ways(fingers: Fingers, tip: float, kind: ObjectKind, high: bool) -> tuple[Way, ...]:
+    """Ways in which fingers come to a thing, the best first.
+
+    Args:
+        fingers: Of the hand.
+        tip: x of the middle between the pads in the hand's frame [m].
+        kind: What is taken.
+        high: It is so high that the pads' middles come below its top.
+    """
+
+    def aims(tilts: tuple[float, ...]) -> tuple[Aim, ...]:
+        return tuple(
+            Aim(
+                np.array([_short_of(fingers, tip, kind, tilt), 0.0, 0.0]),
+                np.array([1.0, 0.0, 0.0]),
+                (math.sin(tilt), 0.0, -math.cos(tilt)),
+            )
+            for tilt in tilts
+        )
+
+    ways = (Way(aims(DOWN), *EXACT), Way(aims(STEEP), *EXACT), Way(aims(DOWN), *LOOSE))
+    return (*ways, Way(aims(FLAT), *LOW_RISE)) if high else ways
+
+
+def _short_of(fingers: Fingers, tip: float, kind: ObjectKind, tilt: float) -> float:
+    """How far before a thing's middle a tilted hand has to stop, for its palm not to meet the near edge [m]."""
+    edge = 0.5 * max(kind.widths) * math.sin(tilt) + DEPTH * math.cos(tilt)
+    return max(0.0, edge + PALM_ROOM - (tip - fingers.palm))
 
 
 def closing_directions(

@@ -11,7 +11,7 @@ from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
-from skills.oracle.finger_grasp import closing_directions, pads_over, turning
+from skills.oracle.finger_grasp import closing_directions, finger_ways, pads_over, turning
 from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner
 
@@ -39,8 +39,6 @@ PICK_WAYS = (
 )
 
 
-# Fingers go around a thing, so the hand hardly tilts: the palm would meet the thing's edge
-FINGER_WAYS = (Way(_aims((0.0, 0.2)), *EXACT), Way(_aims((0.0, 0.2)), *LOOSE))
 LAG, CLOSE = 6, 0.008  # steps of waiting for an arm that lags on the way down, and how far it may [rad]
 CLOSING = 45  # steps in which fingers have closed on something, or never will
 
@@ -142,9 +140,10 @@ def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
     fingers, turns, ways = oracle.spec.fingers, None, PICK_WAYS
     if fingers is not None:
         bottom = float((upright[:, 3] - upright[:, 4]).min())
-        top = pads_over(fingers, oracle.spec.tip_offset, top, bottom)
+        middle = pads_over(fingers, oracle.spec.tip_offset, top, bottom)
+        ways = finger_ways(fingers, oracle.spec.tip_offset, kind, middle < top)
         turns = turning(oracle.spec, closing_directions(fingers, kind, rotation))
-        ways = FINGER_WAYS
+        top = middle
     load = load_spheres(oracle.spec, kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
     around = oracle.obstacles(slot)
     planner = ReachPlanner(

@@ -11,18 +11,19 @@ from rearrange.robot import RobotSpec
 from rearrange.robot.fingers import ROOM, Fingers
 from rearrange.robot.kinematics import forward
 from rearrange.scenes.objects import ObjectKind
-from skills.oracle.descents import EXACT, LOOSE, Aim, Way
+from skills.oracle.descents import EXACT, Aim, Way
 
 DEPTH = 0.02  # [m], by which the pads' middles go below the top of a thing
 FREE = 0.008  # [m], between the fingers' ends and what the thing stands on
 LEVEL = 0.1  # sine of the angle to the horizontal up to which a side counts as upright
 ASKEW = 0.985  # cosine of the angle, 10 degrees, by which the hand may be turned away from a side
 ROUND = 4  # directions in which a can is taken
+ARM = 1.0  # [m], length of arms, roughly
 PALM_ROOM = 0.005  # [m], between the palm and the edge of a thing
 # Tilts of the hand, forwards from straight down [rad]: the palm comes to the edge of a thing the sooner the
 # more it tilts. Only what is high can be taken by a hand that is nearly level, as in a fridge
 DOWN, STEEP, FLAT = (0.0, 0.2), (0.6, 0.9), (1.2, 1.4)
-LOW_RISE = (3e-3, 0.04, 0.15)  # limits of a way for them
+LOW_RISE = (3e-3, 0.04, 0.15)  # limits of a way for what cannot come from high above
 
 Turns = Callable[[np.ndarray, np.ndarray], Iterator[np.ndarray]]
 
@@ -59,8 +60,14 @@ def finger_ways(fingers: Fingers, tip: float, kind: ObjectKind, high: bool) -> t
             for tilt in tilts
         )
 
-    ways = (Way(aims(DOWN), *EXACT), Way(aims(STEEP), *EXACT), Way(aims(DOWN), *LOOSE))
+    ways = (Way(aims(DOWN), *EXACT), Way(aims(STEEP), *EXACT), Way(aims(DOWN), *LOW_RISE))
     return (*ways, Way(aims(FLAT), *LOW_RISE)) if high else ways
+
+
+def tolerance(fingers: Fingers, kind: ObjectKind) -> float:
+    """How far an arm may lag that brings open fingers around a thing [rad]: they have little room beside wide ones."""
+    room = 0.5 * (fingers.opening - min(kind.widths))
+    return min(0.012, 0.7 * room / ARM)
 
 
 def _short_of(fingers: Fingers, tip: float, kind: ObjectKind, tilt: float) -> float:

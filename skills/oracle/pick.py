@@ -11,7 +11,7 @@ from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
-from skills.oracle.finger_grasp import closing_directions, finger_ways, pads_over, turning
+from skills.oracle.finger_grasp import closing_directions, finger_ways, pads_over, tolerance, turning
 from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner
 
@@ -39,7 +39,8 @@ PICK_WAYS = (
 )
 
 
-LAG, CLOSE = 6, 0.008  # steps of waiting for an arm that lags on the way down, and how far it may [rad]
+BESIDE = 4  # of the postures up from a thing, those in which fingers are beside it, and the next
+LAG = 8  # steps of waiting for an arm that lags on the way down
 CLOSING = 45  # steps in which fingers have closed on something, or never will
 
 
@@ -105,12 +106,17 @@ class PickOracle(Oracle):
 
     def _grasp(self, reach: Reach) -> Actions:
         """Come down with the open fingers around the object, and close them; True if they hold it."""
-        yield from self.settle(reach.heights[-1], still=True)
-        contact = reach.heights[0]
-        for reference in self.slowly(reach.heights[::-1]):
+        yield from self.settle(reach.heights[-1])
+        assert self.spec.fingers is not None
+        contact, close = reach.heights[0], tolerance(self.spec.fingers, self.kind_of(self.slot))
+        down = reach.heights[::-1]
+        for reference in self.slowly(down[: 1 - BESIDE]):
+            yield self.toward(reference, LET_GO)
+        yield from self.settle(down[-BESIDE:][0], still=True)
+        for reference in self.slowly(down[-BESIDE:]):
             for _ in range(LAG):
                 yield self.toward(reference, LET_GO)
-                if self.spec.swing(reference - self.joints) < CLOSE:
+                if self.spec.swing(reference - self.joints) < close:
                     break
         yield from self.settle(contact, still=True)
         for _ in range(CLOSING):

@@ -16,8 +16,12 @@ from skills.oracle.descents import EXACT, Aim, Way
 DEPTH = 0.02  # [m], by which the pads' middles go below the top of a thing
 FREE = 0.008  # [m], between the fingers' ends and what the thing stands on
 LEVEL = 0.1  # sine of the angle to the horizontal up to which a side counts as upright
-ASKEW = 0.985  # cosine of the angle, 10 degrees, by which the hand may be turned away from a side
-ROUND = 4  # directions in which a can is taken
+# Cosines of angles between the direction in which the fingers close and a side's. Pads that lean by 3 degrees
+# squeeze a sugar box out of the hand; along the floor 10 degrees do no harm, since the thing turns with them
+LEANING, ASKEW = 0.9999, 0.985
+ACROSS = np.array([0.0, 1.0, 0.0])  # base frame; a tilted hand closes along it, as no other direction is level
+# Level directions in which an upright can is taken, from straight ahead [rad]; a tilted hand only gets to the first
+ROUND = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
 ARM = 1.0  # [m], length of arms, roughly
 PALM_ROOM = 0.005  # [m], between the palm and the edge of a thing
 # Tilts of the hand, forwards from straight down [rad]: the palm comes to the edge of a thing the sooner the
@@ -78,8 +82,10 @@ def _short_of(fingers: Fingers, tip: float, kind: ObjectKind, tilt: float) -> fl
 
 def closing_directions(
     fingers: Fingers, kind: ObjectKind, rotation: np.ndarray
-) -> list[np.ndarray]:
+) -> list[np.ndarray] | None:
     """Level directions [3] along which the fingers can close on a thing, the narrowest side first, world frame.
+
+    None of an upright can: all are alike.
 
     Args:
         fingers: Of the hand.
@@ -89,11 +95,9 @@ def closing_directions(
     across, height = kind.widths, 2.0 * kind.half_height
     axis = rotation[:, 2]
     if all(part.kind == "cylinder" for part in kind.parts):
-        if abs(axis[2]) < LEVEL:  # it lies
-            sides = [(across[0], np.cross((0.0, 0.0, 1.0), axis))]
-        else:
-            angles = np.arange(ROUND) * (math.pi / ROUND)
-            sides = [(across[0], np.array([math.cos(a), math.sin(a), 0.0])) for a in angles]
+        if abs(axis[2]) >= LEVEL:
+            return None
+        sides = [(across[0], np.cross((0.0, 0.0, 1.0), axis))]
     else:
         sides = list(zip((*across, height), rotation.T, strict=True))
     room = fingers.opening - 2.0 * ROOM
@@ -101,8 +105,10 @@ def closing_directions(
     return [direction for _, direction in sorted(fitting, key=lambda side: side[0])]
 
 
-def turning(robot: RobotSpec, directions: list[np.ndarray]) -> Turns:
+def turning(robot: RobotSpec, directions: list[np.ndarray] | None) -> Turns:
     """A function that turns the hand of postures [K, J] at a base pose [3] towards each direction in turn.
+
+    `directions` are those of `closing_directions`.
 
     The robot's last joint turns the hand about the axis along which it points, so the hand stays where it is.
     Directions that the hand cannot get to so, as it points, are left out.
@@ -110,9 +116,11 @@ def turning(robot: RobotSpec, directions: list[np.ndarray]) -> Turns:
 
     def turns(heights: np.ndarray, stand: np.ndarray) -> Iterator[np.ndarray]:
         cosine, sine = math.cos(stand[2]), math.sin(stand[2])
-        for x, y, z in directions:
-            local = np.array([cosine * x + sine * y, cosine * y - sine * x, z])
-            turned = _turned(robot, heights, local)
+        local = [np.array([math.cos(a), math.sin(a), 0.0]) for a in ROUND]
+        if directions is not None:
+            local = [np.array([cosine * x + sine * y, cosine * y - sine * x, z]) for x, y, z in directions]
+        for direction in local:
+            turned = _turned(robot, heights, direction)
             if turned is not None:
                 yield turned
 
@@ -121,12 +129,15 @@ def turning(robot: RobotSpec, directions: list[np.ndarray]) -> Turns:
 
 def _turned(robot: RobotSpec, heights: np.ndarray, direction: np.ndarray) -> np.ndarray | None:
     """Postures [K, J] with the hand's y along a direction [3] in the base frame, or against it."""
+    out = forward(robot, heights[0])[1][:, 0]
+    if 1.0 - float(out @ direction) ** 2 < LEANING**2:
+        if abs(float(ACROSS @ direction)) < ASKEW:
+            return None
+        direction = ACROSS
     result, last = heights.copy(), 0.0
     for k, joints in enumerate(heights):
         hand = forward(robot, joints)[1]
         y, z = float(hand[:, 1] @ direction), float(hand[:, 2] @ direction)
-        if math.hypot(y, z) < ASKEW:
-            return None
         # Fingers are alike: half a turn is as good as none, and the turn goes on from the height before
         turn = last + math.remainder(math.atan2(z, y) - last, math.pi)
         result[k, -1] += turn

@@ -15,7 +15,9 @@ from rearrange.scenes.objects import ObjectKind
 
 # The heaviest thing weighs 0.514 kg, 5.0 N. Two pads whose friction is 1 carry it with 2.5 N each.
 HOLD_FORCE = 2.5  # [N], of both fingers on the same thing, from which it counts as held
-HOLD_STEPS = 3  # of 1/30 s, for which they press so: fingers that meet a thing bounce off it once or twice
+HOLD_STEPS = (
+    3  # of 1/30 s, for which they press so: fingers that meet a thing bounce off it once or twice
+)
 ROOM = 0.004  # [m], on each side of a thing that open fingers have to go around
 
 # Rubber: sliding, and torsion of a patch of 1 cm radius, 2/3 of it [m]
@@ -62,7 +64,7 @@ class Fingers:
 
     @property
     def end(self) -> float:
-        """x of the fingers' ends [m]."""
+        """Where the fingers end, along x [m]."""
         return self.center + self.half[0]
 
     def can_hold(self, kind: ObjectKind) -> bool:
@@ -91,7 +93,8 @@ def add_fingers(
             limited=True,
             range=[0.0, fingers.travel],
             armature=fingers.armature,
-            damping=fingers.force / fingers.speed,  # the speed at which the motor's force is used up
+            damping=fingers.force
+            / fingers.speed,  # the speed at which the motor's force is used up
         )
         body.add_geom(
             name=pad,

@@ -91,7 +91,8 @@ class ObjectKind:
     def widths(self) -> tuple[float, float]:
         """How wide it is along its x and y axes, upright [m]."""
         x, y = (
-            2.0 * max(part.size[k if part.kind == "box" else 0] for part in self.parts if part.collides)
+            2.0
+            * max(part.size[k if part.kind == "box" else 0] for part in self.parts if part.collides)
             for k in range(2)
         )
         return x, y

@@ -127,7 +127,9 @@ def _topology(
 
 def _equalities(model: mujoco.MjModel, robot: RobotSpec, names: Iterable[str]) -> np.ndarray:
     """Constraints of a suction cup by these names."""
-    return np.array([model.equality(name).id for name in names] if robot.fingers is None else [], int)
+    return np.array(
+        [model.equality(name).id for name in names] if robot.fingers is None else [], int
+    )
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:

@@ -30,7 +30,9 @@ class FingerGrip:
         count = len(state.robot.joints)
         self._motors = slice(count, count + 2)  # in MjData.ctrl
         self._pressed = np.zeros((len(state.worlds), 2, len(state.scene.objects)))  # [N]
-        self._candidates = np.full(len(state.worlds), NOTHING)  # what both pressed on in the last step
+        self._candidates = np.full(
+            len(state.worlds), NOTHING
+        )  # what both pressed on in the last step
         self._pressing = np.zeros(len(state.worlds), int)  # steps for which they have [N]
         self._closes = np.zeros(len(state.worlds), bool)
 
@@ -93,4 +95,3 @@ class FingerGrip:
     def free_robot(self, i: int, views: WorldViews) -> FreeRobot | None:
         """The robot alone while it holds nothing: what it holds is held by contacts, which that has not."""
         return views.free_robot if self.state.held_object[i] == NOTHING else None
-

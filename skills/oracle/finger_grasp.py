@@ -19,8 +19,10 @@ LEVEL = 0.1  # sine of the angle to the horizontal up to which a side counts as 
 # Cosines of angles between the direction in which the fingers close and a side's. Pads that lean by 3 degrees
 # squeeze a sugar box out of the hand; along the floor 10 degrees do no harm, since the thing turns with them
 LEANING, ASKEW = 0.9999, 0.985
-ACROSS = np.array([0.0, 1.0, 0.0])  # base frame; a tilted hand closes along it, as no other direction is level
-# Level directions in which an upright can is taken, from straight ahead [rad]; a tilted hand only gets to the first
+ACROSS = np.array(
+    [0.0, 1.0, 0.0]
+)  # base frame: the one level direction in which a tilted hand can close
+# Level directions in which an upright can is taken, from straight ahead [rad]; a tilted hand gets to the first
 ROUND = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
 ARM = 1.0  # [m], length of arms, roughly
 PALM_ROOM = 0.005  # [m], between the palm and the edge of a thing
@@ -69,7 +71,7 @@ def finger_ways(fingers: Fingers, tip: float, kind: ObjectKind, high: bool) -> t
 
 
 def tolerance(fingers: Fingers, kind: ObjectKind) -> float:
-    """How far an arm may lag that brings open fingers around a thing [rad]: they have little room beside wide ones."""
+    """How far an arm may lag that brings open fingers around a thing [rad]: wide ones leave little room."""
     room = 0.5 * (fingers.opening - min(kind.widths))
     return min(0.012, 0.7 * room / ARM)
 
@@ -118,7 +120,10 @@ def turning(robot: RobotSpec, directions: list[np.ndarray] | None) -> Turns:
         cosine, sine = math.cos(stand[2]), math.sin(stand[2])
         local = [np.array([math.cos(a), math.sin(a), 0.0]) for a in ROUND]
         if directions is not None:
-            local = [np.array([cosine * x + sine * y, cosine * y - sine * x, z]) for x, y, z in directions]
+            local = [
+                np.array([cosine * x + sine * y, cosine * y - sine * x, z])
+                for x, y, z in directions
+            ]
         for direction in local:
             turned = _turned(robot, heights, direction)
             if turned is not None:

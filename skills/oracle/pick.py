@@ -11,7 +11,13 @@ from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
-from skills.oracle.finger_grasp import closing_directions, finger_ways, pads_over, tolerance, turning
+from skills.oracle.finger_grasp import (
+    closing_directions,
+    finger_ways,
+    pads_over,
+    tolerance,
+    turning,
+)
 from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner
 

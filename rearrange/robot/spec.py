@@ -2,7 +2,8 @@
 
 The kind of robot is fixed: a kinematic base that moves over the floor, an arm of hinges and slides on it, a
 suction cup or two fingers at the end, a depth camera that is rigid with the base. Everything else is in a
-RobotSpec. The base frame has x forward, y left, z up and its origin on the floor under the robot; metres and radians.
+RobotSpec. The base frame has x forward, y left, z up and its origin on the floor under the robot; metres and
+radians.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def slot_of(name):
 
 
 def around(pick_episodes, name, above=0.0):
-    """A simulator with open fingers around the upper end of a thing on the floor, its narrow side between them."""
+    """A simulator with open fingers around the upper end of a thing on the floor, by its narrow side."""
     slot = slot_of(name)
     kind, start = APARTMENT.objects[slot], in_the_open(FETCH_FINGERS, pick_episodes[0])
     height = 2 * kind.half_height - 0.02 + above

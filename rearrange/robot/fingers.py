@@ -64,7 +64,7 @@ class Fingers:
 
     @property
     def end(self) -> float:
-        """Where the fingers end, along x [m]."""
+        """The fingers' ends, along x [m]."""
         return self.center + self.half[0]
 
     def can_hold(self, kind: ObjectKind) -> bool:

@@ -89,7 +89,7 @@ class ObjectKind:
 
     @property
     def widths(self) -> tuple[float, float]:
-        """How wide it is along its x and y axes, upright [m]."""
+        """Its extents along its x and y axes, upright [m]."""
         x, y = (
             2.0
             * max(part.size[k if part.kind == "box" else 0] for part in self.parts if part.collides)

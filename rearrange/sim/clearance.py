@@ -125,7 +125,7 @@ def _robot_spheres(model: mujoco.MjModel, robot: RobotSpec) -> np.ndarray:
 
 
 def _travel(model: mujoco.MjModel, body: int, links: Mapping[int, int]) -> tuple[np.ndarray, float]:
-    """Where a finger is in the middle of its travel, in its own frame at 0 [3], and how far it gets from there.
+    """The middle of a finger's travel in its own frame at 0 [3], and how far the finger gets from there.
 
     Both are 0 of what is no finger.
     """

@@ -72,5 +72,5 @@ class Grip(Protocol):
         ...
 
     def free_robot(self, i: int, views: WorldViews) -> FreeRobot | None:
-        """What may step in the apartment's place while nothing is near; None: the apartment has to."""
+        """The model that may step in the apartment's place while nothing is near; None: there is none."""
         ...

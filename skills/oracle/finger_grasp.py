@@ -71,13 +71,13 @@ def finger_ways(fingers: Fingers, tip: float, kind: ObjectKind, high: bool) -> t
 
 
 def tolerance(fingers: Fingers, kind: ObjectKind) -> float:
-    """How far an arm may lag that brings open fingers around a thing [rad]: wide ones leave little room."""
+    """The lag that an arm may have that brings open fingers around a thing [rad]: wide ones leave little room."""
     room = 0.5 * (fingers.opening - min(kind.widths))
     return min(0.012, 0.7 * room / ARM)
 
 
 def _short_of(fingers: Fingers, tip: float, kind: ObjectKind, tilt: float) -> float:
-    """How far before a thing's middle a tilted hand has to stop, for its palm not to meet the near edge [m]."""
+    """The gap to a thing's middle at which a tilted hand stops, for its palm not to meet the near edge [m]."""
     edge = 0.5 * max(kind.widths) * math.sin(tilt) + DEPTH * math.cos(tilt)
     return max(0.0, edge + PALM_ROOM - (tip - fingers.palm))
 

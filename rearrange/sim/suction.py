@@ -68,7 +68,7 @@ class Suction:
             self.state.hold_violated[i] = True
 
     def passes(self, i: int) -> int:
-        """The load, which does not touch the robot, as in HAB; nor what was it, until it is away from the hand."""
+        """The load, which does not touch the robot, as in HAB; nor what was, until away from the hand."""
         held = int(self.state.held_object[i])
         return held if held != NOTHING else int(self.leaving[i])
 

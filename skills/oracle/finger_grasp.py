@@ -71,7 +71,7 @@ def finger_ways(fingers: Fingers, tip: float, kind: ObjectKind, high: bool) -> t
 
 
 def tolerance(fingers: Fingers, kind: ObjectKind) -> float:
-    """The lag that an arm may have that brings open fingers around a thing [rad]: wide ones leave little room."""
+    """The lag that an arm may have that brings fingers around a thing [rad]: wide ones leave little room."""
     room = 0.5 * (fingers.opening - min(kind.widths))
     return min(0.012, 0.7 * room / ARM)
 

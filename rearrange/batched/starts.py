@@ -43,6 +43,11 @@ def check_config(simulator: MujocoSimulator) -> None:
     """Raise a UserError where a setting is not there for worlds on a device."""
     if simulator.config.randomise.draw(0, simulator.scene) is not None:
         raise UserError("simulator.randomise must be off for homes on a device")
+    robot = simulator.state.robot
+    if robot.fingers is not None:
+        raise UserError(
+            f"robot '{robot.name}' has fingers, homes on a device know suction cups alone"
+        )
 
 
 def make_starts(simulator: MujocoSimulator, bank: Bank, episodes: Iterable[Episode]) -> Starts:

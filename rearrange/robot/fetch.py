@@ -60,6 +60,11 @@ _BLUE = (0.13, 0.33, 0.62, 1.0)
 
 def build(spec: mujoco.MjSpec) -> None:
     """Add the robot's bodies and actuators to a spec."""
+    _add_palm_and_cup(add_arm(spec))
+
+
+def add_arm(spec: mujoco.MjSpec) -> mujoco.MjsBody:
+    """Add all but the hand; returns the gripper's body, which is empty."""
     base = add_base(spec, "fetch_base")
     _add_base_geoms(base)
     parent = base.add_body(name="fetch_torso", pos=list(MOUNT))
@@ -68,7 +73,7 @@ def build(spec: mujoco.MjSpec) -> None:
     for index, (joint, motor) in enumerate(zip(JOINTS, motors, strict=True)):
         parent = add_link(spec, parent, f"fetch_{joint.name}", joint, motor)
         _add_link_geom(parent, index)
-    _add_gripper(parent)
+    return parent.add_body(name="fetch_gripper", pos=list(GRIPPER_OFFSET), gravcomp=1.0)
 
 
 def _add_base_geoms(base: mujoco.MjsBody) -> None:
@@ -102,9 +107,8 @@ def _add_link_geom(body: mujoco.MjsBody, index: int) -> None:
     )
 
 
-def _add_gripper(wrist: mujoco.MjsBody) -> None:
+def _add_palm_and_cup(gripper: mujoco.MjsBody) -> None:
     """The gripper's palm and the suction cup, whose front face is the end effector."""
-    gripper = wrist.add_body(name="fetch_gripper", pos=list(GRIPPER_OFFSET), gravcomp=1.0)
     sideways = [math.sqrt(0.5), 0, math.sqrt(0.5), 0]  # cylinder axis z turned onto x
     arm_geom(gripper, "box", _DARK, size=[0.04, 0.06, 0.035], pos=[-0.05, 0, 0], mass=GRIPPER_MASS)
     suction_geom(

@@ -12,9 +12,8 @@ import numpy as np
 from rearrange.errors import UserError
 from rearrange.robot.joint import AXES, Joint
 from rearrange.robot.spec import RobotSpec
-from rearrange.scenes.compile import ARTICULATED_BIT, ROBOT_BIT, ROBOT_COLLIDES_WITH
+from rearrange.scenes.compile import ARTICULATED_BIT, BASE_BIT, ROBOT_BIT, ROBOT_COLLIDES_WITH
 
-BASE_BIT = 16  # base and what is rigid with it, on top of ROBOT_BIT: the suction cup asks for it
 # Contacts of a robot are softer than those between things: the base is teleported, and a stiff contact
 # answers a jump of 2 cm with kilonewtons. (time constant [s], damping ratio)
 SOFTNESS = (0.05, 1.0)
@@ -53,7 +52,7 @@ def add_robot(
     object_bodies: Sequence[str],
     articulated_bodies: Mapping[str, str],
 ) -> None:
-    """Add a robot and its (inactive) suction constraints to an apartment's spec.
+    """Add a robot and, if it has a cup, its (inactive) suction constraints to an apartment's spec.
 
     Args:
         spec: Spec of an apartment, changed in place.
@@ -66,6 +65,8 @@ def add_robot(
     """
     robot.build(spec)
     _check(spec, robot)
+    if robot.fingers is not None:
+        return
     for slot, body in enumerate(object_bodies):
         _add_suction(spec, robot, object_weld_name(slot), mujoco.mjtEq.mjEQ_WELD, body)
     for joint, body in articulated_bodies.items():
@@ -76,15 +77,16 @@ def _check(spec: mujoco.MjSpec, robot: RobotSpec) -> None:
     for kind, name in (
         ("body", robot.base.body),
         ("body", robot.gripper_body),
-        ("geom", robot.suction_geom),
+        *(("geom", name) for name in robot.takers),
         *(("joint", joint) for joint in robot.joint_names),
     ):
         if getattr(spec, kind)(name) is None:
             raise UserError(f"robot '{robot.name}': its builder adds no {kind} '{name}'")
     driven = [actuator.target for actuator in spec.actuators]
-    if driven != list(robot.joint_names):
+    joints = [*robot.joint_names, *(robot.fingers.joints if robot.fingers else ())]
+    if driven != joints:
         raise UserError(
-            f"robot '{robot.name}': its builder must drive {list(robot.joint_names)}, in this order, "
+            f"robot '{robot.name}': its builder must drive {joints}, in this order, "
             f"and drives {driven}"
         )
 

@@ -15,6 +15,7 @@ from rearrange.robot.spec import RobotSpec
 DEFAULT_ROBOT = "fetch"
 BUILT_IN = {  # name -> module and spec
     "fetch": ("rearrange.robot.fetch", "FETCH"),
+    "fetch_fingers": ("rearrange.robot.fetch_fingers", "FETCH_FINGERS"),
     "mast": ("rearrange.robot.mast", "MAST"),
 }
 GROUP = "rearrange.robots"  # of other packages' entry points; each names a RobotSpec

@@ -1,8 +1,9 @@
 """A robot as data: all that anybody but its builder has to know of it.
 
 The kind of robot is fixed: a kinematic base that moves over the floor, an arm of hinges and slides on it, a
-suction cup at the end, a depth camera that is rigid with the base. Everything else is in a RobotSpec. The
-base frame has x forward, y left, z up and its origin on the floor under the robot; metres and radians.
+suction cup or two fingers at the end, a depth camera that is rigid with the base. Everything else is in a
+RobotSpec. The base frame has x forward, y left, z up and its origin on the floor under the robot; metres and
+radians.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.robot.actions import ActionLayout
+from rearrange.robot.fingers import Fingers
 from rearrange.robot.joint import AXES, Joint, Vector
 from rearrange.robot.planning import PlanningModel
+from rearrange.scenes.objects import ObjectKind
 
 AXIS, LOW, HIGH, UNIT, CHAIN_COLUMNS = 3, 4, 5, 6, 7  # columns of `RobotSpec.chain`
 SLIDE = 3  # a slide's axis is this much above that of a hinge
@@ -85,15 +88,17 @@ class RobotSpec:
         joints: Of the arm, from the base on.
         mount: What the first joint's offset begins at, base frame [m].
         gripper_offset: Of the gripper in the last joint's frame [m].
-        tip_offset: Of the suction cup's front in the gripper's frame, along x [m].
+        tip_offset: Of the suction cup's front in the gripper's frame, along x, or of the middle between
+            the fingers' pads [m].
         resting_arm: Joint angles with which it is at rest [rad, of slides m].
         resting_tip: Where skills must bring the tip in the end, base frame [m].
-        gripper_body: Body that the cup is on, and what it holds.
-        suction_geom: The cup.
+        gripper_body: Body that the cup is on, or the fingers, and what it holds.
+        suction_geom: The cup; empty where there are fingers.
         base: What it stands on.
         camera: What it sees with.
         reach: How far it gets.
         planning: What oracles and sense-plan-act skills have to know; None: it is only for policies.
+        fingers: With which it holds; None: it has a suction cup.
     """
 
     name: str
@@ -110,6 +115,7 @@ class RobotSpec:
     camera: HeadCamera
     reach: Reach
     planning: PlanningModel | None = None
+    fingers: Fingers | None = None
 
     def __post_init__(self) -> None:
         """Raise a UserError that names the field that cannot be right."""
@@ -147,8 +153,17 @@ class RobotSpec:
 
     @property
     def tip(self) -> Vector:
-        """The suction cup's front in the gripper's frame [m]."""
+        """The suction cup's front, or the middle between the pads, in the gripper's frame [m]."""
         return (self.tip_offset, 0.0, 0.0)
+
+    @cached_property
+    def takers(self) -> tuple[str, ...]:
+        """Geoms by which it takes things: the cup, or both pads."""
+        return (self.suction_geom,) if self.fingers is None else self.fingers.pads
+
+    def can_hold(self, kind: ObjectKind) -> bool:
+        """Return whether the hand can take such a thing, upright: fingers must go around it."""
+        return self.fingers is None or self.fingers.can_hold(kind)
 
     @cached_property
     def actions(self) -> ActionLayout:

@@ -30,6 +30,9 @@ STATIC_BIT = 1
 OBJECT_BIT = 2
 ROBOT_BIT = 4
 ARTICULATED_BIT = 8
+BASE_BIT = (
+    16  # a robot's base and what is rigid with it, on top of ROBOT_BIT: cup and fingers ask for it
+)
 OBJECT_COLLIDES_WITH = STATIC_BIT | OBJECT_BIT | ROBOT_BIT | ARTICULATED_BIT
 ROBOT_COLLIDES_WITH = STATIC_BIT | OBJECT_BIT | ARTICULATED_BIT
 

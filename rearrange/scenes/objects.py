@@ -88,6 +88,16 @@ class ObjectKind:
         return (words if number.isdigit() else self.name).replace("_", " ")
 
     @property
+    def widths(self) -> tuple[float, float]:
+        """Its extents along its x and y axes, upright [m]."""
+        x, y = (
+            2.0
+            * max(part.size[k if part.kind == "box" else 0] for part in self.parts if part.collides)
+            for k in range(2)
+        )
+        return x, y
+
+    @property
     def longest_side(self) -> float:
         """Of the box around it, upright [m]."""
         across = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -45,8 +46,9 @@ class ApartmentModel:
     joint_qpos: np.ndarray  # qpos of the articulated joints
     handle_geoms: np.ndarray
     gripper_body: int
-    weld_rows: np.ndarray  # equality of each object slot
-    connect_rows: np.ndarray  # equality of each handle
+    taker_geoms: np.ndarray  # the cup, or both fingers' pads
+    weld_rows: np.ndarray  # equality of each object slot; none of fingers
+    connect_rows: np.ndarray  # equality of each handle; likewise
     resting_trees: np.ndarray  # kinematic trees that start asleep: objects, doors, drawers
 
 
@@ -115,13 +117,19 @@ def _topology(
         "joint_qpos": np.array([joint.qposadr[0] for joint in joints]),
         "handle_geoms": handle_geoms,
         "gripper_body": model.body(robot.gripper_body).id,
-        "weld_rows": np.array([model.equality(object_weld_name(i)).id for i in range(len(bodies))]),
-        "connect_rows": np.array(
-            [model.equality(handle_connect_name(joint)).id for joint in scene.joints]
-        ),
+        "taker_geoms": np.array([model.geom(name).id for name in robot.takers]),
+        "weld_rows": _equalities(model, robot, map(object_weld_name, range(len(bodies)))),
+        "connect_rows": _equalities(model, robot, map(handle_connect_name, scene.joints)),
         "resting_trees": np.array(trees),
     }
     return spec, Clearance(model, robot, bodies), shared
+
+
+def _equalities(model: mujoco.MjModel, robot: RobotSpec, names: Iterable[str]) -> np.ndarray:
+    """Constraints of a suction cup by these names."""
+    return np.array(
+        [model.equality(name).id for name in names] if robot.fingers is None else [], int
+    )
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
@@ -142,5 +150,6 @@ def _geom_roles(
         elif model.body_rootid[body] == base:
             roles[geom] = ROBOT
     roles[handle_geoms] = HANDLE + np.arange(len(handle_geoms))
-    roles[model.geom(robot.suction_geom).id] = SUCTION
+    for name in robot.takers:
+        roles[model.geom(name).id] = SUCTION
     return roles

@@ -20,8 +20,7 @@ import numpy as np
 from rearrange.caching import cached_njit
 from rearrange.robot import RobotSpec
 from rearrange.robot.kinematics import frames_kernel
-from rearrange.robot.parts import BASE_BIT
-from rearrange.scenes.compile import ARTICULATED_BIT, STATIC_BIT
+from rearrange.scenes.compile import ARTICULATED_BIT, BASE_BIT, STATIC_BIT
 
 SLACK = 0.002  # [m], added to every sphere
 PIECE = 0.08  # [m], a geom is cut into pieces of this length or of its own thickness
@@ -118,10 +117,23 @@ def _robot_spheres(model: mujoco.MjModel, robot: RobotSpec) -> np.ndarray:
         collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
         if model.body_rootid[body] != base or not collides:
             continue
+        middle, reach = _travel(model, body, links)
         for center, radius in _cover(model, geom, half[geom]):
-            link, place = _on_link(model, links, body, center)
-            spheres.append((links[link], *place, radius + SLACK))
+            link, place = _on_link(model, links, body, center + middle)
+            spheres.append((links[link], *place, radius + reach + SLACK))
     return np.array(sorted(spheres))
+
+
+def _travel(model: mujoco.MjModel, body: int, links: Mapping[int, int]) -> tuple[np.ndarray, float]:
+    """The middle of a finger's travel in its own frame at 0 [3], and how far the finger gets from there.
+
+    Both are 0 of what is no finger.
+    """
+    if body in links or not model.body_jntnum[body]:
+        return np.zeros(3), 0.0
+    joint = model.body_jntadr[body]
+    low, high = model.jnt_range[joint]
+    return model.jnt_axis[joint] * (low + high) / 2, float(high - low) / 2
 
 
 def _on_link(

@@ -1,4 +1,4 @@
-"""One pass over a world's contacts: what the suction cup touches and how hard the robot is pushed."""
+"""One pass over a world's contacts: what the hand touches or grasps, and how hard the robot is pushed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rearrange.caching import cached_njit
 # What a geom is, for `scan_contacts`: object slots from 0 on, then these.
 OTHER = -1
 ROBOT = 1000
-SUCTION = 1001
+SUCTION = 1001  # the cup, or a finger's pad
 HANDLE = 2000  # HANDLE + index of the articulated joint
 
 
@@ -71,6 +71,41 @@ def scan_contacts(
         if first == SUCTION and second >= HANDLE and distances[c] < deepest_handle:
             deepest_handle, touched_handle = distances[c], second - HANDLE
     return touched_object, touched_handle, largest  # pyright: ignore[reportReturnType]
+
+
+@cached_njit(boundscheck=False)
+def grasped_object(
+    contact_count: int,
+    geoms: np.ndarray,
+    addresses: np.ndarray,
+    forces: np.ndarray,
+    roles: np.ndarray,
+    pads: np.ndarray,
+    pressed: np.ndarray,
+) -> tuple[int, float]:
+    """Find what both fingers press on, with the larger force where that is more than one thing.
+
+    Takes what `scan_contacts` takes, the geoms of the pads [2], and room for the normal forces of each pad on
+    each object, written [2, O], N.
+
+    Returns:
+        Object slot or -1, and the smaller of the two fingers' forces on it [N].
+    """
+    pressed[:] = 0.0
+    for c in range(contact_count):
+        pad, other = geoms[c, 0], geoms[c, 1]
+        if roles[other] == SUCTION:
+            pad, other = other, pad
+        slot = roles[other]
+        if addresses[c] < 0 or roles[pad] != SUCTION or not 0 <= slot < ROBOT:
+            continue
+        pressed[0 if pad == pads[0] else 1, slot] += abs(forces[addresses[c]])
+    grasped, largest = -1, 0.0
+    for slot in range(pressed.shape[1]):
+        force = min(pressed[0, slot], pressed[1, slot])
+        if force > largest:
+            grasped, largest = slot, force
+    return grasped, largest  # pyright: ignore[reportReturnType]
 
 
 @cached_njit(boundscheck=False)

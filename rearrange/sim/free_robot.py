@@ -50,7 +50,8 @@ class FreeRobot:
         shared = _compile(robot, loaded)
         model = self.model = copy.copy(shared) if loaded else shared
         data = self.data = mujoco.MjData(model)
-        data.eq_active[:] = loaded
+        if loaded:
+            data.eq_active[:] = True
         self.arguments = (
             *_functions(),
             model._address,  # what MuJoCo offers to those who call its C functions themselves
@@ -173,8 +174,8 @@ def step_free(  # type: ignore[no-untyped-def]
     Returns:
         Substeps that were taken. If fewer than the budget, the base stands where the next one begins.
     """
-    count = len(small_ctrl)
-    arm = qpos[arm_qpos : arm_qpos + count]
+    count = len(small_ctrl)  # of the arm's joints, and after them of the fingers'
+    arm = qpos[arm_qpos : arm_qpos + len(chain) - 3]
     load_qpos, load_qvel = object_qpos + 7 * held, object_qvel + 6 * held
     own_qpos, own_qvel = len(small_qpos) - count, len(small_qvel) - count  # of the arm
     _copy(ctrl, 0, small_ctrl, 0, count)

@@ -27,11 +27,11 @@ from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_a
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.contacts import largest_force, push_on_robot, scan_contacts
+from rearrange.sim.finger_grip import FingerGrip
 from rearrange.sim.free_robot import step_free, teleport
+from rearrange.sim.grip import Grip
 from rearrange.sim.kernels import (
-    LET_GO,
     SUBSTEP_COUNT,
-    TAKE,
     begin_step,
     keep_pace,
     place_base,
@@ -77,7 +77,7 @@ class MujocoSimulator:
         self._lenses: dict[int, np.ndarray] = {}
         self._arm_targets = np.zeros((world_count, len(robot.joints)))
         self._lead = self.config.target_lead * robot.units
-        self._suction = Suction(self.state)
+        self._grip: Grip = (Suction if robot.fingers is None else FingerGrip)(self.state)
         self._steps = np.zeros(world_count, int)  # actions since the reset
         self._motion = np.empty((world_count, 6))  # of the bases in this step, see begin_step
         self._mount = look_at(robot.camera.position, robot.camera.target)  # base from camera
@@ -204,16 +204,13 @@ class MujocoSimulator:
         self._steps[i] = 0
         self.state.base_pose[i] = episode.base_pose
         self.state.base_blocked[i] = False
-        self.state.held_object[i] = NOTHING
-        self.state.held_handle[i] = NOTHING
-        self._suction.leaving[i] = NOTHING
+        self._grip.reset(i, world, data)
         place_base(views.base_position, views.base_rotation, *episode.base_pose)
         if episode.held_slot is not None:
-            self._suction.put_into_hand(i, world, data, views, episode.held_slot, episode.grasp)
+            self._grip.put_into_hand(i, world, data, views, episode.held_slot, episode.grasp)
         data.tree_asleep[world.resting_trees] = ABOUT_TO_SLEEP
         views.doors_known = False
         views.pace[:] = 1.0
-        self._suction.write_grasp(i, world)
         self._step_apartment(i, world, data)
         # What the robot touches at the start is asked for: things that come to rest do not count.
         self._read(i, world, data, views, True, False)
@@ -228,51 +225,41 @@ class MujocoSimulator:
             self._lead, robot.limits, grid.clearance, world.floor_frame, robot.base.radius,
             config.slide, self._motion[i],
         )  # fmt: skip
-        if change == LET_GO:
-            self._suction.release(i, world, data)
-        elif change == TAKE:
-            self._suction.take(i, world, data, views)
-        held, handle = int(state.held_object[i]), int(state.held_handle[i])
-        if held != NOTHING or handle != NOTHING:
-            self._suction.write_grasp(i, world)
+        holds = bool(action[i, robot.actions.grip] >= 0.0)
+        self._grip.begin_step(i, world, data, views, change, holds)
         advance = self._advance_at_pace if self.config.stall else self._advance
-        if self._suction.leaving[i] != NOTHING:
-            self._suction.see_whether_it_left(i, world)
-        touching = advance(i, world, data, views, held, handle)
+        touching = advance(i, world, data, views)
         self._steps[i] += 1
-        if self._read(i, world, data, views, touching, self.config.scene_force):
-            self._suction.release(i, world, data)
-            state.hold_violated[i] = True
+        slipped = self._read(i, world, data, views, touching, self.config.scene_force)
+        self._grip.end_step(i, world, data, touching, slipped)
 
     def _advance_at_pace(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews,
-        held: int, handle: int,
-    ) -> bool:  # fmt: skip
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews
+    ) -> bool:
         """`_advance` with a base that goes no faster than what it runs into lets it."""
         motion, pace = self._motion[i], views.pace
         slow = keep_pace(motion, views.commanded, pace)
-        touching = self._advance(i, world, data, views, held, handle)
+        touching = self._advance(i, world, data, views)
         if slow or pace[0] < 1.0 or pace[1] < 1.0:
             turned = (motion[2] + math.pi) % (2 * math.pi) - math.pi
             self.state.base_pose[i] = motion[0], motion[1], turned
         return touching
 
     def _advance(
-        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews,
-        held: int, handle: int,
-    ) -> bool:  # fmt: skip
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews
+    ) -> bool:
         """Step physics, teleporting the base and what it holds a part of the way in every substep.
 
         Returns:
             Whether contacts were looked for in the last substep.
         """
-        # How many move if nothing but the robot, and its load, does; with a handle that is never so.
-        movers = 0 if handle != NOTHING else 1 if held == NOTHING else 2
-        robot = views.free_robot if held == NOTHING else views.loaded_robot
+        held, robot = int(self.state.held_object[i]), self._grip.free_robot(i, views)
+        movers = 1 if held == NOTHING else 2  # if nothing but the robot, and its load, moves
         motion = self._motion[i]
         around, taken = world.clearance, 0
         while True:
-            if data.ntree_awake == movers and (held == NOTHING or views.load_awake):
+            alone = data.ntree_awake == movers and (held == NOTHING or views.load_awake)
+            if robot is not None and alone:
                 if not views.doors_known:
                     views.moving_boxes, views.doors_known = around.moving_boxes(data), True
                 taken += step_free(
@@ -313,14 +300,9 @@ class MujocoSimulator:
         self.state.base_blocked[i] = True
 
     def _step_apartment(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
-        """A substep of everything.
-
-        What is held does not touch the robot, as in HAB, nor what was, until it is away from the hand.
-        """
+        """A substep of everything."""
         self._view(i).load_awake = True
-        apart = int(self.state.held_object[i])
-        if apart == NOTHING:
-            apart = int(self._suction.leaving[i])
+        apart = self._grip.passes(i)
         if apart == NOTHING:
             mujoco.mj_step(world.model, data)
             return
@@ -351,7 +333,7 @@ class MujocoSimulator:
             scene_force: Whether forces between other things count as the robot's.
 
         Returns:
-            Whether the grasp breaks: what is held has slipped too far (HAB's hold violation).
+            Whether what is held is farther from the tip than `hold_threshold`.
         """
         state = self.state
         slipped = read_world(

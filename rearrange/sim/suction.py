@@ -10,6 +10,8 @@ import numpy as np
 from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.free_robot import FreeRobot
+from rearrange.sim.kernels import LET_GO, TAKE
 from rearrange.sim.views import WorldViews
 
 # A grasp keeps this gap so that the held object and the cup stop pushing each other [m].
@@ -25,7 +27,7 @@ def top_grasp(kind: ObjectKind) -> tuple[float, ...]:
 
 
 class Suction:
-    """The grasps of N worlds.
+    """The grasps of N worlds; see rearrange.sim.grip.
 
     Attributes:
         leaving: Slot of what was let go and is not away from the hand yet, or NOTHING [N].
@@ -36,6 +38,45 @@ class Suction:
         self.state = state
         self.leaving = np.full(len(state.worlds), NOTHING)
         self._grasps = np.zeros((len(state.worlds), 10))  # what is written to the model's eq_data
+
+    def reset(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
+        """Hold nothing; all constraints are as in a new MjData."""
+        del world, data
+        self.state.held_object[i] = self.state.held_handle[i] = self.leaving[i] = NOTHING
+
+    def begin_step(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews, change: int,
+        holds: bool,
+    ) -> None:  # fmt: skip
+        """Take what is touched, or let go."""
+        del holds
+        if change == LET_GO:
+            self.release(i, world, data)
+        elif change == TAKE:
+            self.take(i, world, data, views)
+        self.write_grasp(i, world)
+        if self.leaving[i] != NOTHING:
+            self.see_whether_it_left(i, world)
+
+    def end_step(
+        self, i: int, world: ApartmentModel, data: mujoco.MjData, touching: bool, slipped: bool
+    ) -> None:
+        """Let go of what has slipped too far (HAB's hold violation)."""
+        del touching
+        if slipped:
+            self.release(i, world, data)
+            self.state.hold_violated[i] = True
+
+    def passes(self, i: int) -> int:
+        """The load, which does not touch the robot, as in HAB; nor what was, until away from the hand."""
+        held = int(self.state.held_object[i])
+        return held if held != NOTHING else int(self.leaving[i])
+
+    def free_robot(self, i: int, views: WorldViews) -> FreeRobot | None:
+        """The robot with or without a load; what is joined to a handle moves a part of the apartment."""
+        if self.state.held_handle[i] != NOTHING:
+            return None
+        return views.free_robot if self.state.held_object[i] == NOTHING else views.loaded_robot
 
     def take(self, i: int, world: ApartmentModel, data: mujoco.MjData, views: WorldViews) -> None:
         """Grasp what the cup touched at the end of the last step."""

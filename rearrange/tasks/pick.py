@@ -217,18 +217,20 @@ class Pick(FloorTask):
                 return scene.episode((target,), pose, arm, rng)
         return None
 
-    @staticmethod
     def _sample_scene(
-        split: str, inside: bool, rng: np.random.Generator
+        self, split: str, inside: bool, rng: np.random.Generator
     ) -> tuple[Scene, list[Target]]:
-        """A cluttered apartment and what may be picked there: all that lies open, or what is inside."""
+        """A cluttered apartment and what may be picked there: all that lies open, or what is inside.
+
+        Fingers pick what they go around.
+        """
         if inside:
             scene = empty_scene(split, rng)
-            return scene, [
-                add_laid_open(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)
-            ]
+            receptacle = str(rng.choice(scene.spec.closed_receptacles))
+            return scene, [add_laid_open(scene, receptacle, rng, self.robot)]
         scene = cluttered_scene(split, rng)
-        places = [(slot, scene.position(slot), scene.receptacle_of[slot]) for slot in scene.objects]
+        slots = [s for s in scene.objects if self.robot.can_hold(scene.spec.objects[s])]
+        places = [(slot, scene.position(slot), scene.receptacle_of[slot]) for slot in slots]
         return scene, [Target(slot, start, start, place, place) for slot, start, place in places]
 
     def subject(self, state: SimState, i: int) -> np.ndarray:

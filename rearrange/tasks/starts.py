@@ -33,19 +33,35 @@ STANDING_ATTEMPTS = (
 )
 
 
-def add_shut_in(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
-    """Put a random object that fits into what opens, and clutter everywhere else."""
-    slots = rng.permutation(len(scene.spec.objects)).tolist()
-    slot = next(slot for slot in slots if scene.add_object(slot, receptacle, rng))
+def add_shut_in(
+    scene: Scene, receptacle: str, rng: np.random.Generator, robot: RobotSpec | None = None
+) -> Target:
+    """Put a random object that fits into what opens, and clutter everywhere else.
+
+    Args:
+        scene: To put it in.
+        receptacle: What opens.
+        rng: Source of randomness.
+        robot: Whose hand must be able to hold the object; None: anything will do.
+    """
+    slots, kinds = rng.permutation(len(scene.spec.objects)).tolist(), scene.spec.objects
+    slot = next(
+        slot
+        for slot in slots
+        if (robot is None or robot.can_hold(kinds[slot]))
+        and scene.add_object(slot, receptacle, rng)
+    )
     scene.add_clutter((other for other in range(len(slots)) if other != slot), rng)
     position = scene.position(slot)
     return Target(slot, position, position, receptacle, receptacle)
 
 
-def add_laid_open(scene: Scene, receptacle: str, rng: np.random.Generator) -> Target:
+def add_laid_open(
+    scene: Scene, receptacle: str, rng: np.random.Generator, robot: RobotSpec | None = None
+) -> Target:
     """Open the part that shuts a receptacle, and put into it what `add_shut_in` would."""
     lay_open(scene, receptacle)
-    return add_shut_in(scene, receptacle, rng)
+    return add_shut_in(scene, receptacle, rng, robot)
 
 
 def lay_open(scene: Scene, receptacle: str) -> None:

@@ -11,6 +11,13 @@ from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import load_spheres
 from skills.oracle.descents import EXACT, LOOSE, RISE_STEP, SHORT, Aim, Way
+from skills.oracle.finger_grasp import (
+    closing_directions,
+    finger_ways,
+    pads_over,
+    tolerance,
+    turning,
+)
 from skills.oracle.oracle import Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner
 
@@ -38,8 +45,13 @@ PICK_WAYS = (
 )
 
 
+BESIDE = 4  # of the postures up from a thing, those in which fingers are beside it, and the next
+LAG = 8  # steps of waiting for an arm that lags on the way down
+CLOSING = 45  # steps in which fingers have closed on something, or never will
+
+
 class PickOracle(Oracle):
-    """Takes one object with the suction cup and brings the hand back to rest."""
+    """Takes one object with the suction cup, or the fingers, and brings the hand back to rest."""
 
     def reset(self, state: SimState, i: int, slot: int) -> None:
         """Begin in world i.
@@ -58,7 +70,8 @@ class PickOracle(Oracle):
                 reach = yield from self._approach(attempt)
                 if reach is None:
                     continue
-                taken = yield from self._take(reach)
+                take = self._take if self.spec.fingers is None else self._grasp
+                taken = yield from take(reach)
                 yield from self.follow(reach.heights, settle=False)
                 yield from self._straight(-reach.retreat)
                 if not taken:
@@ -97,6 +110,28 @@ class PickOracle(Oracle):
         self.failure = "pick: no contact"
         return False
 
+    def _grasp(self, reach: Reach) -> Actions:
+        """Come down with the open fingers around the object, and close them; True if they hold it."""
+        yield from self.settle(reach.heights[-1])
+        assert self.spec.fingers is not None
+        contact, close = reach.heights[0], tolerance(self.spec.fingers, self.kind_of(self.slot))
+        down = reach.heights[::-1]
+        for reference in self.slowly(down[: 1 - BESIDE]):
+            yield self.toward(reference, LET_GO)
+        yield from self.settle(down[-BESIDE:][0], still=True)
+        for reference in self.slowly(down[-BESIDE:]):
+            for _ in range(LAG):
+                yield self.toward(reference, LET_GO)
+                if self.spec.swing(reference - self.joints) < close:
+                    break
+        yield from self.settle(contact, still=True)
+        for _ in range(CLOSING):
+            if self.held == self.slot:
+                return True
+            yield self.toward(contact, HOLD)
+        self.failure = "pick: no hold"
+        return False
+
     def _grasp_if_touching(self, reference: np.ndarray) -> Actions:
         """One step towards a posture, or of holding on where the cup touches; True if it holds."""
         if self.held == self.slot:
@@ -109,14 +144,21 @@ class PickOracle(Oracle):
 
 
 def pick_planner(oracle: Oracle, slot: int) -> tuple[ReachPlanner, np.ndarray]:
-    """Planner for taking an object from above, and the point to touch, world frame [3], m."""
+    """Planner for taking an object from above, and where the tip comes, world frame [3], m."""
     kind = oracle.kind_of(slot)
     position, rotation = oracle.object_pose(slot)
     upright = load_spheres(oracle.spec, kind, np.zeros(3), rotation)
     top = float((upright[:, 3] + upright[:, 4]).max())
+    fingers, turns, ways = oracle.spec.fingers, None, PICK_WAYS
+    if fingers is not None:
+        bottom = float((upright[:, 3] - upright[:, 4]).min())
+        middle = pads_over(fingers, oracle.spec.tip_offset, top, bottom)
+        ways = finger_ways(fingers, oracle.spec.tip_offset, kind, middle < top)
+        turns = turning(oracle.spec, closing_directions(fingers, kind, rotation))
+        top = middle
     load = load_spheres(oracle.spec, kind, HANGING @ (0.0, 0.0, -top), HANGING @ rotation)
     around = oracle.obstacles(slot)
     planner = ReachPlanner(
-        oracle.spec, oracle.grid, around, oracle.joints, PICK_WAYS, load, loaded=False
+        oracle.spec, oracle.grid, around, oracle.joints, ways, load, loaded=False, turns=turns
     )
     return planner, position + np.array([0.0, 0.0, top])

@@ -20,6 +20,7 @@ from skills.oracle.arm_planner import plan_arm, straight_arm
 from skills.oracle.base_planner import FORWARD_STEP, BasePlanner
 from skills.oracle.collision import arm_clearance, planning_of
 from skills.oracle.descents import RISE_STEP, Descents, Way
+from skills.oracle.finger_grasp import Turns
 from skills.oracle.obstacles import Obstacles
 
 # Base to target, horizontal [m].
@@ -75,6 +76,7 @@ class ReachPlanner:
         load: np.ndarray,
         loaded: bool,
         base: BasePlanner | None = None,
+        turns: Turns | None = None,
     ) -> None:
         """Prepare.
 
@@ -88,6 +90,8 @@ class ReachPlanner:
                 under a hand that points straight down.
             loaded: The load is in the hand already (place) or will be (pick).
             base: Planner of the drives; None makes one from the grid and the obstacles.
+            turns: Makes of postures [K, J] at a base pose [3] those with the hand turned about its axis that
+                will do; None: any will.
         """
         self.robot, self.arm = robot, planning_of(robot).spheres
         self.grid, self.obstacles, self.ways = grid, obstacles, tuple(ways)
@@ -96,6 +100,7 @@ class ReachPlanner:
         whole = np.vstack([self.arm, load])
         self.moving = whole if loaded else self.arm
         self.unfolds_left = UNFOLDS
+        self.turns = turns or (lambda heights, _: iter((heights,)))
         self.base = base or BasePlanner(robot, grid, obstacles, self.joints, whole)
 
     def find(
@@ -164,10 +169,11 @@ class ReachPlanner:
         if not way.thorough and distance not in FEW_DISTANCES:
             return
         for index in range(len(way.aims)):
-            for heights in descents.of(k, index, distance):
-                clear = self._clear_part(heights, stand, local)
-                if clear > 0 and (clear - 1) * RISE_STEP >= way.rise - 1e-6:
-                    yield heights[:clear]
+            for posture in descents.of(k, index, distance):
+                for heights in self.turns(posture, stand):
+                    clear = self._clear_part(heights, stand, local)
+                    if clear > 0 and (clear - 1) * RISE_STEP >= way.rise - 1e-6:
+                        yield heights[:clear]
 
     def _clear_part(self, heights: np.ndarray, stand: np.ndarray, local: Obstacles) -> int:
         """How many postures, counted from the target, keep arm and load clear."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from rearrange.robot.fetch import FETCH
+from rearrange.robot.fetch_fingers import FETCH_FINGERS
 from rearrange.robot.mast import MAST
 from rearrange.sim import mujoco as simulation
 from rearrange.sim.apartment_model import load_apartment
@@ -14,14 +15,19 @@ from rearrange.sim.clearance import Clearance, is_clear
 
 @pytest.mark.parametrize(
     ("robot", "low_arm", "high_arm"),
-    [(FETCH, np.full(7, -1.2), np.full(7, 1.4)), (MAST, *MAST.limits)],
+    [
+        (FETCH, np.full(7, -1.2), np.full(7, 1.4)),
+        (MAST, *MAST.limits),
+        (FETCH_FINGERS, np.full(7, -1.2), np.full(7, 1.4)),
+    ],
 )
 def test_who_is_clear_has_no_contact(robot, low_arm, high_arm):
     world = load_apartment(3, 4, robot)
     model, data = world.model, mujoco.MjData(world.model)
     clearance = Clearance(model, robot, world.scene.object_bodies)
-    bodies = [model.body(body).name for body in model.geom_bodyid]
-    own = [g for g, name in enumerate(bodies) if name.startswith(f"{robot.name}_")]
+    base = model.body(robot.base.body).id
+    own = np.flatnonzero(model.body_rootid[model.geom_bodyid] == base)
+    fingers = world.arm_qpos + len(robot.joints)
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0}
     low, high = np.array(world.apartment.bounds[:2]), np.array(world.apartment.bounds[2:])
@@ -31,6 +37,8 @@ def test_who_is_clear_has_no_contact(robot, low_arm, high_arm):
     for _ in range(300):
         joints = rng.uniform(low_arm, high_arm)
         data.qpos[world.arm_qpos : world.arm_qpos + len(joints)] = joints
+        if robot.fingers is not None:
+            data.qpos[fingers : fingers + 2] = rng.uniform(0.0, robot.fingers.travel)
         data.qpos[world.joint_qpos] = rng.uniform(0.0, (1.5, 0.4, 0.4, 0.4, 0.4))
         x, y = rng.uniform(low, high)
         yaw = rng.uniform(-3, 3)

@@ -6,6 +6,7 @@ from rearrange.sim.contacts import (
     OTHER,
     ROBOT,
     SUCTION,
+    grasped_object,
     largest_force,
     push_on_robot,
     scan_contacts,
@@ -138,3 +139,33 @@ def test_the_largest_force_is_that_of_active_contacts():
     assert largest_force(2, np.array([0, 2, 1]), forces) == 7.0  # the third contact is no valid row
     assert largest_force(2, np.array([3, -1]), forces) == 2.0
     assert largest_force(0, np.array([0]), forces) == 0.0
+
+
+LEFT, RIGHT = 1, 2  # pads; then a link, a can and a box
+PAD_ROLES = np.array([OTHER, SUCTION, SUCTION, CAN_SLOT, BOX_SLOT, ROBOT], dtype=np.int32)
+
+
+def grasp(*contacts):
+    """Contacts are (geom, geom, force); a force of None is an inactive contact."""
+    geoms = np.array([c[:2] for c in contacts], dtype=np.int32).reshape(-1, 2)
+    addresses = np.array([-1 if c[2] is None else 3 * i for i, c in enumerate(contacts)], np.int32)
+    forces = np.full(3 * len(contacts), 1e6)
+    forces[::3] = [0.0 if c[2] is None else c[2] for c in contacts]
+    pads, pressed = np.array([LEFT, RIGHT]), np.full((2, 30), 1e3)
+    return grasped_object(len(contacts), geoms, addresses, forces, PAD_ROLES, pads, pressed)
+
+
+def test_fingers_grasp_what_both_press_with_the_smaller_force():
+    assert grasp((LEFT, 3, 2.0), (3, LEFT, 1.5), (RIGHT, 3, 5.0)) == (CAN_SLOT, 3.5)
+
+
+def test_one_finger_grasps_nothing():
+    assert grasp() == (NOTHING, 0.0)
+    assert grasp((LEFT, 3, 9.0), (3, LEFT, 9.0), (5, 3, 9.0)) == (NOTHING, 0.0)
+    assert grasp((LEFT, 3, 9.0), (RIGHT, 4, 9.0)) == (NOTHING, 0.0)
+    assert grasp((LEFT, 3, 9.0), (RIGHT, 3, None)) == (NOTHING, 0.0)
+
+
+def test_what_is_pressed_more_is_grasped():
+    both = [(pad, thing, force) for pad in (LEFT, RIGHT) for thing, force in ((3, 4.0), (4, 6.0))]
+    assert grasp(*both) == (BOX_SLOT, 6.0)

@@ -47,7 +47,7 @@ def in_the_apartment(*arguments) -> int:
     ("task", "seed", "robot"),
     [
         *(("pick", 2, "fetch"), ("pick", 4, "fetch"), ("place", 0, "fetch"), ("place", 2, "fetch")),
-        *(("pick", 2, "mast"), ("place", 2, "mast")),
+        *(("pick", 2, "mast"), ("place", 2, "mast"), ("pick", 2, "fetch_fingers")),
         ("place", 62, "fetch"),  # a bowl, whose mass is not at its origin
     ],
 )
@@ -86,7 +86,7 @@ def test_what_has_just_been_grasped_is_awake_before_it_moves_alone(monkeypatch):
 
     monkeypatch.setattr(simulation, "step_free", record)
     slot = next(iter(env.episode.objects))
-    simulator._suction.attach_object(
+    simulator._grip.attach_object(
         0, simulator.worlds[0], simulator.data[0], simulator._view(0), slot
     )
     env.step_physical(np.array([0.0] * 7 + [1.0, 0.0, 0.0]))

@@ -147,8 +147,8 @@ def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):
     assert data is not None
     row = world.weld_rows[0]
     assert data.eq_active[row]
-    simulator._suction._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip
-    simulator._suction.write_grasp(0, world)
+    simulator._grip._grasps[0, 3] += 0.3  # the weld now asks for a place far from the tip
+    simulator._grip.write_grasp(0, world)
     simulator._view(0).loaded_robot.take(world.model, world.first_object_body, row)
     for _ in range(60):
         simulator.step(one_action(simulator, grip=1.0))

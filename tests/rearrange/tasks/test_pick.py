@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.robot.fetch_fingers import FETCH_FINGERS
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.tasks import Pick, PickConfig
 
 SLOT, OTHER_SLOT = 4, 9
@@ -252,3 +254,14 @@ def test_starts_that_are_too_near_are_refused(distance):
     Pick(PickConfig(start_distance=0.5)).sample_episode("val", rng)
     with pytest.raises(UserError, match=r"^task\.start_distance=.* set it to 0\.5 or more$"):
         Pick(PickConfig(start_distance=distance)).sample_episode("val", rng)
+
+
+@pytest.mark.parametrize("open_share", [0.0, 1.0])
+def test_fingers_are_asked_for_what_they_go_around(open_share, one_variation):
+    task, rng = (
+        Pick(PickConfig(open_share=open_share), robot=FETCH_FINGERS),
+        np.random.default_rng(0),
+    )
+    slots = [task.sample_episode("train", rng).targets[0].slot for _ in range(25)]
+    assert all(FETCH_FINGERS.can_hold(APARTMENT.objects[slot]) for slot in slots)
+    assert len(set(slots)) > 5

@@ -52,6 +52,7 @@ OPTIONAL_FILE_FIELDS = ("robot",)  # of a file whose robot is not the default on
 LARGEST_FILE = 64 * 2**20  # bytes, packed; 10 000 episodes are about 5 MB
 LARGEST_TEXT = 256 * 2**20  # bytes, unpacked; 10 000 episodes are about 18 MB
 MOST_EPISODES = 200_000
+GENERATOR_LENGTH = 4000  # characters: a command may name a policy file for each of seven skills
 
 
 def default_path(
@@ -324,7 +325,7 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
     split = fields.choice("split", raw["split"], tuple(LAYOUTS_OF_SPLIT))
     task = fields.name("task", raw["task"])
     seed = fields.integer("seed", raw["seed"], 0, 2**63 - 1)
-    generator = fields.text("generator", raw["generator"], 500)
+    generator = fields.text("generator", raw["generator"], GENERATOR_LENGTH)
     most = sum(len(splits[split]) for splits in LAYOUTS_OF.values()) * VARIATION_COUNT
     apartments: dict[tuple[int, int], ApartmentRecord] = {}
     for index, value in enumerate(fields.rows("apartments", raw["apartments"], 0, most)):

@@ -184,6 +184,7 @@ class OccupancyGrid:
         yaw_noise: float = math.radians(30.0),
         attempts: int = 100,
         region: np.ndarray | None = None,
+        among: np.ndarray | None = None,
     ) -> tuple[float, float, float] | None:
         """A free pose within a distance of a point, facing it up to Gaussian noise.
 
@@ -197,6 +198,7 @@ class OccupancyGrid:
             yaw_noise: Standard deviation of the heading [rad].
             attempts: Cells that are tried.
             region: Cells of the island to get to [nx, ny] bool; None: it need not get anywhere.
+            among: Cells to stand in [nx, ny] bool; None: any.
 
         Returns:
             (x, y, yaw), or None if no free pose lies that near.
@@ -206,6 +208,8 @@ class OccupancyGrid:
         cells = self.island_cells[(offsets**2).sum(axis=1) <= reach**2]
         if region is not None and len(cells):
             cells = cells[_connected(cells, region)]
+        if among is not None:
+            cells = cells[among[cells[:, 0], cells[:, 1]]]
         found = self._sample(generator, cells, attempts, point, max_distance)
         if found is None:
             return None

@@ -42,6 +42,7 @@ from rearrange.tasks.starts import add_laid_open, pose_near
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
 # fail once in 10^30 times.
 START_ATTEMPTS = 1000
+DETOUR_ATTEMPTS = 5  # objects: round some of them nothing leads
 SCENE_ATTEMPTS = 3  # apartments: a single object inside may be beyond a short start_distance
 
 
@@ -85,6 +86,15 @@ class PickConfig:
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
     open_share: float = setting(
         0.1, high=1.0, hab=None, about="of the objects are in the open fridge or drawer"
+    )
+    detour_share: float = setting(
+        0.0,
+        high=1.0,
+        hab=None,
+        about=(
+            "of the starts have a way that leads around something, if there are any: behind the sofa, beside "
+            "the fridge's open door. One start in eight does by itself"
+        ),
     )
     base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
@@ -206,11 +216,13 @@ class Pick(FloorTask):
     ) -> Episode | None:
         """The robot near one of the targets and roughly facing it; see Task."""
         config = self.config
-        for _ in range(START_ATTEMPTS):
+        detour = config.detour_share > 0.0 and rng.random() < config.detour_share
+        for attempt in range(START_ATTEMPTS):
             target = targets[int(rng.integers(len(targets)))]
             pose = pose_near(
                 self.robot, scene, target.start_receptacle, target.start,
                 config.start_distance, config.start_yaw_noise, rng,
+                detour=detour and attempt < DETOUR_ATTEMPTS,
             )  # fmt: skip
             if pose is not None:
                 arm = sample_arm(self.robot, rng, config.start_arm_noise)

@@ -46,7 +46,7 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import pose_nearby, random_goal
+from rearrange.tasks.starts import pose_near, pose_nearby, random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
@@ -138,6 +138,12 @@ class PlaceConfig:
     start_distance: float = setting(2.0, hab=2.0, about="base to goal, horizontal, at most [m]")
     start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
+    detour_share: float = setting(
+        0.0,
+        high=1.0,
+        hab=None,
+        about="of the starts have a way that leads around something, if there are any: see Pick",
+    )
     fridge_share: float = setting(
         0.1, high=1.0, hab=None, about="of the goals are in the open fridge"
     )
@@ -276,10 +282,15 @@ class Place(FloorTask):
         config = self.config
         target = targets[int(rng.integers(len(targets)))] if len(targets) > 1 else targets[0]
         scene.held_slot = target.slot
-        pose = pose_nearby(
+        where = (
             self.robot, scene, target.goal_receptacle, target.goal,
             config.start_distance, config.start_yaw_noise, rng,
         )  # fmt: skip
+        pose = None
+        if config.detour_share > 0.0 and rng.random() < config.detour_share:
+            pose = pose_near(*where, detour=True)
+        if pose is None:
+            pose = pose_nearby(*where)
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 

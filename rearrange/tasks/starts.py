@@ -27,6 +27,8 @@ from rearrange.tasks.sampling import GOAL_GAP, Scene
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 BEFORE_RADIUS = 0.35  # around the place before what opens (Part.before) one stands right [m]
+FARTHEST_DETOUR = 4.5  # [m], as FloorTask measures ways
+DETOUR = 0.5  # [m], by which a way that leads around something is longer than straight, at least
 FARTHEST = 30.0  # [m], where looking for a place for the robot ends
 STANDING_ATTEMPTS = (
     100  # poses that are tried in the shrunk rectangle (habitat-lab), then in all of it
@@ -145,15 +147,23 @@ def pose_near(
     yaw_noise: float,
     rng: np.random.Generator,
     farthest: float = 0.0,
+    detour: bool = False,
 ) -> Pose | None:
     """A pose that faces something on or in a receptacle from at most this distance [m], None if there is none.
 
     From there the robot gets to where it stands at the thing without going farther away. Where nothing is
-    free the distance grows, up to the farthest.
+    free the distance grows, up to the farthest. With `detour` the way there leads around something, such as
+    the sofa on which the thing is, or the fridge's open door.
     """
-    region = _standing(robot, scene, receptacle, point)[1]
+    floor, region = _standing(robot, scene, receptacle, point)
+    among = None
+    if detour:
+        extra = extra_ways(robot, region_field(floor, region, FARTHEST_DETOUR), point)
+        among = (extra >= DETOUR) & (extra < math.inf)
     while True:
-        pose = scene.grid.sample_pose_near(rng, point[:2], distance, yaw_noise, region=region)
+        pose = scene.grid.sample_pose_near(
+            rng, point[:2], distance, yaw_noise, region=region, among=among
+        )
         distance += 0.1  # habitat-lab: 0.02 m per 200 tries
         if pose is not None or distance >= farthest:
             return pose
@@ -177,6 +187,23 @@ def pose_nearby(
     if pose is None:
         raise UserError(f"{scene.grid.apartment.name} has no place for the robot")
     return pose
+
+
+def extra_ways(robot: RobotSpec, way: DistanceField, point: Sequence[float]) -> np.ndarray:
+    """How much longer than straight the way is to where a robot gets at a point, from each cell [nx, ny], m.
+
+    Args:
+        robot: Who goes.
+        way: See `way_to_stand`.
+        point: World x and y [m].
+    """
+    nx, ny = way.distance.shape
+    x, y = (
+        origin + (np.arange(count) + 0.5) * way.grid.cell - at
+        for origin, count, at in zip(way.grid.origin, (nx, ny), point, strict=False)
+    )
+    straight = np.hypot(x[:, None], y[None, :]) - robot.reach.standing
+    return way.distance - np.maximum(straight, 0.0)
 
 
 def way_to_stand(

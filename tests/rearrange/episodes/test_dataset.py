@@ -46,6 +46,17 @@ def test_the_same_episodes_give_the_same_bytes(saved, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+def test_the_command_that_made_a_file_may_name_seven_policies(episode_set, tmp_path):
+    policies = ",".join(
+        f"{k}=runs/household/seed_1/{'skill' * 10}/policy.safetensors" for k in range(7)
+    )
+    made = dataclasses.replace(
+        episode_set, generator=f"python -m planner.eval tidy_house --skills {policies}"
+    )
+    made.save(tmp_path / "set.json.gz")
+    assert EpisodeSet.load(tmp_path / "set.json.gz").generator == made.generator
+
+
 def test_a_file_is_read_once_until_it_changes(saved, episode_set):
     first = EpisodeSet.load(saved)
     assert EpisodeSet.load(saved) is first

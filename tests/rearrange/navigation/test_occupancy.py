@@ -96,6 +96,13 @@ def test_poses_near_a_point_are_not_behind_a_wall_of_where_one_stands():
     assert min(around) < 2.0
     nowhere = np.zeros_like(region)
     assert grid.sample_pose_near(generator, point, 1.5, region=nowhere) is None
+    # Of the cells near the point some alone can be asked for
+    behind = np.arange(len(region))[:, None] * grid.cell + grid.origin[0] < np.full_like(
+        region, 2.0, float
+    )
+    far = [grid.sample_pose_near(generator, point, 3.0, among=behind)[0] for _ in range(30)]
+    assert max(far) < 2.0
+    assert grid.sample_pose_near(generator, point, 1.5, region=region, among=behind) is None
 
 
 @pytest.mark.parametrize("seed", range(4))

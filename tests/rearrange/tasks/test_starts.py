@@ -3,15 +3,18 @@ import math
 import numpy as np
 import pytest
 
+from rearrange.navigation import OccupancyGrid, region_field
 from rearrange.navigation.footprints import door_footprint
 from rearrange.robot.fetch import FETCH
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.sim import MujocoSimulator, SimulatorConfig
-from rearrange.tasks import make_task
+from rearrange.tasks import PickConfig, PlaceConfig, make_task
 from rearrange.tasks.sampling import cluttered_scene, empty_scene
 from rearrange.tasks.starts import (
+    DETOUR,
     add_shut_in,
+    extra_ways,
     pose_away_from,
     pose_nearby,
     pose_within,
@@ -236,3 +239,37 @@ def test_robots_begin_on_the_side_of_the_wall_from_which_they_get_there(name):
         episode = task.sample_episode("val", rng)
         way = task.way(episode).at(*episode.base_pose[:2])
         assert way < 4.0 or not math.isfinite(way)  # within the open door, which has no way
+
+
+def test_behind_a_wall_the_way_is_longer_than_straight_by_what_leads_around_it():
+    free = np.ones((80, 80), bool)  # 4 m x 4 m
+    free[40, :60] = False  # a wall at x = 2 m whose end is at y = 3 m
+    grid = OccupancyGrid.from_floor("two rooms", (0.0, 0.0), free)
+    point, reach = (2.6, 1.0), FETCH.reach.standing
+    region = np.zeros_like(grid.island)
+    region[grid.cell_of(*point)] = True
+    extra = extra_ways(FETCH, region_field(grid, region), point)
+    within = extra[grid.cell_of(3.4, 1.0)]  # where straight is no way at all
+    assert within == pytest.approx(0.8, abs=0.03)
+    assert extra[grid.cell_of(2.6, 3.0)] == pytest.approx(reach, abs=0.03)
+    # At least by the point 0.3 m beyond the wall's end, and by no more than the disc's arc around that
+    bent = math.dist((1.0, 1.0), (2.0, 3.3)) + math.dist((2.0, 3.3), point)
+    around = extra[grid.cell_of(1.0, 1.0)] + 1.6 - reach
+    assert bent - 0.05 < around < bent + 0.3 * math.pi
+
+
+@pytest.mark.parametrize(("name", "config"), [("pick", PickConfig), ("place", PlaceConfig)])
+def test_starts_with_a_way_around_something_can_be_asked_for(name, config):
+    shares = {}
+    for asked in (0.0, 1.0):
+        task, rng, extra = make_task(name, config(detour_share=asked)), np.random.default_rng(0), []
+        for _ in range(25):
+            episode = task.sample_episode("val", rng)
+            target, (x, y, _) = episode.targets[0], episode.base_pose
+            goal = target.goal if name == "place" else target.start
+            straight = max(math.dist((x, y), goal[:2]) - FETCH.reach.standing, 0.0)
+            assert math.dist((x, y), goal[:2]) <= task.config.start_distance + 0.1
+            extra.append(task.way(episode).at(x, y) - straight)
+        shares[asked] = np.mean(np.array(extra) > 0.8 * DETOUR)
+    assert shares[0.0] < 0.4
+    assert shares[1.0] > shares[0.0] + 0.3

@@ -93,7 +93,7 @@ class PickConfig:
         hab=None,
         about=(
             "of the starts have a way that leads around something, if there are any: behind the sofa, beside "
-            "the fridge's open door. One start in eight does by itself"
+            "the fridge's open door"
         ),
     )
     base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")

@@ -64,7 +64,9 @@ def test_a_policy_is_judged_with_the_robot_of_its_training(policy, tmp_path):
 def test_who_has_learned_nothing_acts_with_the_robot_that_is_asked_for(tmp_path):
     assert judged(tmp_path, "--policy", "random", "--robot", "crane")["robot"] == "crane"
     assert judged(tmp_path, "--policy", "random")["robot"] == "fetch"
-    with pytest.raises(UserError, match="unknown robot 'crain': choose one of fetch, mast, crane"):
+    with pytest.raises(
+        UserError, match="unknown robot 'crain': choose one of fetch, fetch_fingers, mast, crane"
+    ):
         judged(tmp_path, "--policy", "random", "--robot", "crain")
 
 

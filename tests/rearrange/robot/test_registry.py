@@ -13,7 +13,9 @@ MODULE = "tests.helpers.crane"
 
 def test_it_is_found_by_name_and_an_unknown_one_lists_what_exists():
     assert registry.find_robot("crane") is CRANE
-    with pytest.raises(UserError, match=r"unknown robot 'heron': choose one of fetch, mast, crane"):
+    with pytest.raises(
+        UserError, match=r"unknown robot 'heron': choose one of fetch, fetch_fingers, mast, crane"
+    ):
         SimulatorConfig(robot="heron")
     with pytest.raises(UserError, match=r"robot 'fetch': there is one of that name already"):
         register_robot(dataclasses.replace(CRANE, name="fetch"))

@@ -74,8 +74,9 @@ def read_urdf(file: Path) -> Any:
     compiler.set("fusestatic", "false")
     folder = file.resolve().parent
     for mesh in robot.iter("mesh"):
-        package, slash, inside = mesh.get("filename", "").removeprefix("package://").partition("/")
-        if slash and mesh.get("filename", "").startswith("package://"):
+        name = mesh.get("filename", "")
+        if name.startswith("package://"):
+            package, _, inside = name.removeprefix("package://").partition("/")
             above = (each for each in (folder, *folder.parents) if each.name == package)
             mesh.set("filename", str(next(above, folder) / inside))
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))

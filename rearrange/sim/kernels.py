@@ -75,6 +75,13 @@ def begin_step(  # type: ignore[no-untyped-def]
 
 
 @cached_njit(**_KERNEL)
+def set_motion(motion, commanded, pace):  # type: ignore[no-untyped-def]
+    """Make the base's motion per substep that of its pace; the arguments are those of `keep_pace`."""
+    motion[3], motion[4] = pace[0] * commanded[0], pace[0] * commanded[1]
+    motion[5] = pace[1] * commanded[2]
+
+
+@cached_njit(**_KERNEL)
 def keep_pace(motion, commanded, pace):  # type: ignore[no-untyped-def]
     """Remember the motion that is commanded in this step; make it that of its pace, twice the last step's.
 
@@ -91,8 +98,7 @@ def keep_pace(motion, commanded, pace):  # type: ignore[no-untyped-def]
         return False
     for k in range(2):
         pace[k] = min(2.0 * pace[k], 1.0)
-    motion[3], motion[4] = pace[0] * commanded[0], pace[0] * commanded[1]
-    motion[5] = pace[1] * commanded[2]
+    set_motion(motion, commanded, pace)
     return True
 
 

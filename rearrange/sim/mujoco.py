@@ -37,6 +37,7 @@ from rearrange.sim.kernels import (
     place_base,
     place_camera,
     read_world,
+    set_motion,
     yield_to,
 )
 from rearrange.sim.randomisation import Drawn
@@ -296,7 +297,7 @@ class MujocoSimulator:
         motion[3:] *= (-drive, -drive, -turn)
         teleport(motion, views.base_position, views.base_rotation, views.objects, held)
         mujoco.mj_kinematics(world.model, data)
-        views.set_motion(motion)
+        set_motion(motion, views.commanded, views.pace)
         self.state.base_blocked[i] = True
 
     def _step_apartment(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:

@@ -49,8 +49,3 @@ class WorldViews:
             2
         )  # share of the commanded motion that the base makes: driving, turning
         self.commanded = np.zeros(3)  # motion per substep in this step: m, m, rad
-
-    def set_motion(self, motion: np.ndarray) -> None:
-        """Make the base's motion per substep that of its pace; see `begin_step`."""
-        motion[3:5] = self.pace[0] * self.commanded[:2]
-        motion[5] = self.pace[1] * self.commanded[2]

@@ -15,7 +15,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import Outcome, Task
-from rearrange.tasks.starts import way_to_stand
+from rearrange.tasks.starts import FARTHEST_WAY, way_to_stand
 
 
 class FloorTask(Task):
@@ -29,7 +29,7 @@ class FloorTask(Task):
             is less.
     """
 
-    FARTHEST_WAY: ClassVar[float] = 4.5
+    FARTHEST_WAY: ClassVar[float] = FARTHEST_WAY
 
     FLOOR_MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("way_left", "f8"),

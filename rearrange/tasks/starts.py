@@ -27,7 +27,7 @@ from rearrange.tasks.sampling import GOAL_GAP, Scene
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
 BEFORE_RADIUS = 0.35  # around the place before what opens (Part.before) one stands right [m]
-FARTHEST_DETOUR = 4.5  # [m], as FloorTask measures ways
+FARTHEST_WAY = 4.5  # [m], that is measured at most; see FloorTask
 DETOUR = 0.5  # [m], by which a way that leads around something is longer than straight, at least
 FARTHEST = 30.0  # [m], where looking for a place for the robot ends
 STANDING_ATTEMPTS = (
@@ -158,7 +158,7 @@ def pose_near(
     floor, region = _standing(robot, scene, receptacle, point)
     among = None
     if detour:
-        extra = extra_ways(robot, region_field(floor, region, FARTHEST_DETOUR), point)
+        extra = extra_ways(robot, region_field(floor, region, FARTHEST_WAY), point)
         among = (extra >= DETOUR) & (extra < math.inf)
     while True:
         pose = scene.grid.sample_pose_near(

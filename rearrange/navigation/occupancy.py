@@ -18,7 +18,12 @@ import numpy as np
 from scipy import ndimage
 
 from rearrange.caching import cached_njit
-from rearrange.navigation.footprints import Building, Floor, footprints_of
+from rearrange.navigation.footprints import (
+    Building,
+    Floor,
+    footprints_of,
+    tall_footprints_of,
+)
 
 CELL_SIZE = 0.05  # [m]
 ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
@@ -141,6 +146,11 @@ class OccupancyGrid:
     def island_cells(self) -> np.ndarray:
         """Indices of the island's cells [N, 2]."""
         return np.argwhere(self.island).astype(np.int16)  # there are many, of each apartment
+
+    @cached_property
+    def tall_footprints(self) -> np.ndarray:
+        """Footprints [M, 6] of walls and of furniture behind which an arm gets at nothing."""
+        return tall_footprints_of(self.apartment)
 
     def on_island(self, x: float, y: float) -> bool:
         """True if the robot fits at (x, y) and can drive from there to most of the apartment."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from rearrange.navigation.footprints import tall_footprints_of
 from rearrange.navigation.occupancy import OccupancyGrid
 
 NO_DOORS = np.empty((0, 6))
@@ -24,17 +23,21 @@ def standing_region(
     Returns:
         [nx, ny] bool, at least one cell.
     """
-    cells = grid.island_cells
+    low = grid.cell_of(point[0] - within, point[1] - within)
+    high = grid.cell_of(point[0] + within, point[1] + within)
+    part = slice(low[0], high[0] + 1), slice(low[1], high[1] + 1)
+    cells = np.argwhere(grid.island[part]) + low
     centres = grid.center_of(cells)
-    distances = np.linalg.norm(centres - point, axis=1)
-    near = np.flatnonzero(distances <= within)
-    between = np.concatenate([tall_footprints_of(grid.apartment), doors])
+    near = np.linalg.norm(centres - point, axis=1) <= within
+    cells, centres = cells[near], centres[near]
+    between = np.concatenate([grid.tall_footprints, doors])
     sizes = np.hypot(between[:, 2] + between[:, 5], between[:, 3] + between[:, 5])
     between = between[np.linalg.norm(between[:, :2] - point, axis=1) <= within + sizes]
-    near = near[~cut_off(between, point, centres[near])]
-    chosen = cells[near if len(near) else [distances.argmin()]]
+    cells = cells[~cut_off(between, point, centres)]
+    if not len(cells):
+        cells = np.array([grid.cell_of(*grid.nearest_navigable(*point))])
     region = np.zeros_like(grid.island)
-    region[chosen[:, 0], chosen[:, 1]] = True
+    region[cells[:, 0], cells[:, 1]] = True
     return region
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class Scene:
     joints: dict[str, float] = field(default_factory=dict)
     held_slot: int | None = None
 
-    @property
+    @cached_property
     def spec(self) -> SceneSpec:
         """The kind of home."""
         return spec_of_layout(self.apartment.layout)

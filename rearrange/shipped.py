@@ -14,6 +14,7 @@ ACTING = (
     "action",
     "base_motion",
     "floor_map",
+    "glimpse",
     "map_way",
 )  # settings of a task that say what it sees and its actions mean
 

@@ -258,7 +258,7 @@ class Worlds:
             depths = seen_depth(self.simulator)
             # In the middle of a policy's action somebody else looks: that must not change what it sees
             remember = self.steps % self.repeat == 0
-            observation = {DEPTH_KEY: depths, **self.task.gather(self.state, depths, remember)}
+            observation = {DEPTH_KEY: depths, **self.task.gather(self.simulator, depths, remember)}
         observation |= self.task.observe(self.state)
         if self.true_state is not None:
             observation[TRUE_STATE] = self.true_state.observe()

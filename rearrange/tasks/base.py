@@ -26,7 +26,7 @@ from rearrange.robot.actions import ActionLayout
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import check_ranges, setting
-from rearrange.sim.base import SimState
+from rearrange.sim.base import SimState, Simulator
 from rearrange.tasks.sampling import Scene
 from rearrange.tasks.sensors import PER_JOINT, SENSOR_PARTS
 
@@ -255,16 +255,16 @@ class Task:
         return {}
 
     def gather(
-        self, state: SimState, depths: np.ndarray, remember: np.ndarray
+        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
     ) -> dict[str, np.ndarray]:
         """What the task gathers from depth images, over an episode; fresh arrays.
 
         Args:
-            state: Of the worlds.
+            simulator: Of the worlds.
             depths: [N, H, W, 1], in units of DEPTH_RANGE.
             remember: Where this is what a policy acts by, not a look in passing [N] bool.
         """
-        del state, depths, remember
+        del simulator, depths, remember
         return {}
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:

@@ -33,7 +33,7 @@ from rearrange.robot.actions import HOLD, LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
-from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.base import NOTHING, SimState, Simulator
 from rearrange.tasks.base import (
     DEPTH_RANGE,
     ActionConfig,
@@ -311,12 +311,13 @@ class Navigate(FloorTask):
         return found | ({MAP_WAY: MapWay.space()} if self.config.map_way else {})
 
     def gather(
-        self, state: SimState, depths: np.ndarray, remember: np.ndarray
+        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
     ) -> dict[str, np.ndarray]:
         """The floor map, and the way over it; see Task."""
         found: dict[str, np.ndarray] = {}
         if self._map is None:
             return found
+        state = simulator.state
         starts, goals = self.memory["base_start"], self.memory["goal"]
         pushes = np.sign(self._driven) * state.base_blocked
         self._map.add(remember, state, starts, pushes, depths, DEPTH_RANGE)

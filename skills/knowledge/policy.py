@@ -28,7 +28,10 @@ class PolicySenses:
     def observe(self, world: RearrangeEnv, remember: bool = True) -> dict[str, np.ndarray]:
         """The task's vector observations [1, ...], the depth image [1, H, W, 1], and what is made of it."""
         depths = seen_depth(world.simulator, self._camera_size)
-        images = {DEPTH_KEY: depths, **self._task.gather(world.state, depths, np.array([remember]))}
+        images = {
+            DEPTH_KEY: depths,
+            **self._task.gather(world.simulator, depths, np.array([remember])),
+        }
         return images | self._task.observe(world.state)
 
     def mask(self, world: RearrangeEnv, physical: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ import pytest
 
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.navigation import load_layout
+from rearrange.tasks.glimpse import GLIMPSE
 from rearrange.tasks.map_way import MAP_WAY
 from rearrange.worlds import DEPTH_KEY
 from skills import players
@@ -68,8 +69,9 @@ def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch)
         assert metrics["detour"] in (0.0, 1.0)
         told[swapped] = (seen, metrics)
     first, other = told[False][0][0], told[True][0][0]
-    assert not np.array_equal(first[DEPTH_KEY], other[DEPTH_KEY])
-    for key in set(first) - {DEPTH_KEY}:
+    for key in (DEPTH_KEY, GLIMPSE):
+        assert not np.array_equal(first[key], other[key])
+    for key in set(first) - {DEPTH_KEY, GLIMPSE}:
         np.testing.assert_array_equal(first[key], other[key])
     images = [seen[DEPTH_KEY] for seen in told[True][0]]
     assert not np.array_equal(images[0], images[-1])  # the other world goes on

@@ -1,0 +1,90 @@
+"""Glimpse: what the head camera sees closely around a point, as a second image.
+
+A policy's image has a pixel for some four centimetres a metre and a half away: too coarse to tell a thing from
+its neighbour. So it is also shown the window of the camera's own, finer image in which the point is: as wide in
+metres wherever that is, upright, with depths told from the point on, so that heights of centimetres stand out.
+The point is one that the robot is told. What is not in the camera's view stays unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rearrange.caching import cached_njit
+from rearrange.sim.base import Simulator
+
+GLIMPSE = "glimpse"  # key of the observation
+FINE = 192  # pixels along each side of the camera's own image
+HALF = 0.25  # half the window's width where the point is [m]
+RELIEF = 0.25  # depths that are told before and behind the point [m]
+UNKNOWN = 1.0
+NEAREST = 0.1  # [m], from the camera to a point
+
+
+def glimpse_space(size: int) -> spaces.Box:
+    """Space of glimpses of so many pixels along each side."""
+    return spaces.Box(0.0, 1.0, (size, size, 1), np.float32)
+
+
+def glimpses(simulator: Simulator, points: np.ndarray, size: int) -> np.ndarray:
+    """What the head cameras see closely around a point in each world.
+
+    Args:
+        simulator: With N worlds.
+        points: World frame [N, 3], m.
+        size: Pixels along each side.
+
+    Returns:
+        [N, size, size, 1] float32 in [0, 1]: a half is as far as the point, 0 and 1 RELIEF nearer and farther.
+    """
+    fine = simulator.render_depth(FINE)
+    share = math.tan(math.radians(simulator.state.robot.camera.field_of_view) / 2.0)
+    seen = np.empty((len(fine), size, size, 1), np.float32)
+    for i, image in enumerate(fine):
+        _glimpse(image, share, *simulator.camera_pose(i), points[i], seen[i, ..., 0])
+    return seen
+
+
+@cached_njit(nogil=True, error_model="numpy")
+def _glimpse(depth: Any, share: float, position: Any, rotation: Any, point: Any, seen: Any) -> None:
+    """Write the window of a depth image around a point.
+
+    Args:
+        depth: [F, F], m.
+        share: Half the width of what the camera sees, a metre ahead [m].
+        position: Of the camera [3].
+        rotation: World from camera [3, 3]: right, up, backward.
+        point: In the window's middle [3].
+        seen: Written [H, H].
+    """
+    ahead = point - position
+    distance = max(np.sqrt((ahead * ahead).sum()), NEAREST)
+    level = max(np.hypot(ahead[0], ahead[1]), 1e-6)
+    forward = ahead / distance
+    right = np.array((ahead[1] / level, -ahead[0] / level, 0.0))
+    turned = rotation.T.copy()
+    along, beside = turned @ forward, turned @ right
+    above = turned @ np.cross(right, forward)
+    count, half, middle = len(seen), HALF / distance, 0.5 * len(depth)
+    relief = 0.5 / RELIEF
+    for row in range(count):
+        # A metre along the way to the point, in the camera's frame
+        start = along + (1.0 - (2.0 * row + 1.0) / count) * half * above
+        for column in range(count):
+            u = ((2.0 * column + 1.0) / count - 1.0) * half
+            x, y, z = (
+                start[0] + u * beside[0],
+                start[1] + u * beside[1],
+                -(start[2] + u * beside[2]),
+            )
+            edge = share * z
+            if abs(x) >= edge or abs(y) >= edge:
+                seen[row, column] = UNKNOWN
+                continue
+            scale = middle / edge
+            away = depth[int(middle - y * scale), int(middle + x * scale)] / z - distance
+            seen[row, column] = min(max(0.5 + away * relief, 0.0), 1.0)

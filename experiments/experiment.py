@@ -21,6 +21,7 @@ AXES = ("steps", "seconds")
 # Departures that several experiments share
 HOMES = "Homes are ours, furnished with boxes and cylinders; no scans, no ReplicaCAD."
 SENSES = "64x64 depth and a small convolutional network, where the paper has a ResNet."
+GLIMPSES = "Pick and Place also see the window of the image around their target, finely: the paper's do not."
 MACHINE = "A few processor cores (the result names them), where the paper has up to eight GPUs."
 MOTION = (
     "The base slides along furniture and stops before what its wheels cannot push. "
@@ -31,7 +32,7 @@ CURVES = (
     "Curves are of training episodes, with sampled actions. "
     "`success` is judged after the training, by mean actions in homes of the validation split."
 )
-OF_SKILLS = (HOMES, SENSES, MACHINE, MOTION, TEACHING)
+OF_SKILLS = (HOMES, SENSES, GLIMPSES, MACHINE, MOTION, TEACHING)
 OF_SAMPLE_FACTORY = (
     "A robot that learns chores in homes of our own, where the paper has Atari, VizDoom and DMLab.",
     "64x64 depth, where the paper has RGB or grey images.",

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from gymnasium import spaces
 
 from rearrange.episodes import Episode, floor_of
 from rearrange.navigation import DistanceField, load_layout
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
-from rearrange.sim.base import SimState
+from rearrange.sim.base import SimState, Simulator
 from rearrange.tasks.base import Outcome, Task
+from rearrange.tasks.sights import Sights
 from rearrange.tasks.starts import FARTHEST_WAY, way_to_stand
 
 
@@ -23,12 +25,16 @@ class FloorTask(Task):
 
     That is the target's goal when the robot carries something at the start, and else its start.
 
+    Its policy may be shown more than the depth image, see rearrange.tasks.sights.
+
     Attributes:
+        TOLD: In its MEMORY: the place that the robot is told, world frame [3], m.
         FLOOR_MEMORY: What its MEMORY has to hold, too [m].
         FARTHEST_WAY: Way that is measured at most [m]. From within two metres of a thing, not behind a wall, it
             is less.
     """
 
+    TOLD: ClassVar[str]
     FARTHEST_WAY: ClassVar[float] = FARTHEST_WAY
 
     FLOOR_MEMORY: ClassVar[list[tuple[Any, ...]]] = [
@@ -47,6 +53,7 @@ class FloorTask(Task):
         super().__init__(config, world_count, robot, scene)
         self._floors: list[DistanceField | None] = [None] * world_count
         self._knows_way = np.zeros(world_count, bool)  # from where there is one, in this episode
+        self._sights = Sights(self.config, self.robot, world_count)
 
     def asks_for_way(self) -> bool:
         """Whether its numbers need the way left; measuring it costs time."""
@@ -55,12 +62,29 @@ class FloorTask(Task):
     def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
         """Begin episodes; measures the floor from the goal if that is asked for."""
         super().start(world_ids, episodes, state)
+        self._sights.begin(world_ids)
         if not self.asks_for_way():
             return
         for i, episode in zip(world_ids, episodes, strict=True):
             self._floors[i] = self.way(episode)
             self._knows_way[i] = False
         self._measure(state, world_ids)
+
+    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
+        """See Task; remembers where the base is driven."""
+        self._sights.drive(physical[:, self.robot.actions.forward])
+        return super().mask(state, physical)
+
+    def gathered_spaces(self, size: int) -> dict[str, spaces.Box]:
+        """The sights'; see Task."""
+        return self._sights.spaces(size)
+
+    def gather(
+        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """The sights; see Task."""
+        starts, places = self.memory["base_start"], self.memory[self.TOLD]
+        return self._sights.look(simulator, depths, remember, starts, places)
 
     def way(self, episode: Episode) -> DistanceField | None:
         """The way left from everywhere near in an episode [m]; None where there is none."""

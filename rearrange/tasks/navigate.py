@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
@@ -33,9 +32,8 @@ from rearrange.robot.actions import HOLD, LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
-from rearrange.sim.base import NOTHING, SimState, Simulator
+from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import (
-    DEPTH_RANGE,
     ActionConfig,
     ForceConfig,
     each_world,
@@ -43,8 +41,6 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.floor_map import FLOOR_MAP, FloorMap
-from rearrange.tasks.map_way import MAP_WAY, MapWay
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
@@ -267,6 +263,7 @@ class Navigate(FloorTask):
         ("previous_angle", "f8"),
     ]
     PART_MEMORY = ("previous_joints",)  # [rad, m]
+    TOLD = "goal"
     compiled = each_world(_begin, _mask, _evaluate, _observe)
 
     def __init__(
@@ -281,51 +278,9 @@ class Navigate(FloorTask):
         if math.isfinite(self.config.goal_way) and not self.config.geodesic:
             raise UserError("task.goal_way is along the floor: set task.geodesic=true, too")
 
-        maps = self.config.floor_map or self.config.map_way
-        self._map = FloorMap(self.robot, world_count) if maps else None
-        self._way = MapWay(world_count) if self.config.map_way else None
-        self._driven = np.zeros(world_count)  # ahead, in the last step [m]
-
     def asks_for_way(self) -> bool:
         """See FloorTask."""
         return self.config.geodesic
-
-    def start(self, world_ids: Sequence[int], episodes: Sequence[Episode], state: SimState) -> None:
-        """See FloorTask; nothing of the floor has been seen yet."""
-        super().start(world_ids, episodes, state)
-        if self._map is not None:
-            for i in world_ids:
-                self._map.begin(i)
-                if self._way is not None:
-                    self._way.begin(i)
-                self._driven[i] = 0.0
-
-    def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
-        """See Task; remembers where the base is driven."""
-        self._driven[:] = physical[:, self.robot.actions.forward]
-        return super().mask(state, physical)
-
-    def gathered_spaces(self, size: int) -> dict[str, spaces.Box]:
-        """The floor map's, and that of the way over it; see Task."""
-        found = {FLOOR_MAP: FloorMap.space(size)} if self.config.floor_map else {}
-        return found | ({MAP_WAY: MapWay.space()} if self.config.map_way else {})
-
-    def gather(
-        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """The floor map, and the way over it; see Task."""
-        found: dict[str, np.ndarray] = {}
-        if self._map is None:
-            return found
-        state = simulator.state
-        starts, goals = self.memory["base_start"], self.memory["goal"]
-        pushes = np.sign(self._driven) * state.base_blocked
-        self._map.add(remember, state, starts, pushes, depths, DEPTH_RANGE)
-        if self.config.floor_map:
-            found[FLOOR_MAP] = self._map.show(state, starts, goals, depths.shape[1])
-        if self._way is not None:
-            found[MAP_WAY] = self._way.look(remember, self._map.grids, state, starts, pushes, goals)
-        return found
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment, a goal in it and the robot far from that."""

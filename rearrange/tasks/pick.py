@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
@@ -26,10 +25,9 @@ from rearrange.episodes import Episode, Target
 from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, grip_of
 from rearrange.settings import group, setting
-from rearrange.sim.base import SimState, Simulator
+from rearrange.sim.base import SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.glimpse import GLIMPSE, glimpse_space, glimpses
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
@@ -197,20 +195,8 @@ class Pick(FloorTask):
         ("previous_distance", "f8"),
         *FloorTask.FLOOR_MEMORY,
     ]
+    TOLD = "object_start"
     compiled = each_world(_begin, _mask, _evaluate, _observe)
-
-    def gathered_spaces(self, size: int) -> dict[str, spaces.Box]:
-        """The glimpse's; see Task."""
-        return {GLIMPSE: glimpse_space(size)} if self.config.glimpse else {}
-
-    def gather(
-        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """The glimpse; see Task."""
-        del remember
-        if not self.config.glimpse:
-            return {}
-        return {GLIMPSE: glimpses(simulator, self.memory["object_start"], depths.shape[1])}
 
     def asks_for_way(self) -> bool:
         """See FloorTask."""

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
 from rearrange.robot.actions import HOLD, LET_GO, grip_of
 from rearrange.settings import group, setting
-from rearrange.sim.base import SimState, Simulator
+from rearrange.sim.base import SimState
 from rearrange.tasks.base import (
     ActionConfig,
     ForceConfig,
@@ -38,7 +37,6 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.glimpse import GLIMPSE, glimpse_space, glimpses
 from rearrange.tasks.sampling import Scene, cluttered_scene, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
@@ -269,20 +267,8 @@ class Place(FloorTask):
         *FloorTask.FLOOR_MEMORY,
     ]
     PART_MEMORY = ("previous_joints",)  # [rad, m]
+    TOLD = "goal"
     compiled = each_world(_begin, _mask, _evaluate, _observe)
-
-    def gathered_spaces(self, size: int) -> dict[str, spaces.Box]:
-        """The glimpse's; see Task."""
-        return {GLIMPSE: glimpse_space(size)} if self.config.glimpse else {}
-
-    def gather(
-        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """The glimpse; see Task."""
-        del remember
-        if not self.config.glimpse:
-            return {}
-        return {GLIMPSE: glimpses(simulator, self.memory["goal"], depths.shape[1])}
 
     def asks_for_way(self) -> bool:
         """See FloorTask."""

@@ -1,0 +1,83 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rearrange.env import RearrangeEnv
+from rearrange.robot.fetch import FETCH
+from rearrange.sim.config import SimulatorConfig
+from rearrange.tasks import NavigateConfig, PickConfig, PlaceConfig
+from rearrange.tasks.floor_map import FLOOR_MAP
+from rearrange.tasks.glimpse import FINE, GLIMPSE
+from rearrange.tasks.map_way import MAP_WAY
+from rearrange.tasks.sights import Sights
+
+SIZE = 32
+ALL = SimpleNamespace(floor_map=True, map_way=True, glimpse=True)
+SOMETHING = 0  # channel of the floor map
+
+CASES = [
+    ("navigate", NavigateConfig(), []),
+    ("navigate", NavigateConfig(floor_map=True), [FLOOR_MAP]),
+    ("navigate", NavigateConfig(map_way=True), [MAP_WAY]),
+    ("navigate", NavigateConfig(floor_map=True, map_way=True), [FLOOR_MAP, MAP_WAY]),
+    ("pick", PickConfig(), []),
+    ("pick", PickConfig(glimpse=True), [GLIMPSE]),
+    ("place", PlaceConfig(glimpse=True), [GLIMPSE]),
+]
+
+
+@pytest.mark.parametrize(("name", "config", "shown"), CASES)
+def test_settings_say_what_is_shown(name, config, shown):
+    env = RearrangeEnv(name, config, "val", SimulatorConfig(camera_size=SIZE))
+    observation, _ = env.reset(seed=1)
+    assert [key for key in observation if key in (FLOOR_MAP, MAP_WAY, GLIMPSE)] == shown
+    assert list(env.task.gathered_spaces(SIZE)) == shown
+    assert observation in env.observation_space
+    env.close()
+
+
+@pytest.fixture
+def look(make_state):
+    """Looks from the start of a world in which nothing is in view; the base does not go where it is driven."""
+
+    def see(sights):
+        state = make_state(1, base_blocked=[True])
+        simulator = SimpleNamespace(
+            state=state,
+            render_depth=lambda size: np.full((1, size, size), 10.0, np.float32),
+            camera_pose=lambda i: (np.array([0.25, 0.0, 1.2]), np.eye(3)),
+        )
+        depths = np.ones((1, SIZE, SIZE, 1), np.float32)
+        places = np.array([[3.0, 0.0, 1.0]])
+        return sights.look(simulator, depths, np.array([True]), np.zeros((1, 3)), places)
+
+    return see
+
+
+def test_all_are_shown_at_once_each_in_its_space(look):
+    sights = Sights(ALL, FETCH, 1)
+    sights.begin([0])
+    seen, spaces = look(sights), sights.spaces(SIZE)
+    assert list(seen) == list(spaces) == [FLOOR_MAP, MAP_WAY, GLIMPSE]
+    assert all(seen[key][0] in spaces[key] for key in seen)
+    assert FINE > SIZE
+
+
+@pytest.mark.parametrize("ahead", [0.05, 0.0, -0.05])
+def test_something_is_where_the_base_is_driven_and_does_not_go(look, ahead):
+    sights = Sights(ALL, FETCH, 1)
+    sights.begin([0])
+    sights.drive(np.array([ahead]))
+    rows, _ = np.nonzero(look(sights)[FLOOR_MAP][0, ..., SOMETHING])
+    assert bool(len(rows)) == bool(ahead)
+    assert ((rows < SIZE // 2) == (ahead > 0.0)).all()
+
+
+def test_a_new_episode_forgets_what_was_bumped_into(look):
+    sights = Sights(ALL, FETCH, 1)
+    sights.begin([0])
+    sights.drive(np.array([0.05]))
+    assert look(sights)[FLOOR_MAP][..., SOMETHING].any()
+    sights.begin([0])
+    assert not look(sights)[FLOOR_MAP][..., SOMETHING].any()

@@ -171,7 +171,7 @@ def test_obstacles_in_our_homes_are_true():
         episode = env.episode
         _, grid = load_layout(episode.layout, episode.variation)
         x, y, yaw = env.task.memory["base_start"][0]
-        floor_map = env.task._map
+        floor_map = env.task._sights._map
         assert floor_map is not None
         assert observation[FLOOR_MAP].any()
         for i, j in np.argwhere(floor_map.grids[0] == 3):

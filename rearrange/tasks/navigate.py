@@ -5,7 +5,7 @@ force penalty that applies, start-relative GPS+Compass).
 
 Observation (besides head_depth): goal_to_agent_gps_compass [2] polar (distance, -bearing) of the
 goal in the base frame, joint [7], gps_compass [4]; with `floor_map` also floor_map [H, W, 3], with `map_way`
-also map_way [5], see rearrange.tasks.floor_map and rearrange.tasks.map_way.
+also map_way [5], see rearrange.tasks.sights.
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
 an open receptacle, or in the closed drawer or fridge (open with `goals_open`). Or target 0 is held, and the

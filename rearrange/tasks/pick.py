@@ -4,8 +4,8 @@ Reference: habitat-lab v0.3.4's RearrangePickTask with the VER paper's changes (
 contact suction, start-relative GPS+Compass).
 
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
-frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4]. Settings
-add `glimpse` and `map_way`, see rearrange.tasks.sights.
+frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4]. `glimpse`
+adds a second image, see rearrange.tasks.glimpse.
 Action [10]: seven joint deltas, grip, forward, turn.
 Start: the robot within 2 m of the object, not cut off from it by a wall, and roughly facing it. Objects
 stand on open receptacles, some in the open fridge or drawer.
@@ -95,14 +95,6 @@ class PickConfig:
         about=(
             "of the starts have a way that leads around something, if there are any: behind the sofa, beside "
             "the fridge's open door"
-        ),
-    )
-    map_way: bool = setting(
-        False,
-        hab=False,
-        about=(
-            "what depth images and odometry have told of the floor so far is searched for a way "
-            "to the object, and where it leads is observed"
         ),
     )
     glimpse: bool = setting(

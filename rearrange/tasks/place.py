@@ -4,8 +4,8 @@ Reference: habitat-lab v0.3.4's RearrangePlaceTask with the VER paper's changes 
 skill, start-relative GPS+Compass).
 
 Observation (besides head_depth): obj_goal_sensor [3] the goal in the end-effector frame, joint [7],
-is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4]. Settings add `glimpse` and
-`map_way`, see rearrange.tasks.sights.
+is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4]. `glimpse` adds a second
+image, see rearrange.tasks.glimpse.
 Action [10]: seven joint deltas, grip, forward, turn. Letting go is ignored far from the goal;
 once the object has been let go, nothing is taken again.
 Start: the object in the hand. The robot is within 2 m of the goal, not cut off from it by a wall, and roughly
@@ -147,14 +147,6 @@ class PlaceConfig:
     )
     fridge_share: float = setting(
         0.1, high=1.0, hab=None, about="of the goals are in the open fridge"
-    )
-    map_way: bool = setting(
-        False,
-        hab=False,
-        about=(
-            "what depth images and odometry have told of the floor so far is searched for a way "
-            "to the goal, and where it leads is observed"
-        ),
     )
     glimpse: bool = setting(
         False,

@@ -23,8 +23,7 @@ CASES = [
     ("navigate", NavigateConfig(floor_map=True, map_way=True), [FLOOR_MAP, MAP_WAY]),
     ("pick", PickConfig(), []),
     ("pick", PickConfig(glimpse=True), [GLIMPSE]),
-    ("pick", PickConfig(map_way=True, glimpse=True), [MAP_WAY, GLIMPSE]),
-    ("place", PlaceConfig(map_way=True, glimpse=True), [MAP_WAY, GLIMPSE]),
+    ("place", PlaceConfig(glimpse=True), [GLIMPSE]),
 ]
 
 

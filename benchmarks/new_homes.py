@@ -19,7 +19,8 @@ import numpy as np
 from benchmarks.systems import skill_case, train
 from rearrange import worlds
 from rearrange.command_line import OneLineParser, output_file
-from rearrange.tasks import sampling
+from rearrange.tasks import default_config, sampling
+from rearrange.tasks.sights import SIGHTS
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -51,13 +52,17 @@ def rate(skill: str, kind: str, seed: int, seconds: float) -> float:
     changes = (f"collect.num_environments={ENVIRONMENTS}",)
     changes += (f"collect.environments_per_worker={ENVIRONMENTS // 2}",)
     shipped = CHECKPOINTS / f"{skill}.safetensors"
-    network = load_policy(shipped).network_config  # not always that of the recipe as it is now
+    policy = load_policy(shipped)  # not always that of the recipe as it is now
+    network, task = policy.network_config, policy.metadata["task"]
     changes += (
         f"start_from={shipped}",
         f"network.memory={network.memory}",
         f"network.layers={network.layers}",
+        f"network.separate_images={network.separate_images}",
     )
-    config, environments = skill_case("ver", seed, skill, changes, IN_TRAIN)
+    known = vars(default_config(skill))
+    seen = tuple(f"task.{key}={task.get(key, False)}" for key in SIGHTS if key in known)
+    config, environments = skill_case("ver", seed, skill, changes, (*IN_TRAIN, *seen))
     assert isinstance(environments, SkillEnvironments)
     make = AtHome(environments) if kind == SAME else environments
     return train((config, make), seconds)["mean_sps"]

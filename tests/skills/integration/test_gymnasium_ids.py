@@ -70,7 +70,8 @@ def test_a_shipped_policy_fits_the_environment_of_its_id(name):
     policy = skills.load_policy(name)
     env = gymnasium.make(ALL[name], split="val", disable_env_checker=True)
     own = policy.make_env("val")
-    assert env.observation_space == own.observation_space
+    shown, known = env.observation_space.spaces, own.observation_space.spaces
+    assert {key: shown[key] for key in known} == known  # the recipe may show more by now
     assert env.action_space == own.action_space
     assert env.unwrapped._worlds.repeat == own._worlds.repeat
     outcomes = []
@@ -80,5 +81,5 @@ def test_a_shipped_policy_fits_the_environment_of_its_id(name):
         outcomes.append(each.step(policy.act(observation)))
         each.close()
     (one, *_), (other, *_) = outcomes
-    for key, value in one.items():
-        np.testing.assert_array_equal(value, other[key])
+    for key, value in other.items():
+        np.testing.assert_array_equal(one[key], value)

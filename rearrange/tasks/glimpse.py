@@ -8,13 +8,13 @@ The point is one that the robot is told. What is not in the camera's view stays 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from rearrange.caching import cached_njit
+from rearrange.render.camera import Camera
 from rearrange.sim.base import Simulator
 
 GLIMPSE = "glimpse"  # key of the observation
@@ -42,7 +42,7 @@ def glimpses(simulator: Simulator, points: np.ndarray, size: int) -> np.ndarray:
         [N, size, size, 1] float32 in [0, 1]: a half is as far as the point, 0 and 1 RELIEF nearer and farther.
     """
     fine = simulator.render_depth(FINE)
-    share = math.tan(math.radians(simulator.state.robot.camera.field_of_view) / 2.0)
+    share = Camera(FINE, FINE, simulator.state.robot.camera.field_of_view).half_width
     seen = np.empty((len(fine), size, size, 1), np.float32)
     for i, image in enumerate(fine):
         _glimpse(image, share, *simulator.camera_pose(i), points[i], seen[i, ..., 0])

@@ -70,8 +70,8 @@ class Sights:
         """
         found: dict[str, np.ndarray] = {}
         state, size = simulator.state, depths.shape[1]
-        pushes = np.sign(self._driven) * state.base_blocked
         if self._map is not None:
+            pushes = np.sign(self._driven) * state.base_blocked
             self._map.add(remember, state, starts, pushes, depths, DEPTH_RANGE)
             if FLOOR_MAP in self.shown:
                 found[FLOOR_MAP] = self._map.show(state, starts, places, size)

@@ -32,6 +32,9 @@ ROWS = {  # of an evaluation with --sanity
     "random": "random actions",
     "oracle": "the oracle",
 }
+OLDER_DETOURS = (
+    "Detours by an older rule: driving straight at the target is stopped before it is in reach.\n"
+)
 HEAD = re.compile(r"[A-Z][a-z]+( \[\d+\]| \([^)]*\))?:")  # of a paragraph in a task's docstring
 
 
@@ -141,8 +144,13 @@ def _summary(entry: Mapping[str, Any]) -> Iterator[str]:
     starts = entry.get("starts", {}) if "detour" in entry.get("starts", {}) else {}
     parts = [(f"the policy, {kind} starts", each["episodes"], _percent(each["success_at_end"]))
              for kind, each in starts.items()]  # fmt: skip
+    receptacles = entry.get("receptacles", {})
+    parts += [(f"the policy, at {where.replace('_', ' ')}", each["episodes"], _percent(each["success_at_end"]))
+              for where, each in receptacles.items()]  # fmt: skip
     rows = [whole, *parts, *(row for row in rows if row[:2] != whole[:2])]
     yield from _table(("who", "episodes", "success"), rows)
+    if starts and not receptacles:
+        yield OLDER_DETOURS
     failures = ", ".join(
         f"{cause.replace('_', ' ')} {count}" for cause, count in entry["failures"].items()
     )

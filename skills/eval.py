@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -37,7 +36,7 @@ from skills.eval_options import (
     sanity_options,
 )
 from skills.navigation import NAVIGATION_NAMES, episode_of_file
-from skills.places import count_places, plans_of, told_places
+from skills.places import told_places
 from skills.players import (
     BaselinePlayer,
     FollowerPlayer,
@@ -46,15 +45,12 @@ from skills.players import (
     RandomPlayer,
 )
 from skills.provenance import made, write_result
-from skills.statistics import mean_score, proportion
+from skills.summary import HOME, SCORES, SUCCESSES, per_episode, sanity_row, summarise
 from skills.workers import play_in_workers
 from ver import load_policy
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
-SCORES = ("spl", "soft_spl", "score_share")  # in [0, 1], of navigation tasks
 UNITS = {"length": " [steps]", "path_length": " [m]", "distance_to_goal": " [m]"}
-SUCCESSES = {"success": "success_at_end", "success_once": "success_once"}  # not all tasks have them
-HOME = ("layout", "variation", "building")  # where an episode takes place, as far as it has them
 
 Player = PolicyPlayer | OraclePlayer | RandomPlayer | FollowerPlayer | BaselinePlayer
 
@@ -135,78 +131,6 @@ def evaluate(checkpoint: str, options: Any) -> Iterator[dict[str, Any]]:
     yield from play_in_workers(partial(EpisodePlayer, checkpoint, options), cases, options.workers)
 
 
-def summarise(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Success with intervals, causes of failure and means of the episodes."""
-    results = sorted(results, key=lambda result: result["episode"])
-    count, plans = len(results), plans_of(results)
-    causes = Counter(cause for result in results for cause in causes_of(result))
-    means = {
-        key: sum(result[key] for result in results) / count
-        for key in results[0]
-        if key not in (*SUCCESSES, *SCORES, *HOME, "episode", "detour")
-        and not key.startswith("failure/")
-    }
-    successes = {
-        name: proportion([result[key] > 0 for result in results], plans).as_json()
-        for key, name in SUCCESSES.items()
-        if key in results[0]
-    }
-    return {
-        **count_places(results),
-        **successes,
-        "scores": {
-            key: mean_score([result[key] for result in results], plans).as_json()
-            for key in SCORES
-            if key in results[0]
-        },
-        "starts": _by_start(results),
-        "failures": dict(causes.most_common()),
-        "means": means,
-    }
-
-
-def causes_of(result: dict[str, Any]) -> list[str]:
-    """List the causes of a failed episode."""
-    return [
-        key.removeprefix("failure/")
-        for key, value in result.items()
-        if key.startswith("failure/") and value and not result["success"]
-    ]
-
-
-def per_episode(results: Sequence[dict[str, Any]], home: Sequence[str] = HOME) -> dict[str, Any]:
-    """A short row for every episode: where, what came of it; so that intervals can be worked out anew."""
-    results = sorted(results, key=lambda result: result["episode"])
-    kept = ("episode", *home, *SUCCESSES, "spl", "score_share", "length")
-    names = [name for name in kept if name in results[0]]
-    rows = [
-        [*(_short(result[name]) for name in names), ", ".join(causes_of(result))]
-        for result in results
-    ]
-    return {"columns": [*names, "failures"], "rows": rows}
-
-
-def _short(value: Any) -> Any:
-    """A number with few digits."""
-    if not isinstance(value, (int, float)):
-        return value
-    return int(value) if float(value).is_integer() else round(float(value), 4)
-
-
-def _by_start(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Success at the end where the way is straight and where a detour is needed; kinds that occurred."""
-    kinds = {}
-    for name, detour in (("straight", 0.0), ("detour", 1.0)):
-        starts = [result for result in results if result.get("detour") == detour]
-        if starts:
-            ends = [result["success"] > 0 for result in starts]
-            kinds[name] = {
-                "episodes": len(starts),
-                "success_at_end": proportion(ends, plans_of(starts)).as_json(),
-            }
-    return kinds
-
-
 def untrained_copy(checkpoint: Path, seed: int, folder: str) -> Path:
     """A checkpoint like this one with freshly initialised weights."""
     from ver import ActorCritic, save_policy
@@ -247,6 +171,9 @@ def show(record: dict[str, Any]) -> None:
     for kind, part in record["starts"].items():
         name = f"success at end, {counted(part['episodes'], f'{kind} start')}"
         table.add_row(name, _interval(part["success_at_end"]))
+    for receptacle, part in record["receptacles"].items():
+        name = f"success at end, {part['episodes']} at {receptacle.replace('_', ' ')}"
+        table.add_row(name, _interval(part["success_at_end"]))
     for cause, number in record["failures"].items():
         table.add_row(f"failed: {cause}", str(number))
     for name, value in record["means"].items():
@@ -275,15 +202,6 @@ def show_rows(record: dict[str, Any]) -> None:
     output_console().print(table)
 
 
-def _row(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A sanity row of the record, without its episodes."""
-    summary = summarise(results)
-    names = ("plans", "apartments", *SUCCESSES.values())
-    kept = {name: summary[name] for name in names if name in summary}
-    more = {"failures": summary["failures"]}
-    return {"episodes": len(results), **kept, **summary["scores"], **more}
-
-
 def _play_all(
     checkpoint: Path, options: Any, progress: Progress, name: str
 ) -> list[dict[str, Any]]:
@@ -307,11 +225,11 @@ def _sanity(
     """The sanity rows, the policy's own on the same episodes first."""
     variants, left_out = sanity_options(options)
     count = min(options.episodes, options.sanity_episodes)
-    rows = {"policy": _row([result for result in results if result["episode"] < count])}
+    rows = {"policy": sanity_row([result for result in results if result["episode"] < count])}
     for name, variant in variants.items():
         played = _play_all(path, variant, progress, name)
         # Where they take place stands in the record's own rows: they are the same episodes.
-        rows[name] = _row(played) | {"per_episode": per_episode(played, home=())}
+        rows[name] = sanity_row(played) | {"per_episode": per_episode(played, home=())}
     return {"rows": rows, "left_out": left_out}
 
 

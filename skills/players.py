@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,9 +22,8 @@ from nav.pointnav import PointNav
 from nav.scan_worlds import ScanWorlds
 from nav.table import TASKS
 from rearrange.env import RearrangeEnv
-from rearrange.episodes import Episode, floor_of
+from rearrange.episodes import Episode
 from rearrange.errors import UserError
-from rearrange.navigation import in_line_of_sight
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import OURS, without_stop_masks
 from rearrange.scenes.registry import DEFAULT_HOMES
@@ -38,6 +36,7 @@ from skills.oracle.skill import begin_oracle
 from skills.registry import all_specs
 from skills.settings import ORACLE, SkillEnvironments, environments_of
 from skills.spec import next_of
+from skills.start_kinds import start_kind
 from ver import load_policy
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
@@ -46,7 +45,6 @@ UNSEEN = 16  # [pixels], camera of a world in which nobody looks
 BLIND_EPISODES = 16  # whose first images are averaged
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
 STOP_SHARE = 0.95  # of the success distance, within which the navigation oracle stops
-REACH = 1.0  # [m], from the base to what the hand shall get at
 
 
 class PolicyPlayer:
@@ -93,7 +91,7 @@ class PolicyPlayer:
         seed: int,
         options: dict[str, Any] | None,
         observe: Callable[[RearrangeEnv], None] | None = None,
-    ) -> dict[str, float]:
+    ) -> dict[str, Any]:
         """Play one episode.
 
         Args:
@@ -102,17 +100,16 @@ class PolicyPlayer:
             observe: Called after every 1/30 s in a skill's world.
 
         Returns:
-            The episode's metrics.
+            The episode's metrics, and its kind of start.
         """
         torch.manual_seed(seed)
         observation, info = self.environment.reset(seed=seed, options=options)
-        start: dict[str, float] = {}
-        if isinstance(self.environment, RearrangeEnv):
-            start["detour"] = float(needs_detour(self.environment))
+        ours = isinstance(self.environment, RearrangeEnv)
+        start = start_kind(self.environment) if ours else {}
         self.runner.restart()
         if self.other is not None:
             self.other.restart(seed)
-        if isinstance(self.environment, RearrangeEnv):
+        if ours:
             self.environment.after_step = observe
         ended = False
         while not ended:
@@ -207,18 +204,18 @@ class TaskPlayer:
         seed: int,
         options: dict[str, Any] | None,
         observe: Callable[[RearrangeEnv], None] | None = None,
-    ) -> dict[str, float]:
-        """Play one episode; the arguments are those of `PolicyPlayer.play`. Returns its metrics."""
+    ) -> dict[str, Any]:
+        """Play one episode; arguments and answer are those of `PolicyPlayer.play`."""
         world = self.environment
         world.reset(seed=seed, options=options)
         world.after_step = observe
-        detour = float(needs_detour(world))
+        start = start_kind(world)
         step = self._begin(seed)
         ended, info = False, {}
         while not ended:
             *_, terminated, truncated, info = step()
             ended = terminated or truncated
-        return info["metrics"] | {"detour": detour}
+        return info["metrics"] | start
 
     def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
         """Begin to act; returns what takes a step of the world."""
@@ -304,7 +301,7 @@ class FollowerPlayer:
         agent = replace(TASKS[task].agent_config(), camera_size=UNSEEN)
         self.environment = NavEnv(task, None, split, homes, agent, files=files)
 
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
+    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, Any]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
         env = self.environment
         env.reset(seed=seed, options=options)
@@ -348,7 +345,7 @@ class BaselinePlayer:
         self.environment = NavEnv(task, None, split, homes)
         self.policy = policy
 
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, float]:
+    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, Any]:
         """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
         env = self.environment
         observation, info = env.reset(seed=seed, options=options)
@@ -356,31 +353,6 @@ class BaselinePlayer:
         while "metrics" not in info:
             observation, _, _, _, info = env.step(agent.act(observation))
         return info["metrics"]
-
-
-def needs_detour(world: RearrangeEnv) -> bool:
-    """Return whether the base, driving straight at the target, is stopped before it is in reach.
-
-    Meant for the begin of an episode of the skill's own task.
-    """
-    x, y, goal = *world.state.base_pose[0, :2].tolist(), _place_of(world)
-    distance = math.dist((x, y), goal)
-    if distance <= REACH:
-        return False
-    share = 1.0 - REACH / distance
-    end = (x + share * (goal[0] - x), y + share * (goal[1] - y))
-    grid = floor_of(world.episode)
-    return not in_line_of_sight(grid, (x, y), end)
-
-
-def _place_of(world: RearrangeEnv) -> tuple[float, float]:
-    """Position of the target of a skill's own task on the floor plane [m]."""
-    if world.episode.target_joint is not None:
-        handle = world.state.scene.index(world.episode.target_joint)
-        x, y = world.state.handle_position[0, handle, :2].tolist()
-        return x, y
-    position = argument_of(world.task.name, world.episode).position
-    return position[0], position[1]
 
 
 def argument_of(name: str, episode: Episode) -> SkillArgument:

@@ -40,7 +40,7 @@ from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import Pick
 from rearrange.tasks.sampling import source_of
 from skills.command import counted, run_command
-from skills.eval import SEED_STRIDE, causes_of, untrained_copy
+from skills.eval import SEED_STRIDE, untrained_copy
 from skills.eval_options import UNTRAINED
 from skills.learned import check_metadata
 from skills.places import count_places, plans_of, told_places
@@ -49,6 +49,7 @@ from skills.plot import load_pyplot
 from skills.provenance import add_homes, check_homes_asked, made, write_result
 from skills.settings import CHECKPOINTS
 from skills.statistics import Proportion, proportion
+from skills.summary import causes_of
 from skills.workers import play_in_workers
 from ver import UserError, load_policy
 

@@ -165,8 +165,9 @@ def _judge(parent: int, command: list[str], result: str, film: str) -> None:
     """Evaluate in this process, write success with its interval, and film an episode if asked."""
     enter_worker(parent)
     os.nice(NICENESS)
-    from skills.eval import EpisodePlayer, summarise
+    from skills.eval import EpisodePlayer
     from skills.eval_options import checkpoint_of, find_file, parse
+    from skills.summary import summarise
     from skills.workers import play_in_workers
 
     options = parse(command)

@@ -7,7 +7,6 @@ from rearrange.navigation.map import draw_map, map_pixel
 from rearrange.navigation.occupancy import CELL_SIZE, ROBOT_RADIUS, OccupancyGrid
 from rearrange.navigation.paths import path_length, shortest_path
 from rearrange.navigation.reach import standing_region
-from rearrange.navigation.sight import in_line_of_sight
 
 __all__ = [
     "CELL_SIZE",
@@ -18,7 +17,6 @@ __all__ = [
     "distance_field",
     "distance_over",
     "draw_map",
-    "in_line_of_sight",
     "load_layout",
     "map_pixel",
     "path_length",

@@ -7,19 +7,9 @@ import math
 import numpy as np
 
 from rearrange.caching import cached_njit
-from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid, interpolate
+from rearrange.navigation.occupancy import interpolate
 
 TOLERANCE = 0.01  # [m], by which a line of sight may come nearer to obstacles than the radius
-
-
-def in_line_of_sight(
-    grid: OccupancyGrid,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    radius: float = ROBOT_RADIUS,
-) -> bool:
-    """True if a disc of this radius [m] can go straight from start to end (world frame, m)."""
-    return sees(grid.clearance, *grid.origin, grid.cell, *start, *end, radius - TOLERANCE)
 
 
 @cached_njit

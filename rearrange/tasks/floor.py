@@ -17,7 +17,7 @@ from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.base import SimState, Simulator
 from rearrange.tasks.base import Outcome, Task
 from rearrange.tasks.sights import Sights
-from rearrange.tasks.starts import FARTHEST_WAY, way_to_stand
+from rearrange.tasks.starts import FARTHEST_WAY, straight_way, way_to_stand
 
 
 class FloorTask(Task):
@@ -88,9 +88,6 @@ class FloorTask(Task):
 
     def way(self, episode: Episode) -> DistanceField | None:
         """The way left from everywhere near in an episode [m]; None where there is none."""
-        target, carries = episode.targets[0], episode.held_slot is not None
-        name = target.goal_receptacle if carries else target.start_receptacle
-        x, y, _ = target.goal if carries else target.start
         apartment = None
         if episode.scene is None:
             apartment = load_layout(episode.layout, episode.variation)[0]
@@ -98,11 +95,31 @@ class FloorTask(Task):
             self.robot,
             apartment,
             floor_of(episode),
-            name,
-            (x, y),
+            self.receptacle(episode),
+            self._place(episode)[:2],
             episode.articulated,
             self.FARTHEST_WAY,
         )
+
+    def receptacle(self, episode: Episode) -> str:
+        """On or in what the place is that the robot goes to first."""
+        target = episode.targets[0]
+        return target.start_receptacle if episode.held_slot is None else target.goal_receptacle
+
+    def _place(self, episode: Episode) -> tuple[float, float, float]:
+        """The place that the robot goes to first, world frame [m]."""
+        target = episode.targets[0]
+        return target.start if episode.held_slot is None else target.goal
+
+    def extra_way(self, episode: Episode, x: float, y: float) -> float:
+        """How much longer than straight the way is along the floor, to where the arm reaches, from (x, y) [m].
+
+        Infinite where none is known.
+        """
+        way = self.way(episode)
+        if way is None:
+            return math.inf
+        return way.at(x, y) - straight_way(self.robot, self._place(episode), x, y)
 
     def way_in(self, i: int, episode: Episode) -> DistanceField | None:
         """`way` of the episode that world i has begun; measured once where the reward asks for it, too."""

@@ -206,6 +206,11 @@ def extra_ways(robot: RobotSpec, way: DistanceField, point: Sequence[float]) -> 
     return way.distance - np.maximum(straight, 0.0)
 
 
+def straight_way(robot: RobotSpec, point: Sequence[float], x: float, y: float) -> float:
+    """The straight way from (x, y) to where a robot gets at a point, whatever stands in it [m]."""
+    return max(math.dist((x, y), point[:2]) - robot.reach.standing, 0.0)
+
+
 def way_to_stand(
     robot: RobotSpec,
     apartment: Apartment | None,

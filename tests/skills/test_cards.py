@@ -97,6 +97,11 @@ def test_results_of_other_policies_stand_apart():
     ledger["pick"]["starts"] = {kind: measured("", 0.5) for kind in ("straight", "detour")}
     own = "\n".join(cards._results("pick", ledger, "ours"))
     assert "| the policy, detour starts | 10 | 50.0 [10.0, 90.0] |" in own
+    assert cards.OLDER_DETOURS in own
+    ledger["pick"]["receptacles"] = {"fridge_middle": measured("", 0.5)}
+    own = "\n".join(cards._results("pick", ledger, "ours"))
+    assert "| the policy, at fridge middle | 10 | 50.0 [10.0, 90.0] |" in own
+    assert cards.OLDER_DETOURS not in own
     none = "\n".join(cards._results("pick", ledger, "new"))
     assert none.startswith("The shipped policy was not evaluated yet.")
     assert "Of 10 episodes" not in none

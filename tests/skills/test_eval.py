@@ -9,8 +9,9 @@ import rearrange
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.scenes.registry import GENERATED, layouts_of
 from skills import eval as evaluation
-from skills import eval_options
+from skills import eval_options, summary
 from skills.provenance import checksum
+from skills.summary import summarise
 
 
 def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_path):
@@ -48,38 +49,6 @@ def test_files_that_hold_too_few_are_refused():
         evaluation.main(["pick", "--episodes", "201", "--dataset", str(path)])
 
 
-def test_summary_counts_causes_of_failed_episodes_only():
-    won = {"episode": 1, "success": 1.0, "success_once": 1.0, "length": 5.0, "failure/timeout": 0.0}
-    won["detour"] = 1.0
-    lost = {
-        "episode": 0,
-        "success": 0.0,
-        "success_once": 1.0,
-        "length": 7.0,
-        "failure/timeout": 1.0,
-    }
-    summary = evaluation.summarise([won, lost])
-    assert summary["success_at_end"]["mean"] == 0.5
-    assert summary["success_once"]["mean"] == 1.0
-    assert summary["failures"] == {"timeout": 1}
-    assert summary["means"] == {"length": 6.0}
-    assert list(summary["starts"]) == ["detour"]
-    assert summary["starts"]["detour"]["episodes"] == 1
-    assert summary["starts"]["detour"]["success_at_end"]["mean"] == 1.0
-
-
-def test_intervals_are_over_plans():
-    results = [
-        {"episode": i, "layout": i // 5, "variation": i, "success": float(i < 5), "length": 5.0}
-        for i in range(10)
-    ]
-    apart = evaluation.summarise(results)
-    alike = evaluation.summarise([result | {"layout": 3} for result in results])
-    assert (apart["plans"], apart["apartments"], alike["plans"]) == (2, 10, 1)
-    assert alike["success_at_end"]["low"] == pytest.approx(0.2366, abs=5e-5)  # Wilson's
-    assert apart["success_at_end"]["low"] < 0.01  # one plan works, one does not
-
-
 def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
@@ -87,7 +56,7 @@ def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     record = {
         "skill": "pick", "split": "val", "episodes": 1, "policy": "learned", "actions": "mean",
         "checkpoint": str(tmp_path / "runs" / "policy.safetensors"), "steps_per_second": 10.0,
-        **evaluation.summarise([played | {"detour": 1.0, "layout": 3, "variation": 7}]),
+        **summarise([played | {"detour": 1.0, "layout": 3, "variation": 7}]),
     }  # fmt: skip
     evaluation.show(record)
     told = capsys.readouterr().out
@@ -148,14 +117,15 @@ def test_a_scenarios_policy_plays_its_task(make_checkpoint, tmp_path):
 
 
 def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys, monkeypatch):
-    homes, summarise = [], evaluation.summarise
+    homes = []
 
     def record_homes(results):
         rows = sorted(results, key=lambda result: result["episode"])
         homes.append([(r["episode"], r["layout"], r["variation"]) for r in rows])
         return summarise(results)
 
-    monkeypatch.setattr(evaluation, "summarise", record_homes)
+    for module in (evaluation, summary):  # the sanity rows are made in the other
+        monkeypatch.setattr(module, "summarise", record_homes)
     path = tmp_path / "pick.json"
     arguments = ["pick", "--checkpoint", str(pick_checkpoint), "--episodes", "3", "--workers", "1"]
     arguments += ["--sanity", "--sanity-episodes", "2", "--json", str(path), "task.max_steps=6"]

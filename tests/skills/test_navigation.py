@@ -25,6 +25,7 @@ from skills.navigation import (
     load_episodes,
 )
 from skills.settings import environments_of, make_environments
+from skills.summary import summarise
 from tests.helpers.scanned import box, room, write
 from tests.helpers.small_runs import TINY_NAVIGATION, curve, logged
 from ver import UserError as VerUserError
@@ -196,7 +197,7 @@ def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):
         player = evaluation.EpisodePlayer(str(policy), options)
         results.append([player.play(index) for index in range(3)])
     assert results[0] == results[1]
-    summary = evaluation.summarise(results[0])
+    summary = summarise(results[0])
     spl = summary["scores"]["spl"]
     assert 0.0 <= spl["low"] <= spl["mean"] <= spl["high"] <= 1.0
     assert set(summary) >= {"success_at_end", "failures", "means"}
@@ -205,7 +206,7 @@ def test_pointnav_trains_and_is_evaluated(tmp_path, one_floor):
 
 def test_tasks_without_success_are_summarised():
     results = [{"episode": i, "score": float(i), "length": 5.0} for i in (1, 0)]
-    summary = evaluation.summarise(results)
+    summary = summarise(results)
     assert summary["means"] == {"score": 0.5, "length": 5.0}
     assert "success_at_end" not in summary
 
@@ -335,7 +336,7 @@ def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
     assert {"episode/spl", "episode/success", "episode/distance_to_goal"} <= last.keys()
     policy = str(run / "policy.safetensors")
     results = play(["objectnav", "--checkpoint", policy])
-    assert evaluation.summarise(results)["success_at_end"]["low"] == 0.0
+    assert summarise(results)["success_at_end"]["low"] == 0.0
 
 
 def test_explore_has_no_oracle():

@@ -6,10 +6,10 @@ import pytest
 
 from rearrange.navigation import (
     distance_field,
-    in_line_of_sight,
     path_length,
     shortest_path,
 )
+from rearrange.navigation.sight import TOLERANCE, sees
 from rearrange.scenes.apartment import Solid
 from tests.helpers.taut_string import GOAL, RADIUS, STARTS, around_wall
 
@@ -21,7 +21,9 @@ def test_path_is_shortest_and_free(grid, field, start):
     assert tuple(path[-1]) == GOAL
     assert path_length(path) == pytest.approx(around_wall(start), rel=0.005)
     for first, second in pairwise(path):
-        assert in_line_of_sight(grid, tuple(first), tuple(second), RADIUS - 0.02)
+        ends = *tuple(first), *tuple(second)
+        radius = RADIUS - 0.02 - TOLERANCE
+        assert sees(grid.clearance, *grid.origin, grid.cell, *ends, radius)
 
 
 def test_many_goals_give_the_nearest(grid):

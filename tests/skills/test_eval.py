@@ -134,7 +134,8 @@ def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys,
     assert all(home == homes[0] for home in homes[:5])
     assert homes[5][:2] == homes[0]  # all three
     record = json.loads(path.read_text())
-    assert record["per_episode"]["columns"][:4] == ["episode", "layout", "variation", "success"]
+    kept = ["episode", "layout", "variation", "detour", "receptacle", "success"]
+    assert record["per_episode"]["columns"][:6] == kept
     assert [tuple(row[:3]) for row in record["per_episode"]["rows"]] == homes[5]
     assert list(record["rows"]) == ["policy", "blind", "swapped", "random", "oracle"]
     assert record["left_out"] == {}

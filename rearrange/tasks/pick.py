@@ -27,14 +27,7 @@ from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, grip_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import SimState
-from rearrange.tasks.base import (
-    ActionConfig,
-    ForceConfig,
-    each_world,
-    feel_force,
-    keep_base,
-    pushed_shut,
-)
+from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, keep_base
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
 from rearrange.tasks.sensors import (
@@ -70,11 +63,6 @@ class PickConfig:
             "the arm reaches the object. A straight line may end behind a wall, a table or "
             "the fridge's door"
         ),
-    )
-    shut_penalty: float = setting(
-        0.0,
-        hab=0.0,
-        about="per radian or metre that doors and drawers are pushed shut; see Navigate",
     )
     pick_bonus: float = setting(2.0, hab=2.0, about="on taking the right object")
     wrong_penalty: float = setting(0.5, hab=0.5, about="on taking a wrong object; ends the episode")
@@ -132,7 +120,6 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
 def _begin(world: Any, memory: Any, config: Any) -> None:
     memory.was_holding = world.held_object == memory.slot
     memory.previous_distance = _distance(world, memory, memory.was_holding)
-    copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit
@@ -163,9 +150,6 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.way = config.way_scale * (memory.previous_way_left - memory.way_left)
     rewards.way *= not (holding or was_holding)
     memory.previous_way_left = memory.way_left
-    shut = pushed_shut(memory.previous_joints, world.articulated_joints)
-    rewards.shut = -config.shut_penalty * shut
-    copy_into(memory.previous_joints, world.articulated_joints)
     rewards.pick = config.pick_bonus * (holding and not was_holding)
     rewards.wrong_object = -config.wrong_penalty * wrong
     rewards.drop = -config.drop_penalty * dropped
@@ -202,7 +186,7 @@ class Pick(FloorTask):
         "gps_compass": 4,
     }
     REWARDS = (
-        "distance", "way", "shut", "pick", "wrong_object", "drop", "early_grip", "force", "success", "slack",
+        "distance", "way", "pick", "wrong_object", "drop", "early_grip", "force", "success", "slack",
     )  # fmt: skip
     FAILURES = ("wrong_object", "dropped", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
@@ -212,7 +196,6 @@ class Pick(FloorTask):
         ("previous_distance", "f8"),
         *FloorTask.FLOOR_MEMORY,
     ]
-    PART_MEMORY = ("previous_joints",)  # [rad, m]
     TOLD = "object_start"
     compiled = each_world(_begin, _mask, _evaluate, _observe)
 

@@ -134,21 +134,6 @@ def test_suction_on_far_from_the_object_costs_if_asked(begin, step):
     assert outcome.rewards["early_grip"][0] == 0.0  # off by default, as in habitat-lab
 
 
-def test_pushing_doors_shut_costs_if_asked(begin, make_state, objects):
-    task = begin(PickConfig(shut_penalty=2.0))
-
-    def shut(door, drawer):
-        hands = [(2.0, 0.0, 0.8), (2.0, 0.0, 0.8)]
-        state = make_state(2, object_position=objects, end_effector_position=hands)
-        state.articulated_joints[0, [0, 2]] = door, drawer
-        return float(task.evaluate(state, np.zeros((2, 11))).rewards["shut"][0])
-
-    assert shut(1.5, 0.3) == 0.0
-    assert shut(1.2, 0.3) == pytest.approx(-0.6)
-    assert shut(1.4, 0.2) == pytest.approx(-0.2)
-    assert shut(1.4, 0.2) == 0.0
-
-
 def test_dropping_costs_and_ends_the_episode_without_progress(begin, step):
     task = begin()
     step(task, (1.0, 0.0, 0.8), held=SLOT, where=(1.0, 0.0, 0.7))

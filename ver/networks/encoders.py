@@ -254,28 +254,19 @@ ENCODERS: dict[str, Callable[[int, int, int, int], nn.Module]] = {
 
 
 class SeparateEncoders(nn.Module):
-    """An encoder for each of several images that come stacked along channels.
+    """An encoder for each of several images.
 
     Args:
         encoders: One for each.
-        channels: Of each image.
     """
 
-    def __init__(self, encoders: Sequence[nn.Module], channels: Sequence[int]):
+    def __init__(self, encoders: Sequence[nn.Module]):
         super().__init__()
         self.encoders = nn.ModuleList(encoders)
-        self.channels = list(channels)
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Embeds stacks [N, C, H, W] as [N, features], the first image's embedding first."""
-        parts = torch.split(images, self.channels, 1)
-        return torch.cat(
-            [
-                encoder(part.contiguous(memory_format=torch.channels_last))
-                for encoder, part in zip(self.encoders, parts, strict=True)
-            ],
-            1,
-        )
+    def forward(self, images: Sequence[Tensor]) -> Tensor:
+        """Embeds images, each [N, C, H, W], as [N, features], the first image's embedding first."""
+        return torch.cat([e(image) for e, image in zip(self.encoders, images, strict=True)], 1)
 
 
 def make_encoders(
@@ -294,7 +285,7 @@ def make_encoders(
         make_encoder(name, each, height, width, share)
         for each, share in zip(channels, widths, strict=True)
     ]
-    return made[0] if count == 1 else SeparateEncoders(made, channels)
+    return made[0] if count == 1 else SeparateEncoders(made)
 
 
 def make_encoder(name: str, channels: int, height: int, width: int, features: int) -> nn.Module:

@@ -37,14 +37,21 @@ class ImageStack:
         self.shape = sum(self.channels), height, width
         self._scales = [_image_scale(space[key]) for key in keys]
 
-    def join(self, observations: dict[str, Tensor], rows: slice) -> Tensor:
-        """Returns the images of some rows [N, C, H, W], in [0, 1] and channels last in memory."""
-        planes = [
-            _scaled(observations[key][rows].permute(0, 3, 1, 2), *scale)
+    def apart(self, observations: dict[str, Tensor], rows: slice) -> list[Tensor]:
+        """Returns each image of some rows [N, C, H, W], in [0, 1] and channels last in memory."""
+        return [
+            _scaled(observations[key][rows].permute(0, 3, 1, 2), *scale).contiguous(
+                memory_format=torch.channels_last
+            )
             for key, scale in zip(self.keys, self._scales, strict=True)
         ]
-        images = planes[0] if len(planes) == 1 else torch.cat(planes, 1)
-        return images.contiguous(memory_format=torch.channels_last)
+
+    def join(self, observations: dict[str, Tensor], rows: slice) -> Tensor:
+        """Returns the images of some rows, stacked along channels, otherwise as `apart`."""
+        images = self.apart(observations, rows)
+        if len(images) == 1:
+            return images[0]
+        return torch.cat(images, 1).contiguous(memory_format=torch.channels_last)
 
 
 def _scaled(images: Tensor, scale: float, shift: float) -> Tensor:

@@ -17,7 +17,7 @@ from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
 from ver.networks.critic import Critic, make_critic
-from ver.networks.encoders import make_encoders
+from ver.networks.encoders import SeparateEncoders, make_encoders
 from ver.networks.heads import Distribution, make_head
 from ver.networks.images import ImageStack
 from ver.networks.normaliser import RunningNormaliser
@@ -140,6 +140,7 @@ class ActorCritic(nn.Module):
         channels, height, width = self.images.shape
         each = self.images.channels if config.separate_images else [channels]
         encoder = make_encoders(config.encoder, each, height, width, config.visual_features)
+        self._separate = isinstance(encoder, SeparateEncoders)
         self.encoder = encoder.to(memory_format=torch.channels_last)  # pyright: ignore
         return config.visual_features
 
@@ -313,10 +314,11 @@ class ActorCritic(nn.Module):
         count = len(some)
         chunk = _CPU_IMAGE_CHUNK if some.device.type == "cpu" else max(count, 1)
         mixed = self.network_config.mixed_precision == "bfloat16"
+        gather = self.images.apart if self._separate else self.images.join
         outputs = []
         for begin in range(0, count, chunk):
-            images = self.images.join(observations, slice(begin, begin + chunk))
-            with torch.autocast(images.device.type, torch.bfloat16, enabled=mixed):
+            images = gather(observations, slice(begin, begin + chunk))
+            with torch.autocast(some.device.type, torch.bfloat16, enabled=mixed):
                 outputs.append(self.encoder(images).float())
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
 

@@ -180,10 +180,10 @@ def test_squeeze_and_excitation_gates_by_the_whole_image():
 
 def test_each_image_has_an_encoder_of_its_own():
     encoders = make_encoders("small_cnn", [1, 3], 40, 40, 9)
-    images = torch.rand(2, 4, 40, 40)
+    images = [torch.rand(2, 1, 40, 40), torch.rand(2, 3, 40, 40)]
     whole = encoders(images)
     assert whole.shape == (2, 9)
-    images[:, 1:] = 0.0  # the second image changes the last four numbers alone
+    images[1][:] = 0.0  # the second image changes the last four numbers alone
     other = encoders(images)
     torch.testing.assert_close(other[:, :5], whole[:, :5])
     assert not torch.equal(other[:, 5:], whole[:, 5:])

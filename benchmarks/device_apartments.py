@@ -2,9 +2,10 @@
 
 Worlds begin in start states of Pick and Place: things at rest, and in every second world one in the hand. All
 take random actions of arm, suction cup and base, each held for eight steps. Told are steps per second of
-physics, without images, for several numbers of worlds, and the same of the simulator on the CPU, on all cores,
-in the same run; what a world needs of the device's memory; how full its buffers were; how long kernels took to
-compile and to be captured; and how far a few worlds are off the CPU's after thirty steps of the same actions.
+physics alone, images per second that the device draws of these homes, and steps with an image each, for several
+numbers of worlds; the same of the simulator on the CPU and its painter, on all cores, in the same run; what a
+world needs of the device's memory; how full its buffers were; how long kernels took to compile and to be
+captured; and how far a few worlds are off the CPU's after thirty steps of the same actions.
 """
 
 from __future__ import annotations
@@ -131,6 +132,7 @@ class Device:
             "steps_per_second": blocks * HELD_FOR * count / seconds,
             "ms_per_step_of_all": 1e3 * seconds / (blocks * HELD_FOR),
             "steps": blocks * HELD_FOR,
+            **self._draw(physics, actions[0]),
             "build_seconds": built - begin,
             "first_step_seconds": first[0],
             "capture_seconds": first[1],
@@ -142,6 +144,30 @@ class Device:
             "worlds_that_hold": int((worlds["held_object"] >= 0).sum()),
             "largest_force": float(np.nanmax(worlds["contact_force"])),
         }
+
+    def _draw(self, physics: Any, action: Any) -> dict[str, float]:
+        """Time images alone, and steps with an image each; nothing where none are asked for."""
+        size, count = self.options.size, physics.count
+        if not size:
+            return {}
+        from rearrange.batched.images import HomeImages
+
+        bank, starts, _, robot = self.parts
+        images = HomeImages(physics, bank, robot)
+        images.reset(range(count), starts.homes[np.arange(count) % len(starts)])
+        images.draw(size)  # compiles
+
+        def time_of(steps: bool) -> float:
+            physics.synchronise()
+            begin = time.perf_counter()
+            for _ in range(HELD_FOR):
+                if steps:
+                    physics.step(action)
+                shown = images.draw(size)
+            shown[-1, -1, -1].cpu()  # waits for it
+            return HELD_FOR * count / (time.perf_counter() - begin)
+
+        return {"images_per_second": time_of(False), "steps_with_images_per_second": time_of(True)}
 
     def _used(self) -> int:
         """Bytes of the device's memory in use; 0 on the CPU."""
@@ -177,9 +203,17 @@ def measure_cpu(
         for _ in range(HELD_FOR):
             simulator.step(block)
     seconds = time.perf_counter() - start
-    simulator.close()
     rate = blocks * HELD_FOR * CPU_WORLDS / seconds
-    return {"worlds": CPU_WORLDS, "cores": cores(), "steps_per_second": rate}
+    told = {"worlds": CPU_WORLDS, "cores": cores(), "steps_per_second": rate}
+    if options.size:
+        simulator.render_depth(options.size)
+        start = time.perf_counter()
+        for _ in range(HELD_FOR):
+            simulator.render_depth(options.size)
+        seconds = time.perf_counter() - start
+        told["images_per_second"] = HELD_FOR * CPU_WORLDS / seconds
+    simulator.close()
+    return told
 
 
 def agreement(device: Device, episodes: Sequence[Episode], options: Any) -> dict[str, Any]:
@@ -216,24 +250,33 @@ def agreement(device: Device, episodes: Sequence[Episode], options: Any) -> dict
 
 def show(result: dict[str, Any]) -> None:
     """Prints the table."""
-    table = Table(title=f"homes on {result['device']}: physics, without images")
-    for name in ("worlds", "steps/s", "ms", "times the CPU", "kB a world", "lost", "overflow"):
+    table = Table(title=f"homes on {result['device']}: physics alone, and depth images")
+    heads = "worlds", "steps/s", "times the CPU", "images/s", "steps/s with them"
+    for name in (*heads, "kB a world", "lost", "overflow"):
         table.add_column(name, justify="right")
     of_cpu = result["cpu"]["steps_per_second"]
     for each in result["runs"]:
         table.add_row(
             f"{each['worlds']:,}",
             f"{each['steps_per_second']:,.0f}",
-            f"{each['ms_per_step_of_all']:.1f}",
             f"{each['steps_per_second'] / of_cpu:.2f}",
+            _rate(each, "images_per_second"),
+            _rate(each, "steps_with_images_per_second"),
             f"{each['kilobytes_per_world']:.0f}",
             f"{each['worlds_lost']}",
             each["overflow"] or "no",
         )
     console = Console(width=120)
     console.print(table)
-    console.print(f"CPU, {result['cpu']['cores']} cores: {of_cpu:,.0f} steps/s")
+    images = _rate(result["cpu"], "images_per_second")
+    cores_told = f"CPU, {result['cpu']['cores']} cores"
+    console.print(f"{cores_told}: {of_cpu:,.0f} steps/s, {images or 'no'} images/s")
     console.print(f"against the CPU's: {result['agreement']}")
+
+
+def _rate(told: dict[str, Any], name: str) -> str:
+    """A figure a second; empty where it was not asked for."""
+    return f"{told[name]:,.0f}" if name in told else ""
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -241,6 +284,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser = OneLineParser(prog="benchmarks.device_apartments", description=__doc__)
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1 or cpu (cuda)")
     parser.add_argument("--worlds", default="256,1024,4096", help="with commas (256,1024,4096)")
+    parser.add_argument("--size", type=int, default=64, help="of images, pixels; 0: none (64)")
     parser.add_argument("--steps", type=int, default=96, help="of each number of worlds (96)")
     parser.add_argument("--starts", type=int, default=32, help="different start states (32)")
     parser.add_argument("--compared", type=int, default=16, help="worlds held to the CPU's (16)")
@@ -272,7 +316,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     check_installed()
     check_device(options.device)
-    what = "homes on a device, physics alone"
+    what = "homes on a device"
     origin = made(
         "benchmarks.device_apartments", arguments, what=what, seed=options.seed,
         split=options.split, homes=options.homes,

@@ -125,6 +125,13 @@ def make_bank(homes: Iterable[Home], config: SimulatorConfig, robot: RobotSpec) 
     )
 
 
+def seen_poses(world: ApartmentModel) -> tuple[np.ndarray, np.ndarray]:
+    """Positions [G, 3] and rotations [G, 9] of the geoms, of what is only seen too, while nothing has moved."""
+    data = mujoco.MjData(world.model)
+    mujoco.mj_kinematics(world.model, data)
+    return data.geom_xpos.copy(), data.geom_xmat.copy()
+
+
 def _without_the_unsolid(model: mujoco.MjModel, union: mujoco.MjModel) -> mujoco.MjModel:
     """A copy in which geoms that are solid elsewhere, but not in this home, are far below the floor."""
     model = copy.copy(model)

@@ -232,6 +232,10 @@ class BatchedPhysics:
         """
         return self._data.geom_xpos.numpy(), self._data.geom_xmat.numpy()
 
+    def geom_poses(self) -> tuple[Any, Any]:
+        """As `poses`, on the device: torch tensors that are those of the physics itself."""
+        return wp.to_torch(self._data.geom_xpos), wp.to_torch(self._data.geom_xmat)
+
     # --- limits --------------------------------------------------------------------------------------
 
     def peaks(self) -> dict[str, int]:

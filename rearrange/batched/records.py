@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 import warp as wp  # pyright: ignore[reportMissingImports]
 
 from rearrange.robot import RobotSpec
@@ -198,6 +199,14 @@ class Records:
             device=self.bytes.device,
             copy=False,
         )
+
+    def tensor(self, name: str) -> Any:
+        """A field of numbers [N, ...] as a torch tensor on the device, which is the record itself."""
+        assert self.kind.fields is not None
+        kind, start = self.kind.fields[name][:2]
+        worlds = wp.to_torch(self.bytes).view(-1, self.kind.itemsize)
+        of_kind = getattr(torch, kind.base.name)
+        return worlds[:, start : start + kind.itemsize].view(of_kind).view(-1, *kind.shape)
 
     def numpy(self) -> np.ndarray:
         """A copy of all records on the host [N]."""

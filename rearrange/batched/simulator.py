@@ -1,18 +1,19 @@
 """The Simulator contract on homes that are simulated on a device: tasks and environments take it as any other.
 
-State and images come to the host: for tests, for policies to be judged, and for what exists of tasks. The
-painter draws on the CPU.
+State and images come to the host: for tests, for policies to be judged, and for what exists of tasks. On a GPU
+images are drawn there, if numba-cuda is installed; else the painter draws on the CPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
 
-import mujoco
 import numpy as np
 
 from rearrange.batched import check_installed
-from rearrange.batched.bank import Bank
+from rearrange.batched.bank import Bank, seen_poses
 from rearrange.batched.starts import check_config, make_starts
 from rearrange.episodes import Episode
 from rearrange.render import Camera, look_at
@@ -26,7 +27,11 @@ from rearrange.threads import Threads
 
 
 class DeviceSimulator:
-    """N homes of a bank on one device; see rearrange.sim.base for the contract."""
+    """N homes of a bank on one device; see rearrange.sim.base for the contract.
+
+    Attributes:
+        images: Draws on the device; None: the painter draws on the CPU.
+    """
 
     def __init__(
         self,
@@ -58,12 +63,21 @@ class DeviceSimulator:
         self._starter = MujocoSimulator(1, self.config, self.scene)
         check_config(self._starter)
         self.physics = BatchedPhysics(bank, world_count, self.config, robot, device)
+        self.images: Any = None
+        if self.physics.device.is_cuda and find_spec("numba_cuda") is not None:
+            self.draw_on_device()
         self._homes = np.full(world_count, NOTHING)
         self._threads = Threads(threads)
         self._scratch = [Scratch() for _ in range(self._threads.count)]
         self._lenses: dict[int, np.ndarray] = {}
         self._mount = look_at(robot.camera.position, robot.camera.target)  # base from camera
         self._still: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # poses of a home, nothing moved
+
+    def draw_on_device(self) -> None:
+        """Draw there from now on; before the first reset. Raises a UserError where a home shows meshes."""
+        from rearrange.batched.images import HomeImages
+
+        self.images = HomeImages(self.physics, self.bank, self._robot)
 
     def reset(self, world_ids: Sequence[int], episodes: Sequence[Episode]) -> None:
         """Load the episodes into the worlds; see the contract.
@@ -79,6 +93,8 @@ class DeviceSimulator:
         self.physics.reset(rows, self.physics.upload(starts), range(len(starts)))
         self._homes[rows] = starts.homes
         self.state.worlds[rows] = starts.records
+        if self.images is not None:
+            self.images.reset(rows, starts.homes)
 
     def step(self, action: np.ndarray) -> None:
         """Advance all worlds by one action [N, J + 3]; see the contract.
@@ -96,6 +112,8 @@ class DeviceSimulator:
     def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
+        if self.images is not None:
+            return self.images.draw(size, unit)[..., 0].cpu().numpy()
         if size not in self._lenses:
             self._lenses[size] = Camera(size, size, self._robot.camera.field_of_view).lens()
         depth = np.zeros((self.world_count, size, size), np.float32)
@@ -129,10 +147,7 @@ class DeviceSimulator:
     def _poses_of(self, home: int) -> tuple[np.ndarray, np.ndarray]:
         """Positions [G, 3] and rotations [G, 9] of a home's geoms with nothing moved; not to be written to."""
         if home not in self._still:
-            model = self.bank.worlds[home].model
-            data = mujoco.MjData(model)
-            mujoco.mj_kinematics(model, data)
-            self._still[home] = (data.geom_xpos.copy(), data.geom_xmat.copy())
+            self._still[home] = seen_poses(self.bank.worlds[home])
         return self._still[home]
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:

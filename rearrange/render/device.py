@@ -96,14 +96,24 @@ class DepthDrawer:
                 [M, 3] and world-from-geom rotations [M, 9] float64, metres, world frame.
             rows: Only these geoms have changed, and the starts of some scenes; None: all have, or their number.
         """
-        self._native.clear()
-        self._starts = self._new(starts)
         if rows is None:
-            self._geoms = [self._new(each) for each in geoms]
+            self.take(starts, [self._new(each) for each in geoms])
             return
+        self.take(starts, self._geoms)
         for held, each in zip(self._geoms, geoms, strict=True):
             for some in rows:
                 held[some].copy_(torch.from_numpy(each[some]))
+
+    def take(self, starts: Array, geoms: Sequence[Tensor]) -> None:
+        """Take scenes whose geoms are on the device; whoever owns the tensors may write to them.
+
+        Args:
+            starts: See `load`.
+            geoms: Likewise.
+        """
+        self._native.clear()
+        self._starts = self._new(starts)
+        self._geoms = list(geoms)
 
     def new_images(self) -> Tensor:
         """Uninitialised images of all cameras [N, H, W, 1] float32."""
@@ -111,7 +121,12 @@ class DepthDrawer:
         return torch.empty(shape, dtype=torch.float32, device=self.device)
 
     def draw(
-        self, images: Tensor, views: Array, scenes: Array, most: int, ids: Array | None = None
+        self,
+        images: Tensor,
+        views: Array | Tensor,
+        scenes: Array | Tensor,
+        most: int,
+        ids: Array | Tensor | None = None,
     ) -> None:
         """Draw what all cameras see, or some of them.
 
@@ -124,13 +139,13 @@ class DepthDrawer:
         """
         if ids is not None and not len(ids):
             return
-        self._views.copy_(torch.from_numpy(views))
-        self._scenes.copy_(torch.from_numpy(scenes))
+        self._views.copy_(torch.as_tensor(views))
+        self._scenes.copy_(torch.as_tensor(scenes))
         if self._records.shape[1] < most:
             self._native.clear()
             size = min(len(self._counts), TOGETHER)
             self._records = torch.empty((size, most, WIDTH), device=self.device)
-        some = self._everyone if ids is None else self._new(ids)
+        some = self._everyone if ids is None else torch.as_tensor(ids, device=self.device)
         if self.device.type == CPU:
             self._loop(some, images)
         else:

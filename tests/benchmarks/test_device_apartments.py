@@ -16,10 +16,13 @@ def test_a_device_is_measured_beside_the_cpu(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.device_apartments.CPU_WORLDS", 2)
     path = tmp_path / "told.json"
     words = ["--device", "cpu", "--worlds", "2", "--steps", "8", "--starts", "2", "--compared", "2"]
+    words += ["--size", "16"]
     assert main([*words, "--json", str(path)]) == 0
     told = json.loads(path.read_text())
     (run,) = told["runs"]
     assert run["steps_per_second"] > 0.0 < told["cpu"]["steps_per_second"]
+    assert run["images_per_second"] > run["steps_with_images_per_second"] > 0.0
+    assert told["cpu"]["images_per_second"] > 0.0
     assert run["overflow"] == ""
     assert run["worlds_lost"] == 0
     assert told["agreement"]["largest_error_without_touch"] < told["agreement"]["tolerance"]

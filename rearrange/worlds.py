@@ -62,9 +62,11 @@ def _tally(
         truncated[i] = steps[i] >= max_steps and not terminated[i]
 
 
-def seen_depth(simulator: Simulator, size: int | None = None) -> np.ndarray:
-    """Depth images as the policies see them: DEPTH_RANGE, the farthest, is 1 [N, H, W, 1]."""
-    return simulator.render_depth(size, unit=DEPTH_RANGE)[..., None]
+def seen_depth(
+    simulator: Simulator, size: int | None = None, ids: Sequence[int] | np.ndarray | None = None
+) -> np.ndarray:
+    """Depth as policies see it, of all worlds or some: DEPTH_RANGE, the farthest, is 1 [K, H, W, 1]."""
+    return simulator.render_depth(size, DEPTH_RANGE, ids)[..., None]
 
 
 class EpisodeSource(Protocol):
@@ -247,19 +249,29 @@ class Worlds:
         return self.sees and bool(self.task.gathered_spaces(1))
 
     def observe_again(self, observation: Observation, ids: np.ndarray) -> Observation:
-        """Observations after some worlds have begun anew: all are drawn at once."""
-        del observation, ids
-        return self.observe()
+        """Observations after some worlds have begun anew: only these are drawn, into what is given."""
+        if self.late.delay:
+            return self.observe()
+        for key, rows in self._images(ids).items():
+            observation[key][ids] = rows
+        return observation | self._numbers()
 
     def _look(self) -> Observation:
         """Observations of the present state [N, ...]; fresh arrays."""
-        observation: Observation = {}
-        if self.sees:
-            depths = seen_depth(self.simulator)
-            # In the middle of a policy's action somebody else looks: that must not change what it sees
-            remember = self.steps % self.repeat == 0
-            observation = {DEPTH_KEY: depths, **self.task.gather(self.simulator, depths, remember)}
-        observation |= self.task.observe(self.state)
+        return self._images(np.arange(len(self.steps))) | self._numbers()
+
+    def _images(self, ids: np.ndarray) -> Observation:
+        """Depth images of some worlds, and what is made of them [K, ...]."""
+        if not self.sees:
+            return {}
+        depths = seen_depth(self.simulator, ids=ids)
+        # In the middle of a policy's action somebody else looks: that must not change what it sees
+        remember = self.steps % self.repeat == 0
+        return {DEPTH_KEY: depths, **self.task.gather(self.simulator, depths, remember, ids)}
+
+    def _numbers(self) -> Observation:
+        """Vector observations of all worlds [N, ...]."""
+        observation = self.task.observe(self.state)
         if self.true_state is not None:
             observation[TRUE_STATE] = self.true_state.observe()
         return observation

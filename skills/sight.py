@@ -138,7 +138,7 @@ class WorldEye:
         assert episode is not None
         picture = None
         if size is not None:
-            picture = colour_depth(simulator.render_depth_of(i, size or None), 0.0, FARTHEST)
+            picture = colour_depth(simulator.render_depth(size or None, ids=[i])[0], 0.0, FARTHEST)
         x, y, yaw = state.base_pose[i].tolist()
         return Sight(
             kind=ROOM,

@@ -67,20 +67,24 @@ class HomeImages:
             rows[here] = self._homes[name][of]
         self._loaded[here] = True
 
-    def draw(self, size: int, unit: float = 1.0) -> Tensor:
+    def draw(
+        self, size: int, unit: float = 1.0, ids: Sequence[int] | np.ndarray | None = None
+    ) -> Tensor:
         """Depth along the optical axis [N, H, W, 1] float32, on the device; zeros where no world is loaded.
 
         Args:
             size: Of the images, pixels.
             unit: In which depth is told [m].
+            ids: Of these worlds alone; None: of all.
         """
         with self._in_turn():
             self._follow()
             drawer = self._drawer(size, unit)
             images = drawer.new_images().zero_()
-            loaded = torch.nonzero(self._loaded)[:, 0]
+            which = self._scenes if ids is None else self._new(np.asarray(ids, np.int64))
+            loaded = which[self._loaded[which]]
             drawer.draw(images, self._views(), self._scenes, self._homes["kinds"].shape[1], loaded)
-        return images
+        return images if ids is None else images[which]
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:

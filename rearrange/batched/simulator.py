@@ -109,23 +109,30 @@ class DeviceSimulator:
         self.state.worlds[:] = self.physics.records.numpy()
         self.physics.check()
 
-    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+    def render_depth(
+        self,
+        size: int | None = None,
+        unit: float = 1.0,
+        ids: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
+        which = range(self.world_count) if ids is None else ids
         if self.images is not None:
-            return self.images.draw(size, unit)[..., 0].cpu().numpy()
+            return self.images.draw(size, unit, which)[..., 0].cpu().numpy()
         if size not in self._lenses:
             self._lenses[size] = Camera(size, size, self._robot.camera.field_of_view).lens()
-        depth = np.zeros((self.world_count, size, size), np.float32)
+        depth = np.zeros((len(which), size, size), np.float32)
         positions, rotations = self.physics.poses()
 
-        def draw(i: int, thread: int) -> None:
+        def draw(k: int, thread: int) -> None:
+            i = which[k]
             if self._homes[i] != NOTHING:
-                self._draw(i, positions[i], rotations[i], self._scratch[thread], depth[i], unit)
+                self._draw(i, positions[i], rotations[i], self._scratch[thread], depth[k], unit)
 
         for home in set(self._homes.tolist()) - {NOTHING}:
             self._poses_of(home)
-        self._threads.each(draw, self.world_count)
+        self._threads.each(draw, len(which))
         return depth
 
     def _draw(

@@ -107,26 +107,33 @@ class HabitatSimulator:
             if slipped:
                 self._let_go(i, world)
 
-    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+    def render_depth(
+        self,
+        size: int | None = None,
+        unit: float = 1.0,
+        ids: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
-        depth = np.zeros((self.world_count, size, size), np.float32)
-        for i, picture in self._pictures("depth", size):
+        which = range(self.world_count) if ids is None else ids
+        depth = np.zeros((len(which), size, size), np.float32)
+        for k, picture in self._pictures("depth", size, list(which)):
             seen = np.frombuffer(picture, np.float32).reshape(size, size)
             # The engine writes 0 where there is nothing.
-            depth[i] = np.where(seen > 0.0, np.minimum(seen, np.float32(FAR)), np.float32(FAR))
+            depth[k] = np.where(seen > 0.0, np.minimum(seen, np.float32(FAR)), np.float32(FAR))
             if unit != 1.0:
-                depth[i] /= np.float32(unit)
+                depth[k] /= np.float32(unit)
         return depth
 
-    def _pictures(self, kind: str, size: int) -> list[tuple[int, bytes]]:
-        """What the head cameras of the loaded worlds see, and the number of each world."""
-        loaded = [(i, world) for i, world in enumerate(self._worlds) if world is not None]
-        for i, world in loaded:
+    def _pictures(self, kind: str, size: int, which: Sequence[int]) -> list[tuple[int, bytes]]:
+        """What the head cameras of some worlds see, and where in `which` each is; of the loaded ones."""
+        worlds = [(k, i, self._worlds[i]) for k, i in enumerate(which)]
+        loaded = [(k, i, world) for k, i, world in worlds if world is not None]
+        for _, i, world in loaded:
             position, rotation = self.camera_pose(i)
             pose = to_habitat_pose(position, quaternion_of(rotation))
             world.engine.ask("render", *pose, size, kind)
-        return [(i, world.engine.answer()) for i, world in loaded]
+        return [(k, world.engine.answer()) for k, _, world in loaded]
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Head camera of world i: position [3] and world-from-camera rotation [3, 3]."""
@@ -148,7 +155,7 @@ class HabitatSimulator:
         """Plain colours that the head camera sees [N, H, W, 3] uint8, zeros where no world is loaded."""
         size = size or self.config.camera_size
         colours = np.zeros((self.world_count, size, size, 3), np.uint8)
-        for i, picture in self._pictures("rgb", size):
+        for i, picture in self._pictures("rgb", size, range(self.world_count)):
             colours[i] = np.frombuffer(picture, np.uint8).reshape(size, size, 4)[..., :3]
         return colours
 

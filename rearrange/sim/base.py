@@ -109,12 +109,18 @@ class Simulator(Protocol):
         """
         ...
 
-    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+    def render_depth(
+        self,
+        size: int | None = None,
+        unit: float = 1.0,
+        ids: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
         """Depth along the optical axis of the head camera [N, H, W], float32; a fresh array.
 
         Args:
             size: Height and width in pixels; None for the simulator's own setting.
             unit: What counts as 1 [m].
+            ids: Of these worlds alone; None: of all.
         """
         ...
 

@@ -96,23 +96,22 @@ class MujocoSimulator:
         """Advance all worlds by one action [N, J + 3]; see the contract."""
         self._threads.each(lambda i, _: self._step_world(i, action), self.world_count)
 
-    def render_depth(self, size: int | None = None, unit: float = 1.0) -> np.ndarray:
+    def render_depth(
+        self,
+        size: int | None = None,
+        unit: float = 1.0,
+        ids: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
-        depth = np.empty((self.world_count, size, size), np.float32)
+        which = range(self.world_count) if ids is None else ids
+        depth = np.empty((len(which), size, size), np.float32)
         lens = self._lens(size)
 
-        def draw(i: int, thread: int) -> None:
-            self._draw(i, lens, self._scratch[thread], depth[i], unit)
+        def draw(k: int, thread: int) -> None:
+            self._draw(which[k], lens, self._scratch[thread], depth[k], unit)
 
-        self._threads.each(draw, self.world_count)
-        return depth
-
-    def render_depth_of(self, i: int, size: int | None = None) -> np.ndarray:
-        """Head camera depth of world i alone [H, W], m."""
-        size = size or self.config.camera_size
-        depth = np.empty((size, size), np.float32)
-        self._draw(i, self._lens(size), self._scratch[0], depth, 1.0)
+        self._threads.each(draw, len(which))
         return depth
 
     def camera_pose(self, i: int) -> tuple[np.ndarray, np.ndarray]:

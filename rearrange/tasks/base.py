@@ -255,16 +255,17 @@ class Task:
         return {}
 
     def gather(
-        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
+        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray, ids: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """What the task gathers from depth images, over an episode; fresh arrays.
+        """What the task gathers from depth images of K worlds, over an episode [K, ...]; fresh arrays.
 
         Args:
             simulator: Of the worlds.
-            depths: [N, H, W, 1], in units of DEPTH_RANGE.
+            depths: [K, H, W, 1], in units of DEPTH_RANGE.
             remember: Where this is what a policy acts by, not a look in passing [N] bool.
+            ids: Of the K worlds.
         """
-        del simulator, depths, remember
+        del simulator, depths, remember, ids
         return {}
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:

@@ -80,11 +80,11 @@ class FloorTask(Task):
         return self._sights.spaces(size)
 
     def gather(
-        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray
+        self, simulator: Simulator, depths: np.ndarray, remember: np.ndarray, ids: np.ndarray
     ) -> dict[str, np.ndarray]:
         """The sights; see Task."""
         starts, places = self.memory["base_start"], self.memory[self.TOLD]
-        return self._sights.look(simulator, depths, remember, starts, places)
+        return self._sights.look(simulator, depths, remember, starts, places, ids)
 
     def way(self, episode: Episode) -> DistanceField | None:
         """The way left from everywhere near in an episode [m]; None where there is none."""

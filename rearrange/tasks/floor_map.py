@@ -120,23 +120,25 @@ def _show(grid: Any, pose: Any, goal: Any, out: Any) -> None:
 
 @cached_njit(nogil=True)
 def _add_all(
-    remember: Any, grids: Any, depths: Any, farthest: float, eye: Any, rays: Any,
+    ids: Any, remember: Any, grids: Any, depths: Any, farthest: float, eye: Any, rays: Any,
     starts: Any, poses: Any, pushes: Any,
 ) -> None:  # fmt: skip
-    """Add N images and what was bumped into to their grids, where it is to be remembered."""
-    for n in range(len(grids)):
+    """Add the images of some worlds and what was bumped into to their grids, where it is to be remembered."""
+    for k in range(len(ids)):
+        n = ids[k]
         if remember[n]:
             pose = gps_compass(starts[n], poses[n])
-            _add(grids[n], depths[n, :, :, 0], farthest, eye, rays, pose)
+            _add(grids[n], depths[k, :, :, 0], farthest, eye, rays, pose)
             _bump(grids[n], pose, pushes[n])
 
 
 @cached_njit(nogil=True)
-def _show_all(grids: Any, starts: Any, poses: Any, goals: Any, out: Any) -> None:
-    """Draw N grids."""
-    for n in range(len(grids)):
+def _show_all(ids: Any, grids: Any, starts: Any, poses: Any, goals: Any, out: Any) -> None:
+    """Draw the grids of some worlds."""
+    for k in range(len(ids)):
+        n = ids[k]
         goal = geometry.to_base_frame(poses[n], goals[n])
-        _show(grids[n], gps_compass(starts[n], poses[n]), goal, out[n])
+        _show(grids[n], gps_compass(starts[n], poses[n]), goal, out[k])
 
 
 class FloorMap:
@@ -164,6 +166,7 @@ class FloorMap:
 
     def add(
         self,
+        ids: np.ndarray,
         remember: np.ndarray,
         state: SimState,
         starts: np.ndarray,
@@ -174,11 +177,12 @@ class FloorMap:
         """Add depth images to the maps, and what the bases bumped into; the same again changes nothing.
 
         Args:
+            ids: Of the K worlds of which there are images.
             remember: To which maps [N] bool.
             state: Of the worlds.
             starts: Base poses at the beginnings of the episodes [N, 3].
             pushes: 1 where a base was driven ahead and did not go, -1 likewise back, else 0 [N].
-            depths: [N, H, W, 1].
+            depths: [K, H, W, 1].
             unit: What counts as 1 in them [m].
         """
         height, width = depths.shape[1:3]
@@ -186,10 +190,12 @@ class FloorMap:
             camera = Camera(height, width, self._camera.field_of_view)
             self._rays = camera.rays() @ self._turn.T
         eye, poses = np.array(self._camera.position), state.base_pose
-        _add_all(remember, self.grids, depths, unit, eye, self._rays, starts, poses, pushes)
+        _add_all(ids, remember, self.grids, depths, unit, eye, self._rays, starts, poses, pushes)
 
-    def show(self, state: SimState, starts: np.ndarray, goals: np.ndarray, size: int) -> np.ndarray:
-        """Pictures of the maps [N, size, size, CHANNELS] uint8, with places to go to [N, 3], world frame, m."""
-        out = np.empty((len(self.grids), size, size, CHANNELS), np.uint8)
-        _show_all(self.grids, starts, state.base_pose, goals, out)
+    def show(
+        self, ids: np.ndarray, state: SimState, starts: np.ndarray, goals: np.ndarray, size: int
+    ) -> np.ndarray:
+        """Pictures of K maps [K, size, size, CHANNELS] uint8, with places to go to [N, 3], world frame, m."""
+        out = np.empty((len(ids), size, size, CHANNELS), np.uint8)
+        _show_all(ids, self.grids, starts, state.base_pose, goals, out)
         return out

@@ -30,22 +30,23 @@ def glimpse_space(size: int) -> spaces.Box:
     return spaces.Box(0.0, 1.0, (size, size, 1), np.float32)
 
 
-def glimpses(simulator: Simulator, points: np.ndarray, size: int) -> np.ndarray:
-    """What the head cameras see closely around a point in each world.
+def glimpses(simulator: Simulator, points: np.ndarray, size: int, ids: np.ndarray) -> np.ndarray:
+    """What the head cameras see closely around a point in each of K worlds.
 
     Args:
         simulator: With N worlds.
         points: World frame [N, 3], m.
         size: Pixels along each side.
+        ids: Of these worlds [K].
 
     Returns:
-        [N, size, size, 1] float32 in [0, 1]: a half is as far as the point, 0 and 1 RELIEF nearer and farther.
+        [K, size, size, 1] float32 in [0, 1]: a half is as far as the point, 0 and 1 RELIEF nearer and farther.
     """
-    fine = simulator.render_depth(FINE)
+    fine = simulator.render_depth(FINE, ids=ids)
     share = Camera(FINE, FINE, simulator.state.robot.camera.field_of_view).half_width
     seen = np.empty((len(fine), size, size, 1), np.float32)
-    for i, image in enumerate(fine):
-        _glimpse(image, share, *simulator.camera_pose(i), points[i], seen[i, ..., 0])
+    for k, i in enumerate(ids.tolist()):
+        _glimpse(fine[k], share, *simulator.camera_pose(i), points[i], seen[k, ..., 0])
     return seen
 
 

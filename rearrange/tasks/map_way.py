@@ -17,7 +17,6 @@ from gymnasium import spaces
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.gym_ids import LARGEST
-from rearrange.navigation.heap import pop, push
 from rearrange.sim.base import SimState
 from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE, UNKNOWN
 from rearrange.tasks.sensors import gps_compass
@@ -33,6 +32,9 @@ MOVED, TURNED = 0.25, 0.5  # [m], [rad], after which it is searched anew
 BORDER = 1.5  # [m] around what is known, the robot and the goal, where the search ends
 BEYOND = 2.0  # cost by which the search goes on behind the robot, which moves before the next one
 SIZE = 1 + 2 * len(LOOK_AHEAD)
+# Cells wait in buckets by cost. No step costs less than a bucket is wide, so none in it leads to another in it
+BUCKET = 0.95 * SIDE
+BUCKETS = int(math.sqrt(2.0) * SIDE * PRICES[0][1] / BUCKET) + 2  # no step leads farther ahead
 
 
 @cached_njit
@@ -44,7 +46,7 @@ def _stamp(grid: Any, bounds: tuple[int, int, int, int], away: Any) -> None:
         bounds: See `_bounds`; all that is known lies within.
         away: Lowered where an obstacle is near [COUNT, COUNT], in cells of the grid.
     """
-    reach = math.ceil(PRICES[-1][0] / SIDE) + 1
+    reach = int((PRICES[-1][0] / CELL + (MERGED - 1) / 2) / MERGED)  # to middles near enough
     for i in range(MERGED * bounds[0], MERGED * (bounds[1] + 1)):
         for j in range(MERGED * bounds[2], MERGED * (bounds[3] + 1)):
             if grid[i, j] != OBSTACLE:
@@ -79,10 +81,18 @@ def _bounds(grid: Any, goal: tuple[int, int], robot: tuple[int, int]) -> tuple[i
     first_i, last_i = min(goal[0], robot[0]), max(goal[0], robot[0])
     first_j, last_j = min(goal[1], robot[1]), max(goal[1], robot[1])
     for i in range(CELLS):
-        for j in range(CELLS):
-            if grid[i, j] != UNKNOWN:
-                first_i, last_i = min(first_i, i // MERGED), max(last_i, i // MERGED)
-                first_j, last_j = min(first_j, j // MERGED), max(last_j, j // MERGED)
+        known = UNKNOWN
+        for j in range(CELLS):  # without branches, so that it vectorises: most rows are unknown
+            known |= grid[i, j]
+        if known == UNKNOWN:
+            continue
+        first_i, last_i = min(first_i, i // MERGED), max(last_i, i // MERGED)
+        left, right = 0, CELLS - 1
+        while grid[i, left] == UNKNOWN:
+            left += 1
+        while grid[i, right] == UNKNOWN:
+            right -= 1
+        first_j, last_j = min(first_j, left // MERGED), max(last_j, right // MERGED)
     border = int(BORDER / SIDE)
     return (
         max(first_i - border, 0),
@@ -94,7 +104,7 @@ def _bounds(grid: Any, goal: tuple[int, int], robot: tuple[int, int]) -> tuple[i
 
 @cached_njit
 def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
-    """Costs of the cheapest ways to a goal (Dijkstra's algorithm), as far as the robot and somewhat farther.
+    """Costs of the cheapest ways to a goal (Dijkstra, by Dial's buckets), as far as the robot and beyond.
 
     Args:
         grid: What is known [CELLS, CELLS].
@@ -105,40 +115,47 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
     goal_cell, robot_cell = _cell(goal[0], goal[1]), _cell(robot[0], robot[1])
     bounds = _bounds(grid, goal_cell, robot_cell)
     first_i, last_i, first_j, last_j = bounds
-    away = np.full((COUNT, COUNT), math.inf)
-    _stamp(grid, bounds, away)
+    prices = np.full((COUNT, COUNT), math.inf)
+    _stamp(grid, bounds, prices)
+    for i in range(first_i, last_i + 1):
+        for j in range(first_j, last_j + 1):
+            prices[i, j] = _price(prices[i, j])
     done = np.zeros((COUNT, COUNT), np.bool_)
-    keys = np.empty(8 * COUNT * COUNT)
-    cells = np.empty(8 * COUNT * COUNT, np.int64)
-    heap = np.empty(8 * COUNT * COUNT, np.int64)
+    cells = np.empty(8 * COUNT * COUNT, np.int64)  # that wait, or have
+    after = np.empty(8 * COUNT * COUNT, np.int64)  # which is the next in its bucket
+    firsts = np.full(BUCKETS, -1)  # of each bucket
     cost[:] = math.inf
-    cost[goal_cell] = keys[0] = 0.0
-    cells[0] = goal_cell[0] * COUNT + goal_cell[1]
-    size, entries, farthest = push(heap, 0, keys, 0), 1, math.inf
-    while size > 0:
-        top = pop(heap, size, keys)
-        size -= 1
-        i, j = cells[top] // COUNT, cells[top] % COUNT
-        if keys[top] > farthest:
-            break
-        if done[i, j]:
+    cost[goal_cell] = 0.0
+    cells[0], after[0], firsts[0] = goal_cell[0] * COUNT + goal_cell[1], -1, 0
+    waiting, entries, bucket, farthest = 1, 1, 0, math.inf
+    while waiting > 0 and bucket * BUCKET <= farthest:
+        entry = firsts[bucket % BUCKETS]
+        if entry < 0:
+            bucket += 1
+            continue
+        firsts[bucket % BUCKETS] = after[entry]
+        waiting -= 1
+        i, j = cells[entry] // COUNT, cells[entry] % COUNT
+        here = cost[i, j]
+        if done[i, j] or here > farthest:
             continue
         done[i, j] = True
         if (i, j) == robot_cell:
-            farthest = keys[top] + BEYOND
-        price = _price(away[i, j])
+            farthest = here + BEYOND
         for di in range(-1, 2):
             for dj in range(-1, 2):
                 ni, nj = i + di, j + dj
                 if not (first_i <= ni <= last_i and first_j <= nj <= last_j) or done[ni, nj]:
                     continue
                 length = SIDE * math.sqrt(di * di + dj * dj)
-                arrival = keys[top] + length * (price + _price(away[ni, nj])) / 2
+                arrival = here + length * (prices[i, j] + prices[ni, nj]) / 2
                 if arrival < cost[ni, nj]:
-                    cost[ni, nj] = keys[entries] = arrival
-                    cells[entries] = ni * COUNT + nj
-                    size = push(heap, size, keys, entries)
+                    cost[ni, nj] = arrival
+                    into = int(arrival / BUCKET) % BUCKETS
+                    cells[entries], after[entries] = ni * COUNT + nj, firsts[into]
+                    firsts[into] = entries
                     entries += 1
+                    waiting += 1
     for i in range(COUNT):
         for j in range(COUNT):
             if not done[i, j]:  # it may be less yet
@@ -178,11 +195,12 @@ def _lead(cost: Any, pose: Any, goal: Any, out: Any) -> None:
 
 @cached_njit(nogil=True)
 def _lead_all(
-    remember: Any, grids: Any, costs: Any, last: Any,
+    ids: Any, remember: Any, grids: Any, costs: Any, last: Any,
     starts: Any, poses: Any, pushes: Any, goals: Any, out: Any,
 ) -> None:  # fmt: skip
-    """Tell the ways of N worlds, searched anew where a base has moved since `last` [N, 3] or met something."""
-    for n in range(len(grids)):
+    """Tell the ways of K worlds, searched anew where a base has moved since `last` [N, 3] or met something."""
+    for k in range(len(ids)):
+        n = ids[k]
         pose = gps_compass(starts[n], poses[n])
         goal = geometry.to_base_frame(starts[n], goals[n])
         moved = math.hypot(poses[n, 0] - last[n, 0], poses[n, 1] - last[n, 1])
@@ -191,7 +209,7 @@ def _lead_all(
         if remember[n] and not there:
             _search(grids[n], goal, pose, costs[n])
             last[n] = poses[n]
-        _lead(costs[n], pose, goal, out[n])
+        _lead(costs[n], pose, goal, out[k])
 
 
 class MapWay:
@@ -213,6 +231,7 @@ class MapWay:
 
     def look(
         self,
+        ids: np.ndarray,
         remember: np.ndarray,
         grids: np.ndarray,
         state: SimState,
@@ -220,9 +239,10 @@ class MapWay:
         pushes: np.ndarray,
         goals: np.ndarray,
     ) -> np.ndarray:
-        """Tell the ways [N, SIZE] float32; the same again tells the same.
+        """Tell the ways of K worlds [K, SIZE] float32; the same again tells the same.
 
         Args:
+            ids: They.
             remember: Where a policy acts by it [N] bool.
             grids: What is known of the floors [N, CELLS, CELLS].
             state: Of the worlds.
@@ -230,9 +250,9 @@ class MapWay:
             pushes: Not 0 where a base was driven and did not go [N].
             goals: World frame [N, 3], m.
         """
-        out = np.empty((len(grids), SIZE), np.float32)
+        out = np.empty((len(ids), SIZE), np.float32)
         _lead_all(
-            remember, grids, self._costs, self._last,
+            ids, remember, grids, self._costs, self._last,
             starts, state.base_pose, pushes, goals, out,
         )  # fmt: skip
         return out

@@ -58,26 +58,28 @@ class Sights:
         remember: np.ndarray,
         starts: np.ndarray,
         places: np.ndarray,
+        ids: np.ndarray,
     ) -> dict[str, np.ndarray]:
-        """What is shown now [N, ...]; fresh arrays.
+        """What is shown now in K worlds [K, ...]; fresh arrays.
 
         Args:
             simulator: Of the worlds.
-            depths: [N, H, W, 1], in units of DEPTH_RANGE.
+            depths: [K, H, W, 1], in units of DEPTH_RANGE.
             remember: Where this is what a policy acts by, not a look in passing [N] bool.
             starts: Base poses at the beginnings of the episodes [N, 3].
             places: Which the robots are told, world frame [N, 3], m.
+            ids: Of the K worlds.
         """
         found: dict[str, np.ndarray] = {}
         state, size = simulator.state, depths.shape[1]
         if self._map is not None:
             pushes = np.sign(self._driven) * state.base_blocked
-            self._map.add(remember, state, starts, pushes, depths, DEPTH_RANGE)
+            self._map.add(ids, remember, state, starts, pushes, depths, DEPTH_RANGE)
             if FLOOR_MAP in self.shown:
-                found[FLOOR_MAP] = self._map.show(state, starts, places, size)
+                found[FLOOR_MAP] = self._map.show(ids, state, starts, places, size)
             if self._way is not None:
-                grids = self._map.grids
-                found[MAP_WAY] = self._way.look(remember, grids, state, starts, pushes, places)
+                told = self._map.grids, state, starts, pushes, places
+                found[MAP_WAY] = self._way.look(ids, remember, *told)
         if GLIMPSE in self.shown:
-            found[GLIMPSE] = glimpses(simulator, places, size)
+            found[GLIMPSE] = glimpses(simulator, places, size, ids)
         return found

@@ -304,6 +304,9 @@ def check_depth(make_simulator: MakeSimulator, episodes: Sequence[Episode]) -> N
     turned = simulator.render_depth()
     assert np.mean(np.abs(turned[0] - depth[0]) > 0.01) > 0.1, "depth stays when the base turns"
     assert np.mean(np.abs(turned[1] - depth[1]) > 0.01) < 0.02, "depth changes while nothing moves"
+    second = simulator.render_depth(ids=[1])
+    assert second.shape == turned[1:].shape, f"depth of one world has shape {second.shape}"
+    assert np.array_equal(second, turned[1:]), "depth of world 1 alone is another image"
     simulator.close()
 
 

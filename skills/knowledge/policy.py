@@ -30,7 +30,7 @@ class PolicySenses:
         depths = seen_depth(world.simulator, self._camera_size)
         images = {
             DEPTH_KEY: depths,
-            **self._task.gather(world.simulator, depths, np.array([remember])),
+            **self._task.gather(world.simulator, depths, np.array([remember]), np.arange(1)),
         }
         return images | self._task.observe(world.state)
 

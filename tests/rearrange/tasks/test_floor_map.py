@@ -33,8 +33,10 @@ def see(make_state):
         state = make_state(1, base_pose=[pose])
         depths = np.full((1, SIZE, SIZE, 1), 0.0, np.float32) + np.reshape(depth, (-1, 1))[:, None]
         start = np.zeros((1, 3))
-        seen.add(np.array([remember]), state, start, np.array([push]), depths[:1], 10.0)
-        return seen.show(state, start, np.array([goal], float), SIZE)[0]
+        seen.add(
+            np.arange(1), np.array([remember]), state, start, np.array([push]), depths[:1], 10.0
+        )
+        return seen.show(np.arange(1), state, start, np.array([goal], float), SIZE)[0]
 
     return look
 
@@ -59,8 +61,8 @@ def look_at_wall(seen, make_state, away, pose=(0.0, 0.0, 0.0)):
     depth = of_a_wall(away).astype(np.float32)[None, ..., None]
     state = make_state(1, base_pose=[pose])
     start = np.zeros((1, 3))
-    seen.add(np.array([True]), state, start, np.zeros(1), depth, 10.0)
-    return seen.show(state, start, start, SIZE)[0]
+    seen.add(np.arange(1), np.array([True]), state, start, np.zeros(1), depth, 10.0)
+    return seen.show(np.arange(1), state, start, start, SIZE)[0]
 
 
 def test_a_wall_ahead_is_where_it_stands_and_the_floor_before_it_is_seen(make_state):

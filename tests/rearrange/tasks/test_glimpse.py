@@ -25,13 +25,13 @@ def over(height):
         depth = np.where(rays[..., 2] < 0.0, (height - EYE[2]) / rays[..., 2], 10.0)
     return SimpleNamespace(
         state=SimpleNamespace(robot=FETCH),
-        render_depth=lambda size: np.minimum(depth, 10.0)[None].astype(np.float32),
+        render_depth=lambda size, ids: np.minimum(depth, 10.0)[None].astype(np.float32),
         camera_pose=lambda i: (EYE, TURN),
     )
 
 
 def glimpse(simulator, point):
-    return glimpses(simulator, np.array([point]), SIZE)[0, ..., 0]
+    return glimpses(simulator, np.array([point]), SIZE, np.arange(1))[0, ..., 0]
 
 
 @pytest.mark.parametrize("point", [(1.2, 0.0, 0.7), (0.9, 0.3, 0.7), (2.0, -0.5, 0.7)])

@@ -36,7 +36,9 @@ def lead(make_state):
         state = make_state(1, base_pose=[pose])
         way = way or MapWay(1)
         start, goals = np.zeros((1, 3)), np.array([goal], float)
-        return way.look(np.array([remember]), grid[None], state, start, np.array([push]), goals)[0]
+        return way.look(
+            np.arange(1), np.array([remember]), grid[None], state, start, np.array([push]), goals
+        )[0]
 
     return look
 

@@ -50,12 +50,14 @@ def look(make_state):
         state = make_state(1, base_blocked=[True])
         simulator = SimpleNamespace(
             state=state,
-            render_depth=lambda size: np.full((1, size, size), 10.0, np.float32),
+            render_depth=lambda size, ids: np.full((1, size, size), 10.0, np.float32),
             camera_pose=lambda i: (np.array([0.25, 0.0, 1.2]), np.eye(3)),
         )
         depths = np.ones((1, SIZE, SIZE, 1), np.float32)
         places = np.array([[3.0, 0.0, 1.0]])
-        return sights.look(simulator, depths, np.array([True]), np.zeros((1, 3)), places)
+        return sights.look(
+            simulator, depths, np.array([True]), np.zeros((1, 3)), places, np.arange(1)
+        )
 
     return see
 

@@ -93,38 +93,44 @@ class LiftsItsHand(MujocoSimulator):
 
 
 class SeesMillimetres(MujocoSimulator):
-    def render_depth(self, *size, **unit):
-        return super().render_depth(*size, **unit) * np.float32(1000.0)
+    def render_depth(self, *size, **asked):
+        return super().render_depth(*size, **asked) * np.float32(1000.0)
 
 
 class SeesDoubles(MujocoSimulator):
-    def render_depth(self, *size, **unit):
-        return super().render_depth(*size, **unit).astype(float)
+    def render_depth(self, *size, **asked):
+        return super().render_depth(*size, **asked).astype(float)
 
 
 class SeesMetresOnly(MujocoSimulator):
-    def render_depth(self, *size, **unit):
+    def render_depth(self, *size, **asked):
         return super().render_depth(*size)
+
+
+class SeesTheFirstWorldAlone(MujocoSimulator):
+    def render_depth(self, *size, ids=None, **unit):
+        depth = super().render_depth(*size, **unit)
+        return depth if ids is None else depth[: len(ids)]
 
 
 class ReusesItsImage(MujocoSimulator):
     images: ClassVar[dict] = {}
 
-    def render_depth(self, *size, **unit):
-        depth = super().render_depth(*size, **unit)
+    def render_depth(self, *size, **asked):
+        depth = super().render_depth(*size, **asked)
         image = self.images.setdefault(depth.shape, depth)
         image[:] = depth
         return image
 
 
 class LooksUpsideDown(MujocoSimulator):
-    def render_depth(self, *size, **unit):
-        return super().render_depth(*size, **unit)[:, ::-1]
+    def render_depth(self, *size, **asked):
+        return super().render_depth(*size, **asked)[:, ::-1]
 
 
 class SeesOnlyTheFirstWorld(MujocoSimulator):
-    def render_depth(self, *size, **unit):
-        depth = super().render_depth(*size, **unit)
+    def render_depth(self, *size, **asked):
+        depth = super().render_depth(*size, **asked)
         depth[1:] = depth[0]
         return depth
 
@@ -182,6 +188,7 @@ FAULTS = [
     (SeesMillimetres, conformance.check_depth, "below the floor"),
     (SeesDoubles, conformance.check_depth, "float32"),
     (SeesMetresOnly, conformance.check_depth, "units of 10 m"),
+    (SeesTheFirstWorldAlone, conformance.check_depth, "world 1 alone is another"),
     (ReusesItsImage, conformance.check_depth, "overwritten"),
     (LooksUpsideDown, conformance.check_depth, "floor"),
     (SeesOnlyTheFirstWorld, conformance.check_depth, "nothing moves"),

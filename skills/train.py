@@ -38,7 +38,7 @@ from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
 from skills.peek import Watched, page_of
 from skills.provenance import TEST
-from skills.recipe import check_bars, check_stages, recipe_of, trained_stages
+from skills.recipe import check_bars, check_stages, differences, recipe_of, trained_stages
 from skills.registry import all_specs
 from skills.settings import (
     check_skill,
@@ -48,7 +48,7 @@ from skills.settings import (
     settings_type,
 )
 from skills.validation import Validation, check_validation
-from ver import Trainer, TrainerConfig, UserError, merge_config
+from ver import Trainer, TrainerConfig, UserError, load_policy, merge_config
 from ver.checkpoint import write_atomically
 from ver.collect.systems import checked_system
 from ver.distributed import SingleProcess, join_group
@@ -204,8 +204,13 @@ def _train_all(
         if policy:
             settings.trainer.start_from = policy
         metadata = environments.metadata() | {"recipe": dict(recipe)}
-        _check_begun(folder, teacher)
-        if teacher:
+        ended = 0 if folder == run or teacher else _ended_after(folder, settings)
+        if not ended:
+            _check_begun(folder, teacher)
+        if ended:
+            group = join_group(settings.trainer.device, settings.trainer.distributed)
+            done = Outcome(group, False, ended)
+        elif teacher:
             done = _imitate(settings, environments, folder, metadata)
         else:
             if folder != run and settings.trainer.tracker != NONE:
@@ -218,7 +223,19 @@ def _train_all(
             for suffix in (".safetensors", ".json"):
                 copied = (folder / POLICY).with_suffix(suffix).read_bytes()
                 write_atomically((run / POLICY).with_suffix(suffix), copied)
+            if index + 1 < len(parts):
+                RunCheckpoints(folder, keep=1).clear()  # the next stage begins with the policy
     return 0
+
+
+def _ended_after(folder: Path, stage: Any) -> int:
+    """Steps of a stage that is done, and of which only the policy is kept; 0 where it is not."""
+    if RunCheckpoints(folder, keep=1).all() or not (folder / POLICY).exists():
+        return 0
+    policy = load_policy(folder / POLICY)
+    steps: int = policy.metadata.get("steps", 0)
+    same = not differences(policy.config, policy.metadata, stage)
+    return steps if same and steps >= stage.trainer.total_steps else 0
 
 
 def _check_begun(run: Path, teacher: str) -> None:

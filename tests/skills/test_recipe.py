@@ -13,6 +13,7 @@ from skills.recipe import Stage, differences, recipe_of
 from tests.helpers.small_runs import TINY_NAVIGATION
 from ver import UserError as VerUserError
 from ver.checkpoint import load_policy
+from ver.run_checkpoints import RunCheckpoints
 
 TINY = list(TINY_NAVIGATION)
 STAGES = (
@@ -134,6 +135,9 @@ def test_stages_are_trained_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert recipe["stages"] == ["first", "second"]
     assert recipe["stage"] == "second"
     assert [row["steps"] for row in plot.read_rows(tmp_path)] == [32, 64, 96, 128]
+    # What going on with a stage would need is gone once the next one has begun with its policy
+    kept = {name: len(RunCheckpoints(tmp_path / name, 1).all()) for name in ("first", "second")}
+    assert kept == {"first": 0, "second": 2}
 
     before = (tmp_path / "policy.safetensors").stat().st_mtime_ns
     capsys.readouterr()
@@ -141,6 +145,8 @@ def test_stages_are_trained_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "policy.json").read_text())["metadata"]["steps"] == 64
     assert "from the weights" not in capsys.readouterr().err
     assert before <= (tmp_path / "policy.safetensors").stat().st_mtime_ns
+    with pytest.raises(VerUserError, match=f"{tmp_path / 'first'} holds a policy and no checkpoints"):
+        train.main(["pointnav", *run, "trainer.ppo.learning_rate=0.5"])
 
 
 def test_a_policys_file_tells_how_it_was_trained_otherwise():

@@ -117,9 +117,9 @@ class DeviceSimulator:
     ) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
         size = size or self.config.camera_size
-        which = range(self.world_count) if ids is None else ids
         if self.images is not None:
-            return self.images.draw(size, unit, which)[..., 0].cpu().numpy()
+            return self.images.draw(size, unit, ids)[..., 0].cpu().numpy()
+        which = range(self.world_count) if ids is None else ids
         if size not in self._lenses:
             self._lenses[size] = Camera(size, size, self._robot.camera.field_of_view).lens()
         depth = np.zeros((len(which), size, size), np.float32)

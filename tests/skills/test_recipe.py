@@ -145,7 +145,9 @@ def test_stages_are_trained_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "policy.json").read_text())["metadata"]["steps"] == 64
     assert "from the weights" not in capsys.readouterr().err
     assert before <= (tmp_path / "policy.safetensors").stat().st_mtime_ns
-    with pytest.raises(VerUserError, match=f"{tmp_path / 'first'} holds a policy and no checkpoints"):
+    with pytest.raises(
+        VerUserError, match=f"{tmp_path / 'first'} holds a policy and no checkpoints"
+    ):
         train.main(["pointnav", *run, "trainer.ppo.learning_rate=0.5"])
 
 

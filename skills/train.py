@@ -234,7 +234,8 @@ def _ended_after(folder: Path, stage: Any) -> int:
         return 0
     policy = load_policy(folder / POLICY)
     steps: int = policy.metadata.get("steps", 0)
-    same = not differences(policy.config, policy.metadata, stage)
+    imitated = "cloning" in policy.metadata  # in so many steps, but not trained by itself
+    same = not imitated and not differences(policy.config, policy.metadata, stage)
     return steps if same and steps >= stage.trainer.total_steps else 0
 
 

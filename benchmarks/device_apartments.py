@@ -304,18 +304,22 @@ def parse(arguments: Sequence[str]) -> Any:
     return options
 
 
-def check_device(name: str) -> None:
-    """Raise a UserError where Warp finds no such device, before homes are made."""
+def check_device(name: str, draws: bool) -> None:
+    """Raise a UserError where Warp finds no such device, or it cannot draw, before homes are made."""
     from rearrange.batched.physics import find_device
+    from rearrange.render.device import CPU, CUDA
+    from rearrange.render.device import check_device as check_drawing
 
-    find_device(name)
+    device = find_device(name)
+    if draws:
+        check_drawing(CUDA if device.is_cuda else CPU, "without --size 0, --device")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and report."""
     options = parse(arguments)
     check_installed()
-    check_device(options.device)
+    check_device(options.device, options.size > 0)
     what = "homes on a device"
     origin = made(
         "benchmarks.device_apartments", arguments, what=what, seed=options.seed,

@@ -19,8 +19,7 @@ from rearrange.batched.physics import BatchedPhysics
 from rearrange.errors import UserError
 from rearrange.render import Camera, look_at
 from rearrange.render.camera import FAR
-from rearrange.render.device import CPU, CUDA, DepthDrawer
-from rearrange.render.pixels import VIEW
+from rearrange.render.device import CPU, DepthDrawer, check_device
 from rearrange.render.projection import SPHERE
 from rearrange.robot import RobotSpec
 
@@ -37,12 +36,13 @@ class HomeImages:
         """Copy the bank's geoms to the device; no world is in a home yet.
 
         Raises:
-            UserError: A home shows meshes.
+            UserError: A home shows meshes, or nothing can be drawn on the device.
         """
         if any(world.geoms.meshes is not None for world in bank.worlds):
             raise UserError("homes with meshes cannot be drawn on a device")
         self._physics, self._robot = physics, robot
         self._device = torch.device(wp.device_to_torch(physics.device))
+        check_device(self._device.type, "device")
         self._homes = {name: self._new(rows) for name, rows in _rows_of(bank).items()}
         most = self._homes["kinds"].shape[1]
         self._starts = most * np.arange(physics.count + 1)
@@ -60,7 +60,7 @@ class HomeImages:
     def _new(self, values: np.ndarray) -> Tensor:
         return torch.tensor(values, device=self._device)
 
-    def reset(self, worlds: Sequence[int], homes: Sequence[int]) -> None:
+    def reset(self, worlds: Sequence[int], homes: Sequence[int] | np.ndarray) -> None:
         """Put worlds into rows of the bank."""
         here, of = self._new(np.asarray(worlds)), self._new(np.asarray(homes, np.int64))
         for name, rows in self._rows.items():
@@ -103,8 +103,7 @@ class HomeImages:
         """The drawer of images of a size, which is kept."""
         if (size, unit) not in self._drawers:
             camera = Camera(size, size, self._robot.camera.field_of_view)
-            kind = CPU if self._device.type == CPU else CUDA
-            drawer = DepthDrawer(kind, self._physics.count, camera, FAR, unit)
+            drawer = DepthDrawer(self._device.type, self._physics.count, camera, FAR, unit)
             names = "kinds", "sizes", "positions", "rotations"
             drawer.take(self._starts, [self._rows[name].flatten(0, 1) for name in names])
             self._drawers[size, unit] = drawer
@@ -120,13 +119,13 @@ class HomeImages:
             rows.copy_(torch.where(self._rows["moves"][..., None], found, rows))
 
     def _views(self) -> Tensor:
-        """Eye and world-from-camera rotation of every head camera [N, VIEW]."""
+        """Eye and world-from-camera rotation of every head camera [N, VIEW]; see sim.kernels.place_camera."""
         x, y, yaw = self._physics.records.tensor("base_pose").unbind(1)
         cos, sin, zero = yaw.cos(), yaw.sin(), torch.zeros_like(yaw)
         turn = torch.stack([cos, -sin, zero, sin, cos, zero, zero, zero, zero + 1.0], 1)
         turn = turn.unflatten(1, (3, 3))  # world from base
         eye = turn @ self._offset + torch.stack([x, y, zero], 1)
-        return torch.cat([eye, (turn @ self._mount).flatten(1)], 1).view(-1, VIEW)
+        return torch.cat([eye, (turn @ self._mount).flatten(1)], 1)
 
 
 def _rows_of(bank: Bank) -> dict[str, np.ndarray]:

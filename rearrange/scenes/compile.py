@@ -208,12 +208,14 @@ def add_part(body: Any, part: Part, damping: float, frictionloss: float, armatur
         frictionloss: [N m or N].
         armature: [kg m2 or kg].
     """
-    place = (*part.hinge, 0.0) if isinstance(part, Door) else (0.0, 0.0, 0.0)
+    place, axis = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
+    if isinstance(part, Door):
+        place, axis = (*part.hinge, 0.0), (0.0, 0.0, part.sense)
     moving = body.add_body(name=part.name, pos=place)
     moving.add_joint(
         name=part.name,
         type=mujoco.mjtJoint.mjJNT_HINGE if part.turns else mujoco.mjtJoint.mjJNT_SLIDE,
-        axis=(0.0, 0.0, 1.0) if part.turns else (1.0, 0.0, 0.0),
+        axis=axis,
         limited=mujoco.mjtLimited.mjLIMITED_TRUE,
         range=part.range,
         damping=damping,

@@ -4,8 +4,8 @@ The apartments of this repository are the first kind (`apartment_kind.py`). Anot
 by an entry point of the group `rearrange.homes`; docs/extend.md goes through it.
 
 Furniture that opens stands in a frame of its own: origin in the centre of its footprint on the floor, x out of
-its front, z up, metres and radians. A door hangs on a hinge at its +y end and opens by a positive angle; a
-drawer comes out along x.
+its front, z up, metres and radians. A door hangs on a hinge at its +y end, or opens clockwise and hangs at its
+-y end; its angle is positive. A drawer comes out along x.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ class Door(Part):
         before_closed: The nearest place to stand before it while it is closed, in the furniture's frame [m].
         before_open: Likewise while it is open, clear of it [m].
         pushed: How far from the hinge an arm may push it shut, best first [m]: near its edge it may slip off.
+        clockwise: How it opens, seen from above.
     """
 
     hinge: Point
@@ -104,6 +105,12 @@ class Door(Part):
     before_closed: Point
     before_open: Point
     pushed: tuple[float, ...]
+    clockwise: bool = False
+
+    @property
+    def sense(self) -> float:
+        """1 if it opens counterclockwise, seen from above, else -1."""
+        return -1.0 if self.clockwise else 1.0
 
     @property
     def turns(self) -> bool:
@@ -116,8 +123,8 @@ class Door(Part):
 
     def handle_at(self, value: float) -> Point:
         """See Part."""
-        turn = np.array([[math.cos(value), -math.sin(value)], [math.sin(value), math.cos(value)]])
-        x, y = np.asarray(self.hinge) + turn @ self.handle
+        c, s = math.cos(value), self.sense * math.sin(value)
+        x, y = np.asarray(self.hinge) + np.array([[c, -s], [s, c]]) @ self.handle
         return float(x), float(y)
 
     def before(self, value: float) -> Point:

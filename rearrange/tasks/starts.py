@@ -349,7 +349,7 @@ def _meets_door(
     c, s = math.cos(pose[2]), math.sin(pose[2])
     discs, radii = _body(robot)
     points = discs @ np.array([[c, s], [-s, c]]) + pose[:2] - np.asarray(door.hinge)
-    along = np.array([math.sin(angle), -math.cos(angle)])
+    along = np.array([math.sin(angle), -door.sense * math.cos(angle)])
     nearest = np.clip(points @ along, 0.0, door.width)
     gaps = np.linalg.norm(points - nearest[:, None] * along, axis=1)
     return bool((gaps < radii).any())

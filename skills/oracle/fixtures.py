@@ -74,7 +74,7 @@ class Fixture:
 
     def outward(self, opening: float) -> np.ndarray:
         """Direction in which the handle faces [2]."""
-        yaw = self.frame.yaw + (opening if self.is_door else 0.0)
+        yaw = self.frame.yaw + (self.door.sense * opening if self.is_door else 0.0)
         return np.array([math.cos(yaw), math.sin(yaw)])
 
     def handle(self, opening: float) -> np.ndarray:
@@ -93,6 +93,7 @@ class Fixture:
         change = end - start
         if not self.is_door:
             return pose + np.array([*(change * self.outward(0.0)), 0.0])
+        change *= self.door.sense
         cosine, sine = math.cos(change), math.sin(change)
         dx, dy = pose[:2] - self.hinge
         x, y = self.hinge + np.array([cosine * dx - sine * dy, sine * dx + cosine * dy])

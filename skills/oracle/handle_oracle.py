@@ -10,6 +10,7 @@ import numpy as np
 
 from rearrange.robot import RobotSpec
 from rearrange.robot.kinematics import solve_ik
+from rearrange.scenes.spec import Door
 from rearrange.sim.base import SimState
 from skills.oracle.arm import SETTLE_STEPS
 from skills.oracle.arm_planner import plan_arm
@@ -27,7 +28,8 @@ CRUISE = 0.05  # [m per action] of the hand along with a part
 TOUCH = 0.012  # [m per action] near the handle
 GAIN = 0.012  # [m per action], change of speed from one action to the next
 BRAKE = 0.12  # speed per distance that is left
-# Tips of a hand that hooks behind the door, base frame [m], and how it points.
+# Tips of a hand that hooks behind the door, base frame, on the other side if it opens clockwise [m], and
+# how it points.
 HOOKS, HOOK_HEIGHT, HOOK_DIRECTION = ((0.65, -0.4), (0.8, -0.4)), 1.02, (0.5, 0.0, -0.87)
 
 
@@ -205,7 +207,8 @@ class HandleOracle(Oracle):
         """The opening to which the present base pose belongs [m or rad]."""
         pose = self.base_pose
         if self.fixture.is_door:
-            return grasp.opening + math.remainder(pose[2] - grasp.contact[2], 2 * math.pi)
+            turned = math.remainder(pose[2] - grasp.contact[2], 2 * math.pi)
+            return grasp.opening + self.fixture.door.sense * turned
         return grasp.opening + float((pose - grasp.contact)[:2] @ self.fixture.outward(0.0))
 
     def _lever(self) -> np.ndarray:
@@ -219,12 +222,12 @@ class HandleOracle(Oracle):
 
 
 @lru_cache(maxsize=8)
-def sweeps(robot: RobotSpec, pushed: tuple[float, ...]) -> tuple[tuple[np.ndarray, float], ...]:
-    """Ways to sweep a door shut (Door.pushed), best first: posture [J] (rad), farthest point pushed (m)."""
+def sweeps(robot: RobotSpec, door: Door) -> tuple[tuple[np.ndarray, float], ...]:
+    """Ways to sweep a door shut, best first: posture [J] (rad), farthest point pushed (m)."""
     rest = np.array(robot.resting_arm)
-    tips = [(*tip, HOOK_HEIGHT) for tip in HOOKS]
+    tips = [(x, door.sense * y, HOOK_HEIGHT) for x, y in HOOKS]
     hooks = [solve_ik(robot, tip, HOOK_DIRECTION, rest, restarts=0)[0] for tip in tips]
-    return tuple((posture, farthest) for farthest in pushed for posture in (rest, *hooks))
+    return tuple((posture, farthest) for farthest in door.pushed for posture in (rest, *hooks))
 
 
 def open_grasp(

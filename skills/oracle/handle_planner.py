@@ -25,7 +25,8 @@ from skills.oracle.fixtures import Fixture
 from skills.oracle.obstacles import Obstacles
 
 REACHES = tuple(np.arange(0.35, 0.81, 0.05).round(2).tolist())  # tip ahead of the base [m]
-SIDES = tuple(np.arange(-0.6, 0.21, 0.1).round(2).tolist())  # tip to the left of the base [m]
+# Tip to the left of the base, to the right of it for doors that open clockwise [m]
+SIDES = tuple(np.arange(-0.6, 0.21, 0.1).round(2).tolist())
 # Directions of the hand, base frame; None: the nearest to rest that there is.
 DIRECTIONS = (None, (0.5, 0.0, -0.87), (0.87, 0.0, -0.5), (1.0, 0.0, 0.0))
 SHIFTS = (0.0, -0.05, 0.05)  # of the tip along the handle of a drawer [m]
@@ -89,15 +90,18 @@ class Grasp:
 
 
 @lru_cache(maxsize=16)
-def postures(robot: RobotSpec, height: float) -> tuple[Posture, ...]:
-    """Postures with the tip at a height [m], nearest to rest first in each place."""
+def postures(robot: RobotSpec, height: float, sense: float = 1.0) -> tuple[Posture, ...]:
+    """Postures with the tip at a height [m] for doors that open so (Door.sense), and for drawers.
+
+    Nearest to rest first in each place.
+    """
     rest, spheres = np.array(robot.resting_arm), planning_of(robot).spheres
     nothing = np.zeros((0, 8)), np.zeros((0, 5))
     found = []
     for x in REACHES:
         for y in SIDES:
             for direction in DIRECTIONS:
-                joints, error = solve_ik(robot, (x, y, height), direction, rest, restarts=0)
+                joints, error = solve_ik(robot, (x, sense * y, height), direction, rest, restarts=0)
                 if error > IK_ERROR:
                     continue
                 if arm_clearance(robot, joints, np.zeros(3), spheres, *nothing) < SELF_MARGIN:
@@ -204,7 +208,8 @@ class HandlePlanner:
         face = self.fixture.handle(self.opening)
         outward = self.fixture.outward(self.opening)
         if self.fixture.is_door:
-            for posture in postures(self.robot, round(float(face[2]) - BELOW, 3)):
+            height = round(float(face[2]) - BELOW, 3)
+            for posture in postures(self.robot, height, self.fixture.door.sense):
                 contact = self._door_contact(face[:2], outward, posture)
                 if contact is not None:
                     yield contact, posture
@@ -223,14 +228,19 @@ class HandlePlanner:
         self, face: np.ndarray, outward: np.ndarray, posture: Posture
     ) -> np.ndarray | None:
         """Base pose [3] with a heading along the arc around the hinge, or None."""
-        extent, pose = self.model.cup_radius, np.zeros(3)
+        extent, pose, sense = self.model.cup_radius, np.zeros(3), self.fixture.door.sense
         for _ in range(2):
             lever = face + extent * outward - self.fixture.hinge
             ahead = float(posture.tip[0])
-            side = math.sqrt(max(float(lever @ lever) - ahead**2, 0.0))  # tip to the left of hinge
-            if side <= 0.05 or side - posture.tip[1] <= 0.3:
+            # Tip to the left of the hinge, to its right if the door opens clockwise
+            side = math.sqrt(max(float(lever @ lever) - ahead**2, 0.0))
+            if side <= 0.05 or side - sense * posture.tip[1] <= 0.3:
                 return None
-            yaw = math.atan2(lever[1], lever[0]) + math.atan2(ahead, side) - math.pi / 2
+            yaw = (
+                math.atan2(lever[1], lever[0])
+                + sense * math.atan2(ahead, side)
+                - sense * math.pi / 2
+            )
             position = self.fixture.hinge + lever - _turned(posture.tip, yaw)
             pose = np.array([*position, math.remainder(yaw, 2 * math.pi)])
             inward = float(_turned(posture.axis, yaw) @ -outward)

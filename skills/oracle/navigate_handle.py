@@ -51,14 +51,14 @@ class NavigateToHandle(HandleOracle):
         face, yaw = self.fixture.frame, self.fixture.frame.yaw
         poses = []
         for ahead in SWEEP_AHEAD:
-            for aside in SWEEP_ASIDE:
+            for aside in (self.fixture.door.sense * side for side in SWEEP_ASIDE):
                 x = face.position[0] + ahead * math.cos(yaw) - aside * math.sin(yaw)
                 y = face.position[1] + ahead * math.sin(yaw) + aside * math.cos(yaw)
                 poses.append(np.array([x, y, math.remainder(yaw + math.pi, 2 * math.pi)]))
         for pose in sorted(poses, key=lambda pose: drive_cost(self.base_pose, pose)):
             if planner.base.is_free(pose) and any(
                 self.sweep_plan(pose, posture, farthest) is not None
-                for posture, farthest in sweeps(self.spec, self.fixture.door.pushed)
+                for posture, farthest in sweeps(self.spec, self.fixture.door)
             ):
                 return pose
         return None

@@ -224,8 +224,9 @@ def furniture_boxes(
         if not isinstance(part, Door):
             boxes += [(x + opening, *rest, 0.0) for x, *rest in bodies[part.name]]
             continue
-        cosine, sine = math.cos(opening), math.sin(opening)
+        turn = part.sense * opening
+        cosine, sine = math.cos(turn), math.sin(turn)
         for x, y, z, *half in bodies[part.name]:
             turned = (part.hinge[0] + cosine * x - sine * y, part.hinge[1] + sine * x + cosine * y)
-            boxes.append((*turned, z, *half, opening))
+            boxes.append((*turned, z, *half, turn))
     return tuple(boxes)

@@ -168,7 +168,7 @@ class CloseOracle(HandleOracle):
 
     def _sweep(self) -> Actions:
         """Push the door shut with the arm in one posture; False if that cannot be planned."""
-        for posture, farthest in sweeps(self.spec, self.fixture.door.pushed):
+        for posture, farthest in sweeps(self.spec, self.fixture.door):
             actions = self.sweep_plan(self.base_pose, posture, farthest)
             if actions is None:
                 continue

@@ -39,7 +39,7 @@ POSITION_BIN = 0.06  # [m]
 ANGLE_BINS = 12
 AREA = 2.2  # [m], the search stays this near to the hinge
 NODES = 150_000
-# Door in its frame: origin in the hinge, x outwards, the panel along -y [m].
+# Door in its frame: origin in the hinge, x outwards, the panel along -y (along y if it opens clockwise) [m].
 FACE = 0.025  # outer and inner face of the panel
 NEAREST = 0.15  # to the hinge that the panel may be pushed
 AIM = (0.07, -0.5)  # where the search wants the tip while the door is not pushed
@@ -58,6 +58,7 @@ class Door(NamedTuple):
         x: Hinge, world frame [m].
         y: Likewise [m].
         yaw: Direction in which the closed door faces [rad].
+        sense: See rearrange.scenes.spec.Door.
         width: Of the panel [m].
         handle: Where along the panel it is, with air, and how far it stands out [m].
         spheres: Parts of the robot, base frame: x, y, radius, 1 if it may push [S, 4].
@@ -69,6 +70,7 @@ class Door(NamedTuple):
     x: float
     y: float
     yaw: float
+    sense: float
     width: float
     handle: tuple[float, float, float]
     spheres: np.ndarray
@@ -110,7 +112,7 @@ def plan_sweep(
     torso = np.array([(*disc, 0.0) for disc in model.trunk])
     tip = kinematics.forward(robot, joints)[0][:2]
     hinge = (float(fixture.hinge[0]), float(fixture.hinge[1]), float(fixture.frame.yaw))
-    panel = (fixture.door.width, fixture.door.handle_span)
+    panel = (fixture.door.sense, fixture.door.width, fixture.door.handle_span)
     pose, angle = np.asarray(start, float).copy(), float(opening)
     for margin in MARGINS:
         door = Door(*hinge, *panel, np.vstack([parts, torso]), tip.copy(), margin, farthest)
@@ -147,7 +149,7 @@ def push_door(door: Door, pose: np.ndarray, angle: float) -> float:
         distance = math.hypot(dx, dy)
         if distance > door.width + radius + door.margin:
             continue
-        bearing = math.atan2(dy, dx) - door.yaw
+        bearing = door.sense * (math.atan2(dy, dx) - door.yaw)
         out = distance * math.cos(bearing - angle)
         along = -distance * math.sin(bearing - angle)
         if along < -radius:
@@ -176,9 +178,9 @@ def _remaining(door: Door, pose: np.ndarray, angle: float) -> float:
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
     x = pose[0] + cosine * door.tip[0] - sine * door.tip[1]
     y = pose[1] + sine * door.tip[0] + cosine * door.tip[1]
-    turn = door.yaw + angle
-    aim_x = door.x + math.cos(turn) * AIM[0] - math.sin(turn) * AIM[1]
-    aim_y = door.y + math.sin(turn) * AIM[0] + math.cos(turn) * AIM[1]
+    turn, aside = door.yaw + door.sense * angle, door.sense * AIM[1]
+    aim_x = door.x + math.cos(turn) * AIM[0] - math.sin(turn) * aside
+    aim_y = door.y + math.sin(turn) * AIM[0] + math.cos(turn) * aside
     return (math.hypot(x - aim_x, y - aim_y) + 0.5 * angle) / 0.06
 
 

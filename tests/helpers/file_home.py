@@ -137,10 +137,23 @@ def write_home(
     return path
 
 
+def hung_the_other_way(furniture: str) -> str:
+    """The same furniture, with a cooler whose door hangs at its other side and opens clockwise."""
+    for before, after in (
+        ('pos="0.34 0.345 0"', 'pos="0.34 -0.345 0"'),
+        ('axis="0 0 1"', 'axis="0 0 -1"'),
+        ('pos="0.0 -0.345 1.165"', 'pos="0.0 0.345 1.165"'),
+        ('fromto="0.05 -0.62 0.82 0.05 -0.62 1.28"', 'fromto="0.05 0.62 0.82 0.05 0.62 1.28"'),
+    ):
+        assert before in furniture
+        furniture = furniture.replace(before, after)
+    return furniture
+
+
 @contextmanager
-def known_home(folder: Path, name: str) -> Iterator[str]:
+def known_home(folder: Path, name: str, furniture: str = FURNITURE) -> Iterator[str]:
     """Path of a home that is written, and forgotten at the end."""
-    found = write_home(folder, name).resolve()
+    found = write_home(folder, name, furniture=furniture).resolve()
     yield str(found)
     registry._register_file.cache_clear()
     registry.unregister_homes(read_home(found).spec)

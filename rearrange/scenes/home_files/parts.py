@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
@@ -57,6 +57,7 @@ class _Moving:
         handle_geom: The handle; -1 for a site.
         origin: Of the frame [2], m.
         yaw: Of the frame [rad].
+        clockwise: A door that opens so, seen from above.
     """
 
     geoms: tuple[int, ...]
@@ -65,6 +66,7 @@ class _Moving:
     handle_geom: int
     origin: np.ndarray
     yaw: float
+    clockwise: bool
 
 
 def make_opening(
@@ -154,20 +156,17 @@ def _look_at(
                 "then it stays shut"
             )
             return None
-        if axis[2] < 0.0:
-            faults.append(
-                f"parts.{name}.joint: '{words.joint}' opens clockwise seen from above, which oracles cannot "
-                "do: mirror the door, or take the part out, then it stays shut"
-            )
-            return None
         if np.hypot(*lever) < LEVER:
             faults.append(f"parts.{name}.handle: '{words.handle}' is at the hinge")
             return None
-        yaw = _front(source, geoms, handle, lever)
+        yaw = _front(source, geoms, handle, lever if axis[2] > 0.0 else -lever)
     origin = data.xanchor[joint][:2].copy()
     boxes = [_box(_local(cloud(model, data, geom), origin, yaw)) for geom in geoms]
     found = np.array(boxes).reshape(-1, 2, 3)
-    return _Moving(geoms, found, _box(_local(handle, origin, yaw)), handle_geom, origin, yaw)
+    clockwise = not slides and axis[2] < 0.0
+    return _Moving(
+        geoms, found, _box(_local(handle, origin, yaw)), handle_geom, origin, yaw, bool(clockwise)
+    )
 
 
 def _handle(source: FileModel, name: str, words: PartWords) -> tuple[int, np.ndarray | None]:
@@ -242,9 +241,7 @@ def _centred(seen: _Moving, shut_in: Receptacle | None) -> tuple[_Moving, float]
     c, s = math.cos(seen.yaw), math.sin(seen.yaw)
     origin = seen.origin + np.array([[c, -s], [s, c]]) @ middle
     shift = np.array([*middle, 0.0])
-    moved = _Moving(
-        seen.geoms, seen.boxes - shift, seen.handle - shift, seen.handle_geom, origin, seen.yaw
-    )
+    moved = replace(seen, boxes=seen.boxes - shift, handle=seen.handle - shift, origin=origin)
     return moved, front - back
 
 
@@ -266,12 +263,13 @@ def _door(seen: _Moving, travel: float, said: dict[str, Any], hinge: np.ndarray)
     """Where one stands, and how far an oracle wants to open, in proportions of our fridge."""
     reach = min(travel, FULL_DOOR)
     x, y = (float(value) for value in hinge)
-    width = y - float(seen.boxes[:, 0, 1].min())
+    sense = -1.0 if seen.clockwise else 1.0
+    width = float((sense * (y - seen.boxes[:, :, 1])).max())
     middle, outer = (
         seen.handle.mean(axis=0),
         float(max(seen.handle[1, 0], seen.boxes[:, 1, 0].max())),
     )
-    span = y - float(seen.handle[1, 1]) - 0.04, y - float(seen.handle[0, 1]) + 0.04
+    near, far = sorted((sense * (y - seen.handle[:, 1])).tolist())
     return Door(
         **said,
         laid_open=reach,
@@ -284,10 +282,11 @@ def _door(seen: _Moving, travel: float, said: dict[str, Any], hinge: np.ndarray)
         depth=(float(seen.boxes[:, 0, 0].min()) - x, float(seen.boxes[:, 1, 0].max()) - x),
         lower_edge=float(seen.boxes[:, 0, 2].min()),
         handle=(float(middle[0]) - x, float(middle[1]) - y),
-        handle_span=(*span, float(seen.handle[1, 0]) - x),
-        before_closed=(outer + 0.29, -0.145 * width),
-        before_open=(outer + 0.38, y - 0.645),
+        handle_span=(near - 0.04, far + 0.04, float(seen.handle[1, 0]) - x),
+        before_closed=(outer + 0.29, -0.145 * sense * width),
+        before_open=(outer + 0.38, y - 0.645 * sense),
         pushed=(0.84 * width, 0.957 * width),
+        clockwise=seen.clockwise,
     )
 
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,8 @@ def test_a_door_turns_its_handle_around_the_hinge():
     assert DOOR.handle_at(0.0) == pytest.approx((hinge_x + x, hinge_y + y))
     assert DOOR.handle_at(math.pi / 2) == pytest.approx((hinge_x - y, hinge_y + x))
     assert (DOOR.before(0.0), DOOR.before(0.1)) == (DOOR.before_closed, DOOR.before_open)
+    mirrored = replace(DOOR, hinge=(hinge_x, -hinge_y), handle=(x, -y), clockwise=True)
+    assert mirrored.handle_at(math.pi / 2) == pytest.approx((hinge_x - y, -(hinge_y + x)))
 
 
 def test_parts_are_found_by_name_receptacle_and_task():

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from rearrange.navigation import OccupancyGrid, region_field
 from rearrange.navigation.footprints import door_footprint
 from rearrange.robot.fetch import FETCH
+from rearrange.scenes.apartment import ArticulatedPose
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.fridge import FRIDGE_DOOR
 from rearrange.sim import MujocoSimulator, SimulatorConfig
@@ -167,6 +169,15 @@ def test_the_open_door_covers_the_floor_that_it_has_in_the_simulator(simulator, 
     low, high = np.min(covered, axis=0), np.max(covered, axis=0)
     np.testing.assert_allclose(high, (half_x, half_y), atol=1e-6)
     np.testing.assert_allclose(low, (-half_x, -half_y), atol=1e-6)
+
+
+def test_the_floor_under_a_door_that_opens_clockwise_is_as_in_a_mirror():
+    x, y = FRIDGE_DOOR.hinge
+    mirrored = replace(FRIDGE_DOOR, hinge=(x, -y), clockwise=True)
+    frame = ArticulatedPose((0.0, 0.0, 0.0), 0.0)
+    ((x, y, *half, yaw, _),) = door_footprint(FRIDGE_DOOR, frame, 1.2)
+    found = door_footprint(mirrored, frame, 1.2)[0]
+    assert found == pytest.approx((x, -y, *half, -yaw, 0.0))
 
 
 def test_the_way_to_what_is_in_the_open_fridge_leads_around_its_door():

@@ -6,7 +6,7 @@ from rearrange.env import RearrangeEnv
 from rearrange.sim import SimulatorConfig
 from skills.oracle.skill import ORACLE_TIMEOUT, OracleSkill
 from skills.players import argument_of
-from tests.helpers.file_home import known_home
+from tests.helpers.file_home import FURNITURE, hung_the_other_way, known_home
 
 
 @pytest.fixture(scope="module")
@@ -15,8 +15,24 @@ def path(tmp_path_factory):
         yield found
 
 
+@pytest.fixture(scope="module")
+def mirrored(tmp_path_factory):
+    furniture = hung_the_other_way(FURNITURE)
+    with known_home(tmp_path_factory.mktemp("annexe"), "annexe", furniture) as found:
+        yield found
+
+
 @pytest.mark.parametrize("task", ["pick", "place", "open_cab", "open_fridge", "close_fridge"])
 def test_its_things_are_moved(path, task):
+    its_things_are_moved(path, task)
+
+
+@pytest.mark.parametrize("task", ["open_fridge", "close_fridge"])
+def test_a_door_opens_clockwise(mirrored, task):
+    its_things_are_moved(mirrored, task)
+
+
+def its_things_are_moved(path, task):
     env = RearrangeEnv(task, split="val", simulator=SimulatorConfig(camera_size=8), homes=path)
     env.reset(seed=0)
     oracle, done, steps = OracleSkill(task), False, 0

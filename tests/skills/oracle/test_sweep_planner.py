@@ -7,12 +7,11 @@ from rearrange.scenes.fridge import FRIDGE_DOOR
 from skills.oracle.sweep_planner import Door, push_door
 
 
-def disc_door(x, y, pushes):
+def disc_door(x, y, pushes, sense=1.0):
     """A door closed towards +x with its hinge in the origin, and a robot that is one disc."""
     disc = np.array([[x, y, 0.05, float(pushes)]])
-    return Door(
-        0.0, 0.0, 0.0, FRIDGE_DOOR.width, FRIDGE_DOOR.handle_span, disc, np.zeros(2), 0.01, 0.6
-    )
+    panel = sense, FRIDGE_DOOR.width, FRIDGE_DOOR.handle_span
+    return Door(0.0, 0.0, 0.0, *panel, disc, np.zeros(2), 0.01, 0.6)
 
 
 def test_the_door_gives_way_to_what_may_push_it():
@@ -28,3 +27,14 @@ def test_the_door_gives_way_to_what_may_push_it():
     assert push_door(disc_door(0.4, -0.06, True), at, open_at_right_angles) == -1.0  # from inside
     assert push_door(disc_door(0.4, 0.3, True), at, open_at_right_angles) == open_at_right_angles
     assert push_door(disc_door(0.9, 0.0, True), at, open_at_right_angles) == open_at_right_angles
+
+
+@pytest.mark.parametrize("pushes", [True, False])
+def test_a_door_that_opens_clockwise_moves_as_in_a_mirror(pushes):
+    for x in np.linspace(-0.2, 0.9, 12):
+        for y in np.linspace(-0.6, 0.3, 10):
+            angles = [
+                push_door(disc_door(x, sense * y, pushes, sense), np.zeros(3), 1.5)
+                for sense in (1.0, -1.0)
+            ]
+            assert angles[0] == pytest.approx(angles[1], abs=1e-12)

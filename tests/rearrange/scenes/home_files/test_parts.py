@@ -7,8 +7,9 @@ import pytest
 
 from rearrange.scenes.compile import build_spec
 from rearrange.scenes.home_files import read_home
+from rearrange.scenes.registry import spec_of_homes
 from rearrange.scenes.spec import Door, Drawer
-from tests.helpers.file_home import FURNITURE, write_home
+from tests.helpers.file_home import FURNITURE, hung_the_other_way, known_home, write_home
 
 
 def test_parts_follow_from_joints_and_handles(spec):
@@ -17,6 +18,27 @@ def test_parts_follow_from_joints_and_handles(spec):
     assert isinstance(door, Door)
     assert drawer.range == pytest.approx((0.0, 0.45))
     assert door.range == pytest.approx((0.0, math.radians(135)))
+    _handles_go_as_told(spec)
+
+
+def test_a_door_that_opens_clockwise_is_a_mirror_image(spec, tmp_path):
+    with known_home(tmp_path, "other", hung_the_other_way(FURNITURE)) as path:
+        other = spec_of_homes(path)
+        _handles_go_as_told(other)
+    one, door = spec.part("cooler"), other.part("cooler")
+    assert not one.clockwise
+    assert door.clockwise
+    for point in ("hinge", "handle", "before_closed", "before_open"):
+        x, y = getattr(one, point)
+        assert getattr(door, point) == pytest.approx((x, -y)), point
+    for value in ("range", "width", "depth", "handle_span", "pushed"):
+        assert getattr(door, value) == pytest.approx(getattr(one, value)), value
+    frames = [home.frame_of(home.make(1, 0), "cooler") for home in (spec, other)]
+    assert frames[0].yaw == pytest.approx(frames[1].yaw)
+
+
+def _handles_go_as_told(spec):
+    """Where a part says its handle is, it is in the compiled model."""
     home = spec.make(spec.first_layout, 0)
     model = build_spec(home).compile()
     data = mujoco.MjData(model)

@@ -99,6 +99,21 @@ _SMALL_PICK = (
     *("trainer.device=cpu", "trainer.collect.num_environments=2"),
     *("trainer.collect.rollout_length=8", "trainer.network.hidden_size=8"),
 )
+
+
+def _pick_there(scale: float) -> Words:
+    return (
+        *("pick", "--seconds", f"{120 * scale:g}", "--episodes", "100", "--settings"),
+        *("until=alone", "starts.paths=[]", "sim=device", "trainer.system=batched"),
+        *("trainer.device=cuda", "trainer.collect.num_environments=1024"),
+        *("trainer.collect.rollout_length=32", "trainer.total_steps=20000000"),
+    )
+
+
+_SMALL_PICK_THERE = (
+    *(*_SMALL_PICK, "sim=device", "trainer.system=batched"),
+    *("pool.homes=1", "pool.starts=2"),
+)
 # On many cores, and none longer than this; only where pytest has what it takes
 _TESTING = (
     *("-m", "gpu", "-rfE", "-p", "no:cacheprovider"),
@@ -201,5 +216,9 @@ STEPS = (
     Step(
         "apartments", "apartments that the GPU steps", "benchmarks.device_apartments",
         _always(*_WORLDS), _FEW_WORLDS, 90, 300, needs="mujoco_warp",
+    ),
+    Step(
+        "pick_there", "Pick is learned in 1,024 apartments that the GPU steps and draws",
+        "benchmarks.timed_training", _pick_there, _SMALL_PICK_THERE, 240, 420, needs="mujoco_warp",
     ),
 )  # fmt: skip

@@ -25,7 +25,7 @@ from skills.train import load_settings
 APART = {
     "skill", "homes", "preset", "run", "split", "sim", "dataset", "trainer", "rules",
     "stages", "since", "until", "teacher", "cloning", "robot", "live", "sensors",
-    "validate_every", "validation_episodes", "bars",
+    "validate_every", "validation_episodes", "bars", "pool",
 }  # fmt: skip
 # What `values_of` takes into account
 COVERED = {"task", "camera_size", "slide", "stall", "randomise", "starts"}

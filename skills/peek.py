@@ -23,6 +23,7 @@ from typing import Any
 
 from atomic_files import write_whole
 from nav.episode_files import HABITAT, SCAN
+from rearrange.batched import DEVICE
 from rearrange.errors import UserError
 from skills.sight import Eye, Sight, eye_of
 from ver.run_lock import RunLock
@@ -214,5 +215,5 @@ def check_live(settings: Any) -> None:
     if importlib.util.find_spec("viser") is None:
         raise UserError("live=true needs viser: pip install viser")
     sim = getattr(settings, "sim", HABITAT)
-    if sim in (HABITAT, SCAN):
-        raise UserError(f"live=true shows our own homes: leave sim={sim} out")
+    if sim in (HABITAT, SCAN, DEVICE):
+        raise UserError(f"live=true shows our own homes as MuJoCo has them: leave sim={sim} out")

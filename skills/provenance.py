@@ -33,6 +33,8 @@ DISTRIBUTIONS = {
     "embreex": ("embreex",),
     "unified-planning": ("unified-planning",),
     "habitat-sim": ("habitat-sim",),
+    "warp-lang": ("warp-lang",),
+    "mujoco-warp": ("mujoco-warp",),
 }
 TEST = "test"  # the split that only release evaluations see
 UNKNOWN = "unknown"

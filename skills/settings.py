@@ -12,6 +12,9 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dat
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from rearrange.batched import DEVICE
+from rearrange.batched.env import DeviceVectorEnv, check_on_device
+from rearrange.batched.pool import PoolConfig
 from rearrange.env import RearrangeEnv, RearrangeVectorEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.errors import UserError
@@ -28,13 +31,14 @@ from rearrange.rules import (
 from rearrange.scenes.registry import DEFAULT_HOMES, layouts_of, spec_of_homes
 from rearrange.settings import check_ranges
 from rearrange.shipped import ACTING, SHIPPED
-from rearrange.sim.backends import check_simulator_name, make_simulator
+from rearrange.sim.backends import SIMULATORS, check_simulator_name, make_simulator
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS, default_config, household_names
 from rearrange.tasks.true_state import BOTH, DEPTH, STATE, TRUE_STATE, check_sensors
 from rearrange.threads import cores
+from rearrange.vector_shell import TaskVectorEnv
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
@@ -61,7 +65,9 @@ class TrainingSettings(Staged):
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
     homes: str = DEFAULT_HOMES  # floor plans: classic, drawn by hand, or generated, without end
-    sim: str = "mujoco"  # simulator: mujoco, or habitat (see docs/habitat.md)
+    # simulator: mujoco; device, mujoco-warp on trainer.device (docs/gpu.md); or habitat (docs/habitat.md)
+    sim: str = "mujoco"
+    pool: PoolConfig = field(default_factory=PoolConfig)  # sim=device: where episodes begin
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`, `sensors:`) only (docs/hab.md)
     rules: str = OURS
@@ -158,6 +164,8 @@ class SkillEnvironments(Environments):
         homes: Collection of floor plans, see rearrange.scenes.registry.
         robot: Name of the robot.
         sensors: What is observed, see rearrange.tasks.true_state.
+        pool: Numbers of the start states of sim=device, see rearrange.batched.pool.
+        device: Where sim=device simulates: cpu or cuda.
     """
 
     SCRIPT: ClassVar[str] = "train_skill.sh"
@@ -174,6 +182,8 @@ class SkillEnvironments(Environments):
     homes: str = DEFAULT_HOMES
     robot: str = DEFAULT_ROBOT
     sensors: str = DEPTH
+    pool: dict[str, int] = field(default_factory=dict)
+    device: str = "cpu"
 
     @classmethod
     @lru_cache
@@ -209,10 +219,13 @@ class SkillEnvironments(Environments):
         starts.check(settings.skill, chosen, settings.homes, settings.robot)
         cls.check_numbers(settings.task)
         simulator = SimulatorConfig(robot=settings.robot, camera_size=settings.camera_size)
-        if check_simulator_name(settings.sim) != "mujoco":
-            asked = replace(simulator, randomise=settings.randomise)
+        asked = replace(simulator, randomise=settings.randomise)
+        if check_simulator_name(settings.sim, (*SIMULATORS, DEVICE)) == DEVICE:
+            check_device(settings, asked)
+        elif settings.sim != "mujoco":
             make_simulator(settings.sim, 1, asked).close()
-        return cls.of_settings(settings, split=chosen, starts=asdict(starts))
+        given = {"starts": asdict(starts), "device": settings.trainer.device}
+        return cls.of_settings(settings, split=chosen, **given)
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
@@ -223,7 +236,8 @@ class SkillEnvironments(Environments):
         rules, as in chains, whatever training changed; nothing is randomised or mixed in.
         """
         kept = {name: metadata[name] for name in ("skill", "camera_size")}
-        kept["sim"] = metadata.get("sim", "mujoco")
+        trained_in = metadata.get("sim", "mujoco")
+        kept["sim"] = "mujoco" if trained_in == DEVICE else trained_in  # the same physics
         kept["robot"] = metadata.get("robot", DEFAULT_ROBOT)
         kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
@@ -272,7 +286,9 @@ class SkillEnvironments(Environments):
     def make_simulator(self, world_count: int, threads: int = 1) -> Simulator:
         """The simulator, with so many worlds."""
         scene = spec_of_homes(self.homes)
-        return make_simulator(self.sim, world_count, self.simulator_config(), scene, threads)
+        # One world alone is looked at, and not trained in
+        sim = "mujoco" if self.sim == DEVICE else self.sim
+        return make_simulator(sim, world_count, self.simulator_config(), scene, threads)
 
     def __call__(self, environment_index: int, seed: int) -> RearrangeEnv:
         """One environment."""
@@ -288,13 +304,22 @@ class SkillEnvironments(Environments):
             return None
         return DatasetEpisodes(self.dataset)
 
-    def make_vector(self, count: int, seed: int, threads: int = 0) -> RearrangeVectorEnv:
+    def make_vector(self, count: int, seed: int, threads: int = 0) -> TaskVectorEnv:
         """All environments in one process, a thread for every core; what begins episodes seeds them."""
-        del seed
+        if self.sim == DEVICE:
+            return self._on_device(count, seed)
         simulator = self.make_simulator(count, threads or min(cores(), count))
         return RearrangeVectorEnv(
             count, self.skill, self.task_config(), self.split, simulator,
             RecordedStarts(**self.starts), self.make_source(), self.homes, self.sensors,
+        )  # fmt: skip
+
+    def _on_device(self, count: int, seed: int) -> TaskVectorEnv:
+        """All environments on a device, from a pool that the seed decides."""
+        return DeviceVectorEnv(
+            count, self.skill, self.task_config(), self.split, self.simulator_config(),
+            RecordedStarts(**self.starts), self.homes, self.sensors, self.device,
+            PoolConfig(**self.pool), seed,
         )  # fmt: skip
 
 
@@ -319,6 +344,20 @@ def check_teacher(settings: Any) -> None:
         raise UserError("teacher=oracle knows our own apartments: leave sim= and dataset= out")
     if find(settings.skill).oracle is None:
         raise UserError(f"there is no oracle for {settings.skill}: leave teacher= out")
+
+
+def check_device(settings: Any, simulator: SimulatorConfig) -> None:
+    """Raise a UserError where settings of sim=device make no sense."""
+    check_ranges(settings.pool, "pool")
+    if settings.trainer.system != "batched":
+        raise UserError(
+            f"sim={DEVICE} steps all worlds together: set trainer.system=batched, found "
+            f"{settings.trainer.system}"
+        )
+    if settings.dataset:
+        raise UserError(f"sim={DEVICE} knows our own homes: leave dataset= out")
+    homes, device = settings.homes, settings.trainer.device
+    check_on_device(check_task(settings.skill), settings.task, simulator, homes, device)
 
 
 def check_dataset(dataset: str, sim: str, skill: str) -> None:

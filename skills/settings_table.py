@@ -11,6 +11,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nav.agent import AgentConfig
+from nav.sharing import Sharing
+from rearrange.batched.pool import PoolConfig
+from rearrange.episodes import RecordedStarts
+from rearrange.settings import Setting, setting_of
+from rearrange.sim.randomisation import Randomisation
 from skills.registry import built_in
 from skills.settings import TrainingSettings, keys
 from skills.train import load_settings
@@ -27,10 +33,16 @@ holds those in which a skill differs. The last column has what our skills set. S
 are those of its [stages](training.md#stages), in order. Settings of tasks (`task.*`) stand in
 [hab.md](hab.md), with HAB's beside ours.
 """
+OF_OTHERS = ("cloning", "starts", "randomise", "pool")  # that have tables of their own
 PARTS = (
-    ("The training", TrainingSettings, "", "", {"trainer", "cloning", "randomise", "starts"}),
+    ("The training", TrainingSettings, "", "", {"trainer", *OF_OTHERS}),
     ("The learner", TrainerConfig, "", "trainer.", set[str]()),
     ("Imitation of a teacher", CloningConfig, "cloning.", "", set[str]()),
+    ("Recorded starts", RecordedStarts, "starts.", "", set[str]()),
+    ("Worlds that differ", Randomisation, "randomise.", "", set[str]()),
+    ("Worlds on a device", PoolConfig, "pool.", "", set[str]()),
+    ("The agent of navigation tasks", AgentConfig, "agent.", "", set[str]()),
+    ("Scenes that agents share", Sharing, "sharing.", "", set[str]()),
 )
 OF_CARDS = {"skill", "stages", "bars"}  # told on the page of each skill
 
@@ -114,7 +126,13 @@ def rows(
             yield from rows(type(default), f"{key}.", set(), told, own)
             continue
         allowed = ", ".join(map(str, CHOICES[key])) if key in CHOICES else str(NUMBERS.get(key, ""))
-        what = comments.get(each.name, "").replace("|", "\\|").replace("<", "&lt;")
+        what = comments.get(each.name, "")
+        if any(isinstance(known, Setting) for known in each.metadata.values()):
+            known = setting_of(each)
+            what = known.about
+            if type(default) in (int, float):
+                allowed = f"from {known.low:g} to {known.high:g}"
+        what = what.replace("|", "\\|").replace("<", "&lt;")
         set_to = own.get(f"{told}{key}", "")
         yield f"| `{told}{key}` | {_shown(default)} | {allowed} | {what} | {set_to} |"
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from rearrange.errors import UserError
 
+DEVICE = "device"  # name of the simulator
 INSTALL = "pip install --no-deps warp-lang==1.19.0 mujoco-warp==4.0.0"
 
 

@@ -83,7 +83,7 @@ class HomeImages:
             images = drawer.new_images().zero_()
             which = self._scenes if ids is None else self._new(np.asarray(ids, np.int64))
             loaded = which[self._loaded[which]]
-            drawer.draw(images, self._views(), self._scenes, self._homes["kinds"].shape[1], loaded)
+            drawer.draw(images, self.views(), self._scenes, self._homes["kinds"].shape[1], loaded)
         return images if ids is None else images[which]
 
     @contextmanager
@@ -118,7 +118,7 @@ class HomeImages:
             found = live.gather(1, which).to(rows.dtype)
             rows.copy_(torch.where(self._rows["moves"][..., None], found, rows))
 
-    def _views(self) -> Tensor:
+    def views(self) -> Tensor:
         """Eye and world-from-camera rotation of every head camera [N, VIEW]; see sim.kernels.place_camera."""
         x, y, yaw = self._physics.records.tensor("base_pose").unbind(1)
         cos, sin, zero = yaw.cos(), yaw.sin(), torch.zeros_like(yaw)

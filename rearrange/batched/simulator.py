@@ -14,7 +14,7 @@ import numpy as np
 
 from rearrange.batched import check_installed
 from rearrange.batched.bank import Bank, seen_poses
-from rearrange.batched.starts import check_config, make_starts
+from rearrange.batched.starts import Starts, check_config, make_starts
 from rearrange.episodes import Episode
 from rearrange.render import Camera, look_at
 from rearrange.robot import find_robot
@@ -57,16 +57,19 @@ class DeviceSimulator:
         from rearrange.batched.physics import BatchedPhysics
 
         self.config = config or SimulatorConfig()
+        check_config(self.config, bank.first.scene)
         robot = self._robot = find_robot(self.config.robot)
         self.world_count, self.scene, self.bank = world_count, bank.first.scene, bank
         self.state = SimState(world_count, robot, self.scene)
         self._starter = MujocoSimulator(1, self.config, self.scene)
-        check_config(self._starter)
         self.physics = BatchedPhysics(bank, world_count, self.config, robot, device)
         self.images: Any = None
         if self.physics.device.is_cuda and find_spec("numba_cuda") is not None:
             self.draw_on_device()
         self._homes = np.full(world_count, NOTHING)
+        self._pool: Any = None
+        self._held: Starts | None = None
+        self._begun: dict[int, int] = {}  # world -> start state that it is to be put into
         self._threads = Threads(threads)
         self._scratch = [Scratch() for _ in range(self._threads.count)]
         self._lenses: dict[int, np.ndarray] = {}
@@ -89,12 +92,33 @@ class DeviceSimulator:
             raise ValueError(f"{len(world_ids)} worlds and {len(episodes)} episodes")
         if not len(world_ids):
             return
+        self.put_begun()
         starts, rows = make_starts(self._starter, self.bank, episodes), list(world_ids)
         self.physics.reset(rows, self.physics.upload(starts), range(len(starts)))
         self._homes[rows] = starts.homes
         self.state.worlds[rows] = starts.records
         if self.images is not None:
             self.images.reset(rows, starts.homes)
+
+    def hold(self, starts: Starts) -> None:
+        """Copy start states to the device, from which worlds `begin`."""
+        self._held, self._pool = starts, self.physics.upload(starts)
+
+    def begin(self, i: int, row: int) -> None:
+        """Put world i into one of the start states that are held; on the device with all others that begin."""
+        assert self._held is not None
+        self._homes[i], self._begun[i] = self._held.homes[row], row
+        self.state.worlds[i] = self._held.records[row]
+
+    def put_begun(self) -> None:
+        """Put the worlds that have begun into their start states, on the device."""
+        if not self._begun:
+            return
+        worlds, rows = list(self._begun), list(self._begun.values())
+        self.physics.reset(worlds, self._pool, rows)
+        if self.images is not None:
+            self.images.reset(worlds, self._homes[worlds])
+        self._begun.clear()
 
     def step(self, action: np.ndarray) -> None:
         """Advance all worlds by one action [N, J + 3]; see the contract.
@@ -105,6 +129,7 @@ class DeviceSimulator:
         if (self._homes == NOTHING).any():
             i = int(np.argmin(self._homes))
             raise RuntimeError(f"world {i} was never reset: call reset([{i}], [episode]) first")
+        self.put_begun()
         self.physics.step(np.ascontiguousarray(action, np.float64))
         self.state.worlds[:] = self.physics.records.numpy()
         self.physics.check()
@@ -116,6 +141,7 @@ class DeviceSimulator:
         ids: Sequence[int] | np.ndarray | None = None,
     ) -> np.ndarray:
         """Head camera depth [N, H, W], zeros where no world is loaded; see the contract."""
+        self.put_begun()
         size = size or self.config.camera_size
         if self.images is not None:
             return self.images.draw(size, unit, ids)[..., 0].cpu().numpy()

@@ -10,6 +10,9 @@ import numpy as np
 from rearrange.batched.bank import POSES, Bank
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
+from rearrange.robot import find_robot
+from rearrange.scenes.spec import SceneSpec
+from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 
 # Of MjData; what a step reads, and what it leaves to the next
@@ -39,11 +42,11 @@ class Starts:
         return len(self.homes)
 
 
-def check_config(simulator: MujocoSimulator) -> None:
+def check_config(config: SimulatorConfig, scene: SceneSpec) -> None:
     """Raise a UserError where a setting is not there for worlds on a device."""
-    if simulator.config.randomise.draw(0, simulator.scene) is not None:
+    if config.randomise.draw(0, scene) is not None:
         raise UserError("simulator.randomise must be off for homes on a device")
-    robot = simulator.state.robot
+    robot = find_robot(config.robot)
     if robot.fingers is not None:
         raise UserError(
             f"robot '{robot.name}' has fingers, homes on a device know suction cups alone"
@@ -52,7 +55,7 @@ def check_config(simulator: MujocoSimulator) -> None:
 
 def make_starts(simulator: MujocoSimulator, bank: Bank, episodes: Iterable[Episode]) -> Starts:
     """Reset the first world of a simulator to each episode, and note how it stands then."""
-    check_config(simulator)
+    check_config(simulator.config, simulator.scene)
     homes: list[int] = []
     records: list[np.ndarray] = []
     found: dict[str, list[np.ndarray]] = {name: [] for name in (*OF_DATA, *POSES, "eq_data")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib import import_module
 
 from rearrange.errors import UserError
@@ -16,10 +17,10 @@ SIMULATORS = {  # name -> module and class
 }
 
 
-def check_simulator_name(name: str) -> str:
-    """Return the name of a simulator or raise a UserError that lists those that exist."""
-    if name not in SIMULATORS:
-        raise UserError(f"unknown simulator '{name}': choose one of {', '.join(SIMULATORS)}")
+def check_simulator_name(name: str, names: Collection[str] = SIMULATORS) -> str:
+    """Return the name of a simulator or raise a UserError that lists those that may be chosen."""
+    if name not in names:
+        raise UserError(f"unknown simulator '{name}': choose one of {', '.join(names)}")
     return name
 
 

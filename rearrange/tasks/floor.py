@@ -52,6 +52,7 @@ class FloorTask(Task):
         """See Task."""
         super().__init__(config, world_count, robot, scene)
         self._floors: list[DistanceField | None] = [None] * world_count
+        self._kept: dict[int, DistanceField | None] | None = None
         self._knows_way = np.zeros(world_count, bool)  # from where there is one, in this episode
         self._sights = Sights(self.config, self.robot, world_count)
 
@@ -66,9 +67,20 @@ class FloorTask(Task):
         if not self.asks_for_way():
             return
         for i, episode in zip(world_ids, episodes, strict=True):
-            self._floors[i] = self.way(episode)
+            self._floors[i] = self._way_once(episode)
             self._knows_way[i] = False
         self._measure(state, world_ids)
+
+    def keep_ways(self) -> None:
+        """Measure the floor of an episode once, where the same ones begin again and again and live on."""
+        self._kept = {}
+
+    def _way_once(self, episode: Episode) -> DistanceField | None:
+        if self._kept is None:
+            return self.way(episode)
+        if id(episode) not in self._kept:
+            self._kept[id(episode)] = self.way(episode)
+        return self._kept[id(episode)]
 
     def mask(self, state: SimState, physical: np.ndarray) -> np.ndarray:
         """See Task; remembers where the base is driven."""

@@ -8,7 +8,7 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.scenes.registry import layouts_of
-from rearrange.sim import Randomisation
+from rearrange.sim import MujocoSimulator, Randomisation
 from rearrange.tasks import PickConfig, default_config, household_names
 from skills import skill_names
 from skills.navigation import NavEnvironments
@@ -242,3 +242,32 @@ def test_a_policy_whose_critic_was_told_more_is_judged_by_its_own_sensors():
     trained = SkillEnvironments.from_settings(load_settings("pick", ["sensors=both"]))
     assert trained.sensors == "both"
     assert SkillEnvironments.from_metadata(trained.metadata(), "val").sensors == "depth"
+
+
+def on_device(*more):
+    words = ["sim=device", "trainer.system=batched", "starts.paths=[]", *more]
+    return SkillEnvironments.from_settings(load_settings("pick", words))
+
+
+def test_a_pool_and_a_learner_that_do_not_go_with_worlds_on_a_device_are_refused(monkeypatch):
+    monkeypatch.setattr("skills.settings.check_on_device", lambda *_: None)  # where no Warp is
+    for word, told in (
+        ("trainer.system=ver", "set trainer.system=batched, found ver"),
+        ("pool.starts=0", r"pool\.starts must be from 1 to 64, found 0"),
+        ("pool.homes=5000", r"pool\.homes must be from 1 to 4096, found 5000"),
+        ("sim=moon", "choose one of mujoco, habitat, device"),
+        ("dataset=x", r"sim=habitat|sim=device"),
+    ):
+        with pytest.raises(UserError, match=told):
+            on_device(word)
+
+
+def test_who_was_trained_on_a_device_is_judged_on_the_cpu(monkeypatch):
+    monkeypatch.setattr("skills.settings.check_on_device", lambda *_: None)
+    trained = on_device("pool.homes=3", "trainer.device=cpu")
+    assert trained.pool == {"homes": 3, "starts": 32}
+    assert trained.device == "cpu"
+    judged = SkillEnvironments.from_metadata(trained.metadata(), "val")
+    assert judged.sim == "mujoco"
+    assert isinstance(judged.make_simulator(1), MujocoSimulator)
+    assert isinstance(trained.make_simulator(1), MujocoSimulator)  # one alone is only looked at

@@ -75,3 +75,18 @@ def test_the_floor_is_measured_only_where_it_counts(make_state, make_episode):
     outcome = task.evaluate(make_state(1, base_pose=[second], held_object=SLOT), np.zeros((1, 11)))
     assert float(outcome.rewards["way"][0]) == 0.0
     assert not task.memory["way_left"].any()
+
+
+def test_ways_that_are_kept_are_the_same_and_measured_once(make_state, make_episode, monkeypatch):
+    task, other = (Pick(PickConfig(way_scale=2.0), 1) for _ in range(2))
+    task.keep_ways()
+    measured = []
+    way = task.way
+    monkeypatch.setattr(task, "way", lambda episode: measured.append(episode) or way(episode))
+    state = make_state(1, base_pose=[poses(2)[0]], held_object=NOTHING)
+    episodes = [make_episode((SLOT, POINT, POINT)) for _ in range(2)]
+    for episode in (*episodes, *episodes):
+        for each in (task, other):
+            each.start([0], [episode], state)
+        assert task.memory == other.memory
+    assert measured == episodes

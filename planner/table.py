@@ -35,7 +35,8 @@ floor plans where there are several.
 Episodes are in apartments that nothing was trained in. These are ours and not ReplicaCAD's, so figures
 are not comparable with published ones. Among the failures "plan exhausted" says that the plan came to
 its end, no fault was noticed, and the goal is not met. [The planner](planner.md) says how plans are made
-and followed.
+and followed. A row names its file: `former_` is of policies that were shipped before, `classic_` of homes
+that were drawn by hand.
 """
 
 STUDY = "study_"  # results of what is not shipped: the lab notes tell of them
@@ -48,7 +49,7 @@ def in_ledger(folder: Path) -> list[dict[str, Any]]:
     """The evaluations of household scenarios among the results in a folder, by file name, studies left out."""
     results = load_ledger(folder)
     return [
-        each
+        {**each, "file": name}
         for name, each in results.items()
         if not name.startswith(STUDY) and all(key in each for key in FIGURES)
     ]
@@ -81,10 +82,16 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
         full = summary["full_task"]["success_at_end"]
         interval = f"{100 * full['low']:.1f} to {100 * full['high']:.1f}"
         lines.append(
-            f"| {method_name(summary)} | {summary['episodes']} | {places} | {' | '.join(cells)} "
+            f"| {_named(summary)} | {summary['episodes']} | {places} | {' | '.join(cells)} "
             f"| **{100 * full['mean']:.1f} %** ({interval}) |"
         )
     return lines
+
+
+def _named(summary: dict[str, Any]) -> str:
+    """The method, and the file of the results that it is from."""
+    file = summary.get("file")
+    return f"{method_name(summary)}, `{file}`" if file else method_name(summary)
 
 
 def method_name(summary: dict[str, Any]) -> str:
@@ -114,7 +121,7 @@ def _details(summary: dict[str, Any]) -> str:
     replanning = summary.get("replanning")  # not in older files
     changed = f" {replanning_line(replanning).capitalize()}." if replanning else ""
     return (
-        f"- **{method_name(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
+        f"- **{_named(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
         f"{wrong['wrong']} of {wrong['picks']} picks. Planning: median "
         f"{1e3 * planning['median']:.0f} ms, worst {1e3 * planning['worst']:.0f} ms.{changed} `{command}`"
     )

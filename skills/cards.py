@@ -26,14 +26,14 @@ from ver import load_policy
 
 FOLDER = Path("docs", "skills")
 ROWS = {  # of an evaluation with --sanity
-    "policy": "the policy",
+    "policy": "the policy, in the episodes of the rows below",
     "blind": "the policy, blind",
     "swapped": "the policy, with another world's image",
     "random": "random actions",
     "oracle": "the oracle",
 }
 OLDER_DETOURS = (
-    "Detours by an older rule: driving straight at the target is stopped before it is in reach.\n"
+    "Detours here: starts from which a straight drive is stopped before the target is in reach.\n"
 )
 HEAD = re.compile(r"[A-Z][a-z]+( \[\d+\]| \([^)]*\))?:")  # of a paragraph in a task's docstring
 
@@ -200,9 +200,7 @@ def _of_this_recipe(name: str) -> str:
         return "The shipped policy is older than this recipe."
     others = differences(policy.config, policy.metadata, stages[trained[-1]])
     if others:
-        return (
-            f"The shipped policy was trained by another one, which differs in {', '.join(others)}."
-        )
+        return f"The shipped policy was trained by another one, from before it had today's {', '.join(others)}."
     return f"The shipped policy was trained by it, up to stage `{trained[-1]}`."
 
 

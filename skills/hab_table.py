@@ -19,7 +19,7 @@ from rearrange.settings import Setting
 from skills.hab_text import INTRODUCTION, REMAINING
 from skills.settings import SkillEnvironments, TrainingSettings
 from skills.tasks_table import groups, tasks
-from skills.train import load_settings
+from skills.train import load_stages
 
 # Of a training: no rules
 APART = {
@@ -41,22 +41,22 @@ class Row:
     Attributes:
         known: What is known of it.
         ours: Its value where we judge a policy.
-        trained: Its value where we train.
+        trained: Its values where we train, in the stages of the recipe, each once.
         hab: Its value in a training with rules=hab.
         hab_judged: Its value where such a policy is judged.
     """
 
     known: Setting
     ours: Any
-    trained: Any
+    trained: tuple[Any, ...]
     hab: Any
     hab_judged: Any
 
     @property
     def differs(self) -> bool:
         """True if the rules give it other values, or HAB itself has another than both."""
-        alike = same(self.ours, self.hab_judged) and same(self.trained, self.hab)
-        return not alike or bool(self.known.kept)
+        alike = [same(self.ours, self.hab_judged), *(same(x, self.hab) for x in self.trained)]
+        return not all(alike) or bool(self.known.kept)
 
 
 def same(first: Any, second: Any) -> bool:
@@ -91,16 +91,28 @@ def rows_of(skill: str) -> dict[str, Row]:
     """Every setting of a skill or scenario by both rules."""
     values = []
     for rules in (OURS, HAB):
-        settings = load_settings(skill, [f"rules={rules}"])
-        environments = SkillEnvironments.from_settings(replace(settings, starts=RecordedStarts()))
-        starts = {"paths": settings.starts.paths, "share": settings.starts.share}
-        judged = SkillEnvironments.from_metadata(environments.metadata(), "val")
-        values += [values_of(judged), values_of(replace(environments, starts=starts))]
-    ours, trained, hab_judged, hab = values
+        stages = load_stages(skill, [f"rules={rules}"])
+        trained = [_environments(settings) for settings in stages]
+        judged = SkillEnvironments.from_metadata(trained[-1].metadata(), "val")
+        values += [values_of(judged), [values_of(environments) for environments in trained]]
+    ours, trained, hab_judged, (hab,) = values
     return {
-        name: Row(known, value, trained[name][0], hab[name][0], hab_judged[name][0])
+        name: Row(
+            known,
+            value,
+            tuple(dict.fromkeys(stage[name][0] for stage in trained)),
+            hab[name][0],
+            hab_judged[name][0],
+        )
         for name, (value, known) in ours.items()
     }
+
+
+def _environments(settings: Any) -> SkillEnvironments:
+    """Those of a training, whose recorded starts need not be there."""
+    environments = SkillEnvironments.from_settings(replace(settings, starts=RecordedStarts()))
+    starts = {"paths": settings.starts.paths, "share": settings.starts.share}
+    return replace(environments, starts=starts)
 
 
 def is_shared(name: str) -> bool:
@@ -146,11 +158,16 @@ def cell(row: Row) -> str:
     """Ours, and in brackets HAB's; bold where they differ."""
     known = row.known
     ours, hab = shown(row.ours, known), shown(row.hab, known)
-    if not same(row.ours, row.trained):
-        ours += f", trained {shown(row.trained, known)}"
+    if not all(same(row.ours, value) for value in row.trained):
+        ours += f", trained {_stages(row)}"
     if not same(row.hab, row.hab_judged):
         hab += f", judged {shown(row.hab_judged, known)}"
     return f"{f'**{ours}**' if row.differs else ours} [{hab}]"
+
+
+def _stages(row: Row) -> str:
+    """Values in the stages of a recipe."""
+    return ", ".join(shown(value, row.known) for value in row.trained)
 
 
 def _table(names: Sequence[str]) -> list[str]:
@@ -184,8 +201,8 @@ def _shared_table() -> list[str]:
         rows = {task: column[key] for task, column in columns.items()}
         known = rows["navigate"].known
         ours = _by_task({task: shown(row.ours, known) for task, row in rows.items()})
-        trained = {task: shown(row.trained, known) for task, row in rows.items()}
-        if any(not same(row.ours, row.trained) for row in rows.values()):
+        trained = {task: _stages(row) for task, row in rows.items()}
+        if any(not same(row.ours, value) for row in rows.values() for value in row.trained):
             ours += f" (trained: {_by_task(trained)})"
         hab = _by_task({task: shown(row.hab, known) for task, row in rows.items()})
         if any(row.differs for row in rows.values()):

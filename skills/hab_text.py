@@ -8,7 +8,7 @@ Made from the code by `python -m skills.hab_table > docs/hab.md`: do not edit.
 The ten [tasks](tasks.md) of the Home Assistant Benchmark ([HAB](https://arxiv.org/abs/2106.14405)),
 seven skills and three chores, have two sets of rules:
 
-- `rules=ours`, the default, by which all shipped policies were trained and judged;
+- `rules=ours`, the default, by which all shipped policies are judged. They were trained before `stall`;
 - `rules=hab`: habitat-lab v0.3.4 with the VER paper's changes, as far as our simulator has it. What
   it has not stands under [Remaining differences](#remaining-differences-under-ruleshab).
 
@@ -25,15 +25,15 @@ the same. In code: `RearrangeEnv("pick", hab_config("pick"), simulator=simulator
 
 In all tables the value of `rules=ours` stands first and that of `rules=hab` in brackets or beside
 it; **bold** is what differs. Ours is what a policy is judged by. Where configs/*.yaml train with
-another value, "trained" says so; where `rules=hab` judges by another than it trains with, "judged"
-does. Every number is a setting (`task.max_steps=200`). Results in our apartments and with our
-physics are not comparable with those in ReplicaCAD.
+another value, "trained" says so, in the order of the stages. Where `rules=hab` judges by another
+than it trains with, "judged" does. Every number is a setting (`task.max_steps=200`). Results in our
+apartments and with our physics are not comparable with those in ReplicaCAD.
 
 Both rules have these changes of the VER paper, v0.3.4 some of them:
 
 - The base moves in every skill.
 - Suction takes what it touches.
-- Stop is an action of its own.
+- Stop is an action of its own in Navigate, Open and Close. Pick and Place end with success.
 - The force penalty applies in Navigate, too.
 - Every observation has `gps_compass`, the pose relative to the start: x, y in metres, cosine and
   sine of the turn.

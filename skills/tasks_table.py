@@ -6,7 +6,7 @@ import inspect
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from gymnasium import spaces
@@ -19,6 +19,7 @@ from rearrange.tasks import TASKS, household_names
 from skills.names import names_of
 from skills.registry import built_in, shipped_policy
 from skills.settings import CHECKPOINTS
+from skills.train import load_settings
 
 INTRODUCTION = """\
 # Tasks
@@ -51,6 +52,7 @@ NAVIGATION = """\
 A disc drives over the floor of the same homes. An action is one of a few. [Navigation tasks](navigation.md) has
 agent, rules, scores and scanned scenes.
 """
+SIZE = 61  # of images, in place of which "size" is told
 SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 IN_ORDER = ("stop", "forward", "left", "right", "look up", "look down")  # as nav.agent counts them
 
@@ -104,11 +106,22 @@ def _named(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def _sized(shape: Sequence[int]) -> str:
+    """A shape as text, for images of any size."""
+    return " x ".join("size" if length == SIZE else str(length) for length in shape)
+
+
 def _about(name: str) -> dict[str, str]:
     """Heading -> what a task observes, does, starts from, wants and logs."""
     kind = TASKS[name][0]
     task, sections = kind(), sections_of(kind)
-    sizes = {"head_depth": "size x size x 1", **names_of(name).sizes}
+    sights = kind(load_settings(name, []).task).gathered_spaces(SIZE)
+    shapes = {key: space.shape or () for key, space in sights.items()}
+    sizes = {
+        "head_depth": "size x size x 1",
+        **{key: _sized(shape) for key, shape in shapes.items()},
+    }
+    sizes |= names_of(name).sizes
     about = {"Observation": ", ".join(f"`{key}` [{size}]" for key, size in sizes.items())}
     about |= {section: sections[section] for section in SECTIONS[1:] if section in sections}
     about["Reward terms"] = _named(task.REWARDS)

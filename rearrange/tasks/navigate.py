@@ -11,8 +11,8 @@ Start: anywhere at more than 3 m from the goal (nearer if training asks for it).
 an open receptacle, or in the closed drawer or fridge (open with `goals_open`). Or target 0 is held, and the
 goal is where it belongs, in the open fridge at times.
 Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called. Stop ends
-the episode, right or wrong, but is ignored far from the goal. `goal_way` narrows that to a region from where
-the goal is in reach.
+the episode, right or wrong. Farther from the goal than `stop_distance` it is ignored: 2 m in plans and here,
+never in our recipe. `goal_way` narrows success to a region from where the goal is in reach.
 """
 
 from __future__ import annotations

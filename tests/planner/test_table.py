@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +129,7 @@ def test_evaluations_in_the_ledger_make_the_page(tmp_path):
     shutil.copy(path, tmp_path / "study_of_something.json")
     assert [each["task"] for each in in_ledger(tmp_path)] == ["tidy_house"]
     assert "**70.0 %**" in page(in_ledger(tmp_path))
+    assert f"TP-SRL, `{Path(path).stem}` |" in page(in_ledger(tmp_path))
     assert "Not measured yet" in page([])
 
 

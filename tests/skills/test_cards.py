@@ -129,4 +129,6 @@ def test_a_card_tells_how_far_the_shipped_policy_is_of_its_recipe(monkeypatch):
     assert told(["alone"]) == "The shipped policy is older than this recipe."
     assert told([]) == "The shipped policy is older than this recipe."
     other = told(names, camera_size=128)
-    assert other == "The shipped policy was trained by another one, which differs in camera_size."
+    assert other == (
+        "The shipped policy was trained by another one, from before it had today's camera_size."
+    )

@@ -88,10 +88,13 @@ def test_values_are_those_that_we_train_and_judge_with():
     assert (navigate["action.repeat"].ours, navigate["action.repeat"].hab) == (3, 1)
     assert (navigate["camera_size"].ours, navigate["camera_size"].hab) == (64, 128)
     distance = navigate["distance_scale"]
-    assert (distance.ours, distance.trained, distance.hab, distance.hab_judged) == (1, 5, 1, 1)
+    assert (distance.ours, distance.trained, distance.hab, distance.hab_judged) == (1, (5,), 1, 1)
     assert navigate["stop_distance"].hab_judged == 2.0
-    assert rows_of("place")["starts.share"].trained == 0.45
-    assert rows_of("open_cab")["randomise.short_sight"].trained == 0.7
+    assert rows_of("place")["starts.share"].trained == (0.45,)
+    assert rows_of("open_cab")["randomise.short_sight"].trained == (0.7,)
+    # In the order of the stages
+    assert rows_of("pick")["early_grip_penalty"].trained == (0.02, 0.1)
+    assert rows_of("open_cab")["wrong_stop_ends"].trained == (True, False)
 
 
 def test_what_our_rules_hide_is_named(page):

@@ -34,8 +34,8 @@ from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.jobs import torchrun
 from skills.provenance import made, write_result
+from ver.public import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 120
 CHECKPOINT_WITHIN_S = 30.0
 TORCHRUN = (*torchrun(2), "--max-restarts", "1")

@@ -26,8 +26,8 @@ from rearrange.command_line import OneLineParser, output_folder
 from skills.command import run_command, short_path
 from skills.provenance import UNKNOWN, commit_of, made, write_result
 from ver import UserError
+from ver.public import ROOT
 
-ROOT = Path(__file__).parents[1]
 LAST_LINES = 15  # of a step that failed, are told
 KEPT_LINES = 60  # of a step that writes no figures, are its result
 LEAST_SHARE = 0.3  # of its usual time has to be left, or a step is not begun

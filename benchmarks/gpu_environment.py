@@ -14,6 +14,7 @@ import torch
 from torch.cuda import nccl
 
 from rearrange.command_line import OneLineParser, output_file
+from rearrange.threads import processors
 from skills.command import run_command
 from skills.provenance import made, write_result
 
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         "torch": of_torch(),
         "packages": packages(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": processors(),
     }
     for group in ("gpu", "torch", "packages"):
         for name, value in record[group].items():

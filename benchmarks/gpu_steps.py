@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from ver.public import ROOT
+
 Words = tuple[str, ...]
 
 # Homes that are made within seconds; recorded starts are of the others

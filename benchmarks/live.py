@@ -41,13 +41,13 @@ from skills.settings import make_environments
 from skills.sight import WorldEye
 from skills.train import load_settings
 from ver.collect.systems import find_system
+from ver.public import ROOT
 
 PLAIN, NOBODY, LOOKED_AT = "no page", "nobody", "looked at"
 KINDS = (PLAIN, NOBODY, LOOKED_AT)
 SLICE_S, POLL_S = 1.0, 0.02  # that one goes on alone, and between looks at its log
 WAIT_S = 300.0  # for the page, and for the first figures
 ROLLOUT = 32  # steps: short, so that a stretch has many rows
-ROOT = Path(__file__).resolve().parent.parent
 SAME = (
     "steps",
     "episode/return",

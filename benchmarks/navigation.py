@@ -11,7 +11,6 @@ every core that there is.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from rich.table import Table
 from nav.agent import FORWARD, STOP
 from nav.table import TASKS
 from rearrange.command_line import OneLineParser, output_file
+from rearrange.threads import processors
 from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES, NavEnvironments
 from skills.provenance import made, write_result
@@ -109,7 +109,7 @@ def compare(options: Any) -> dict[str, Any]:
         for name, figures in found.items():
             rows.setdefault(name, []).append(figures)
             print(f"{name}, seed {seed}: {figures}", file=sys.stderr, flush=True)
-    return {"rows": rows, "cores": len(os.sched_getaffinity(0))}
+    return {"rows": rows, "cores": processors()}
 
 
 def show(task: str, record: dict[str, Any]) -> None:

@@ -35,6 +35,7 @@ from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from ver import UserError
+from ver.public import ROOT
 
 THEIRS = "sample_factory"
 SYSTEMS = (THEIRS, "appo", "ver")
@@ -45,7 +46,6 @@ SAME_SETTINGS = (
     "network.initial_mean=[]",
     "appo.vtrace=false",
 )
-ROOT = Path(__file__).parents[1]
 STARTUP_S = 120.0  # that a run may take besides
 TRACKER_S = 2.0  # for what ends by itself once the rest has
 

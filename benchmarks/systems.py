@@ -28,6 +28,7 @@ from rich.table import Table
 
 from benchmarks.waiting import TimedEnvironments, WaitingEnvironments
 from rearrange.command_line import OneLineParser, output_file
+from rearrange.threads import processors
 from skills.command import run_command
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import made, write_result
@@ -176,7 +177,7 @@ def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] 
             env.reset()
     rate = LIMIT_STEPS / (time.perf_counter() - begin)
     env.close()
-    limit = rate * min(workers, len(os.sched_getaffinity(0)))
+    limit = rate * min(workers, processors())
     return min(limit, N * rate / (1.0 + waits)) if waits else limit
 
 

@@ -27,8 +27,8 @@ from skills.command import run_command
 from skills.provenance import made, write_result
 from ver import UserError
 from ver.logs import POLICY
+from ver.public import ROOT
 
-ROOT = Path(__file__).parents[1]
 JUDGED_FROM = 100_000  # seed of the episodes that judge
 RETURN = "episode/episode_return"
 QUIET = ("tensorboard=false", "log_interval_s=1e9", "checkpoint_interval_s=1e9")

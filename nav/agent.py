@@ -19,7 +19,8 @@ from rearrange.errors import UserError
 from rearrange.settings import MOST
 
 CPU, CUDA, TENSORS = DRAW_ON = "cpu", "cuda", "tensors"
-STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(6)  # actions, in Habitat's order
+ACTION_NAMES = ("stop", "forward", "left", "right", "look up", "look down")  # in Habitat's order
+STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(len(ACTION_NAMES))
 
 
 def check_numbers(what: str, config: Any, **limits: tuple[float, float]) -> None:

@@ -23,7 +23,6 @@ from planner.evaluation import (
     EpisodeRecord,
     EvaluationSettings,
     run_episodes,
-    worker_count,
 )
 from planner.executive import ExecutiveSettings
 from planner.hand_offs import keep_resting, save_starts
@@ -57,6 +56,7 @@ from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.tasks import household_names
+from rearrange.threads import processors
 from skills.command import (
     counted,
     run_command,
@@ -224,7 +224,7 @@ def _evaluate(
 ) -> int:
     console = output_console()
     try:
-        records = _run(settings, options.workers or worker_count(), console, journal)
+        records = _run(settings, options.workers or processors(), console, journal)
     except PlanningError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

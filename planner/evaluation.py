@@ -6,7 +6,6 @@ evaluation takes, not what it finds.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -271,8 +270,3 @@ def run_episodes(
     if cases:
         make = partial(EpisodeRunner, settings, running=running)
         yield from play_in_workers(make, cases, workers)
-
-
-def worker_count() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -22,9 +22,9 @@ from typing import Any
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
 from rearrange.errors import UserError
+from ver.public import ROOT
 
 SUFFIX = ".part"
-ROOT = Path(__file__).parents[1]  # where the packages lie
 PACKAGES = ("planner", "skills", "rearrange", "ver")  # whose code decides the results
 SOURCES = (".py", ".pddl")
 CODE = "version of the code"  # in the heading

@@ -11,10 +11,11 @@ from PIL import Image, ImageDraw
 
 from nav.env import NavEnv
 from nav.picture import SIZE, NavPicture
-from planner.panels import BACKGROUND, DONE, FAILED, FAINT, TEXT, font
+from planner.panels import BACKGROUND, DONE, FAILED, FAINT, TEXT
 from planner.takes import NAVIGATION, TOLD_EVERY, Take, Tell
 from rearrange.errors import UserError
 from rearrange.render import VideoWriter
+from rearrange.render.sheet import font
 from skills.eval import SEED_STRIDE
 from skills.learned import check_metadata
 from skills.modes import parse_modes

@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from planner.interactions import SkillCall
 from rearrange.episodes import Episode, spec_of
 from rearrange.navigation import ROBOT_RADIUS, OccupancyGrid, draw_map
 from rearrange.render import colour_depth
+from rearrange.render.sheet import font
 
 Picture = NDArray[np.uint8]
 Color = tuple[int, int, int]
@@ -30,11 +31,6 @@ GOAL: Color = (40, 150, 70)
 
 FARTHEST = 5.0  # [m], of the depth panel
 SMALL = 14  # font; the README's GIF shows the panel at three quarters
-
-
-def font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
-    """Pillow's own font: the same on every machine."""
-    return ImageFont.load_default(size)
 
 
 def depth_panel(depth: NDArray[np.float32], size: int) -> Picture:

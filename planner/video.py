@@ -32,13 +32,13 @@ from planner.panels import (
     Picture,
     depth_panel,
     draw_plan,
-    font,
 )
 from planner.record import Execution, Moment, missed_steps
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import spec_of
 from rearrange.render import VideoWriter, View, draw_box, draw_ghost_box, draw_ghost_sphere
 from rearrange.render.chase import SCENE, ChaseView
+from rearrange.render.sheet import font
 from rearrange.sim.mujoco import MujocoSimulator
 from skills.registry import effect_of
 

@@ -9,10 +9,14 @@ from concurrent.futures import ThreadPoolExecutor, wait
 Work = Callable[[int, int], None]  # of a part, and of the thread that does it, from 0
 
 
+def processors() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def cores() -> int:
     """Processor cores for this process; of several that torchrun has started here, its share."""
-    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, mine // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    return max(1, processors() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 class Threads:

@@ -16,6 +16,7 @@ import rearrange.errors
 import ver.errors
 from atomic_files import write_whole
 from rearrange.shipped import SHIPPED
+from rearrange.threads import processors
 
 TELL_S = 10.0  # between lines that tell how far something is
 USER_ERRORS = (rearrange.errors.UserError, ver.errors.UserError)
@@ -73,7 +74,7 @@ def machine() -> dict[str, Any]:
         pass
     found = {
         "cpu": model,
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": processors(),
         "python": platform.python_version(),
         "system": platform.system(),
     }

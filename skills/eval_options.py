@@ -11,7 +11,6 @@ This module reads the command line and says whether it makes sense.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +28,7 @@ from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.rules import OURS
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
+from rearrange.threads import processors
 from skills.learned import check_metadata, robot_of_policy
 from skills.navigation import NAVIGATION_NAMES, find_episode_file
 from skills.players import BLIND, FOLLOWED, OWN, SWAPPED, check_baseline
@@ -206,7 +206,7 @@ def _parser() -> OneLineParser:
         help=f"also play {', '.join(SANITY_ROWS)} on the same episodes",
     )
     parser.add_argument("--sanity-episodes", type=int, default=SANITY_EPISODES, metavar="N")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--workers", type=int, default=processors())
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     return parser
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nav.agent import ACTION_NAMES
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.worlds import AgentWorlds
@@ -21,7 +22,6 @@ from rearrange.sim.mujoco import MujocoSimulator
 FARTHEST = 5.0  # [m] in the colours of depth
 ROOM, FLOOR = "rearrange", "nav"  # kinds of worlds: with physics, and without
 GOAL_HEIGHT = 0.3  # [m], where the mark of a goal on the floor floats
-NAV_ACTIONS = ("stop", "forward", "left", "right", "look up", "look down")
 
 Point = tuple[float, float, float]
 
@@ -218,7 +218,7 @@ class AgentEye:
             base=(x, y, yaw),
             goals=self._goals(i, episode),
             rewards={"reward": float(runs.rewards[i])} if step else {},
-            action={name: float(action == k) for k, name in enumerate(NAV_ACTIONS)},
+            action={name: float(action == k) for k, name in enumerate(ACTION_NAMES)},
             poses=np.array([(0, 0, 0, 1, 0, 0, 0), pose], np.float32),
             picture=None if size is None else self._picture(size, i, episode),
         )

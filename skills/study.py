@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import tempfile
 import time
 from collections import Counter
@@ -39,6 +38,7 @@ from rearrange.navigation import DistanceField, distance_field, load_layout
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import Pick
 from rearrange.tasks.sampling import source_of
+from rearrange.threads import processors
 from skills.command import counted, run_command
 from skills.eval import SEED_STRIDE, untrained_copy
 from skills.eval_options import UNTRAINED
@@ -298,7 +298,7 @@ def parse(arguments: Sequence[str]) -> Any:
     add("--episodes", default=100, help="of every line and distance; default: %(default)s")
     add("--max-steps", default=MAX_STEPS, help="of every episode; default: %(default)s")
     add("--seed", default=0, help="of starts and sampled actions; default: %(default)s")
-    add("--workers", default=len(os.sched_getaffinity(0)), help="processes; default: cores")
+    add("--workers", default=processors(), help="processes; default: cores")
     choose = partial(parser.add_argument, help="default: %(default)s")
     choose("--actions", choices=("mean", "sampled"), default="mean")
     choose("--heading", choices=("random", "object"), default="random")

@@ -7,10 +7,11 @@ import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 from gymnasium import spaces
 
+from nav.agent import ACTION_NAMES
 from nav.env import NavEnv
 from nav.registration import IDS as NAVIGATION_IDS
 from nav.table import TASKS as NAVIGATION_TASKS
@@ -54,7 +55,6 @@ agent, rules, scores and scanned scenes.
 """
 SIZE = 61  # of images, in place of which "size" is told
 SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
-IN_ORDER = ("stop", "forward", "left", "right", "look up", "look down")  # as nav.agent counts them
 
 
 def groups() -> dict[str, tuple[str, ...]]:
@@ -117,7 +117,7 @@ def _about(name: str) -> dict[str, str]:
     task, sections = kind(), sections_of(kind)
     sights = kind(load_settings(name, []).task).gathered_spaces(SIZE)
     shapes = {key: space.shape or () for key, space in sights.items()}
-    sizes = {
+    sizes: dict[str, Any] = {
         "head_depth": "size x size x 1",
         **{key: _sized(shape) for key, shape in shapes.items()},
     }
@@ -153,7 +153,7 @@ def _group(names: tuple[str, ...]) -> Iterator[str]:
 def _navigation(name: str) -> Iterator[str]:
     kind, space = NAVIGATION_TASKS[name], cast(spaces.Dict, NavEnv(name).observation_space)
     choices = kind.action_space()
-    actions = IN_ORDER[choices.start : choices.start + int(choices.n)]
+    actions = ACTION_NAMES[choices.start : choices.start + int(choices.n)]
     shapes = {key: " x ".join(map(str, each.shape or ())) for key, each in space.spaces.items()}
     yield from (f"**`{name}`**: {summary_of(kind)}", "")
     yield f"- Observation: {', '.join(f'`{key}` [{shape}]' for key, shape in shapes.items())}"

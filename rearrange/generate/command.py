@@ -7,7 +7,6 @@ check PATH      read a file, check every field, and say what it holds
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections import Counter
@@ -24,6 +23,7 @@ from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.scenes.registry import HOMES, check_split
+from rearrange.threads import processors
 
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
 
@@ -40,7 +40,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     generate.add_argument("--robot", default=DEFAULT_ROBOT, metavar="NAME", help="who acts")
     generate.add_argument("--episodes", type=int, default=1000, metavar="N")
     generate.add_argument("--seed", type=int, default=0, metavar="S")
-    generate.add_argument("--workers", type=int, default=_cores(), metavar="W", help="processes")
+    generate.add_argument(
+        "--workers", type=int, default=processors(), metavar="W", help="processes"
+    )
     generate.add_argument(
         "--output", type=output_file, metavar="PATH", help="instead of data/episodes/"
     )
@@ -176,7 +178,3 @@ class _LineReport:
 
 def _reasons(rejected: Counter[str]) -> str:
     return ", ".join(f"{reason} {count}" for reason, count in rejected.most_common()) or "none"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

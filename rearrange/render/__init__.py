@@ -8,10 +8,7 @@ from rearrange.render.overlay import (
     draw_box,
     draw_ghost_box,
     draw_ghost_sphere,
-    draw_label,
     draw_line,
-    draw_world_label,
-    side_by_side,
 )
 from rearrange.render.picture import RgbOptions, render_rgb
 from rearrange.render.video import VideoWriter, write_gif
@@ -26,14 +23,11 @@ __all__ = [
     "draw_box",
     "draw_ghost_box",
     "draw_ghost_sphere",
-    "draw_label",
     "draw_line",
-    "draw_world_label",
     "look_at",
     "look_from",
     "render_depth",
     "render_rgb",
     "render_segmentation",
-    "side_by_side",
     "write_gif",
 ]

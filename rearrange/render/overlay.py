@@ -1,12 +1,10 @@
-"""Marks on pictures: wireframe boxes, ghosts of goals, labels, depth in colour, panels."""
+"""Marks on pictures: wireframe boxes, ghosts of goals, depth in colour."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from PIL import Image, ImageDraw, ImageFont
 
 from rearrange.render.camera import Camera
 
@@ -219,83 +217,9 @@ def draw_ghost_box(
     return _ghost(image, view, window, enter, sign * turn.T[axis], colour, opacity)
 
 
-def draw_label(
-    image: Array,
-    text: str,
-    position: tuple[float, float] = (8, 6),
-    size: int = 16,
-    colour: Colour = WHITE,
-    backdrop: float = 0.45,
-) -> Array:
-    """Write text into image [H, W, 3] in place on a darkened plate; return it.
-
-    Args:
-        image: sRGB picture, uint8.
-        text: What to write; may have several lines.
-        position: Column and row of its upper left corner, pixels.
-        size: Letter height, pixels.
-        colour: sRGB.
-        backdrop: How much darker the plate is, in [0, 1].
-    """
-    canvas = Image.fromarray(image)
-    draw = ImageDraw.Draw(canvas)
-    font = ImageFont.load_default(size)
-    x0, y0, x1, y1 = draw.multiline_textbbox(position, text, font=font)
-    pad = max(size // 4, 2)
-    rows = slice(max(int(y0) - pad, 0), max(int(y1) + pad, 0))
-    columns = slice(max(int(x0) - pad, 0), max(int(x1) + pad, 0))
-    image[rows, columns] = (image[rows, columns] * (1.0 - backdrop)).astype(np.uint8)
-    canvas = Image.fromarray(image)
-    ImageDraw.Draw(canvas).multiline_text(position, text, font=font, fill=colour)
-    image[...] = np.asarray(canvas)
-    return image
-
-
-def draw_world_label(
-    image: Array, view: View, text: str, point: ArrayLike, size: int = 14, colour: Colour = WHITE
-) -> Array:
-    """Write text beside a world point [3] if it is in view; return the image."""
-    pixel, depth = view.project(point)
-    inside = 0 <= pixel[0] < image.shape[1] and 0 <= pixel[1] < image.shape[0]
-    if depth > 0.01 and inside:
-        draw_label(image, text, (float(pixel[0]) + 6, float(pixel[1]) - size), size, colour)
-    return image
-
-
 def colour_depth(depth: Array, near: float = 0.0, far: float = 10.0) -> Array:
     """Picture [H, W, 3], uint8, of a depth image [H, W] in metres: near is light, far is dark."""
     level = np.clip((depth - near) / (far - near), 0.0, 1.0) * (len(_RAMP) - 1)
     low = np.minimum(level.astype(int), len(_RAMP) - 2)
     f = (level - low)[..., None]
     return (_RAMP[low] * (1.0 - f) + _RAMP[low + 1] * f + 0.5).astype(np.uint8)
-
-
-def side_by_side(
-    images: Sequence[Array], labels: Sequence[str] = (), height: int | None = None, gap: int = 4
-) -> Array:
-    """Put pictures [H, W, 3] beside each other, scaled to one height.
-
-    Args:
-        images: sRGB pictures, uint8.
-        labels: One text for each picture, or none.
-        height: Height of the result in pixels; None takes the tallest picture's.
-        gap: White pixels between pictures.
-
-    Returns:
-        Picture [height, W, 3], uint8.
-    """
-    tall = height or max(image.shape[0] for image in images)
-    panels: list[Array] = []
-    for n, image in enumerate(images):
-        if image.shape[0] != tall:
-            smooth = image.shape[0] >= 200
-            width = max(round(image.shape[1] * tall / image.shape[0]), 1)
-            method = Image.Resampling.LANCZOS if smooth else Image.Resampling.NEAREST
-            image = np.asarray(Image.fromarray(image).resize((width, tall), method))
-        panel = np.array(image)
-        if n < len(labels) and labels[n]:
-            draw_label(panel, labels[n], size=max(tall // 26, 11))
-        if panels and gap:
-            panels.append(np.full((tall, gap, 3), 255, np.uint8))
-        panels.append(panel)
-    return np.concatenate(panels, axis=1)

@@ -12,7 +12,7 @@ from math import cos, inf, pi, sin
 from rearrange.scenes.apartment import Receptacle, Solid
 
 Color = tuple[float, float, float, float]
-Rect = tuple[float, float, float, float]  # x_min, x_max, y_min, y_max
+Top = tuple[float, float, float, float]  # x_min, x_max, y_min, y_max of what things stand on: no Rect
 EDGE = 0.06  # usable rectangles keep this far from edges over which an object could fall [m]
 
 
@@ -154,7 +154,7 @@ def cylinder(
     )
 
 
-def surface(name: str, rect: Rect, height: float, clearance: float = 10.0) -> Receptacle:
+def surface(name: str, rect: Top, height: float, clearance: float = 10.0) -> Receptacle:
     """A receptacle from the bounds of its usable rectangle [m]."""
     x0, x1, y0, y1 = rect
     return Receptacle(

@@ -3,7 +3,7 @@
 from skills.oracle.navigate import NavigateOracle
 from skills.oracle.navigate_handle import NavigateToHandle
 from skills.oracle.open_close import CloseOracle, OpenOracle
-from skills.oracle.oracle import Oracle, OracleConfig
+from skills.oracle.oracle import Oracle
 from skills.oracle.pick import PickOracle
 from skills.oracle.place import PlaceOracle
 
@@ -13,7 +13,6 @@ __all__ = [
     "NavigateToHandle",
     "OpenOracle",
     "Oracle",
-    "OracleConfig",
     "PickOracle",
     "PlaceOracle",
 ]

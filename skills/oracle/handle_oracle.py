@@ -14,20 +14,17 @@ from rearrange.scenes.spec import Door
 from rearrange.sim.base import SimState
 from skills.oracle.arm import SETTLE_STEPS
 from skills.oracle.arm_planner import plan_arm
+from skills.oracle.base_planner import FORWARD_STEP, TURN_STEP
 from skills.oracle.fixtures import Fixture
 from skills.oracle.handle_planner import Grasp, HandlePlanner
-from skills.oracle.oracle import Actions, Oracle
+from skills.oracle.oracle import DRIFT, Actions, Oracle
 from skills.oracle.reach import ARM_MARGIN
+from skills.oracle.riding import CRUISE, GAIN, OVERSHOOT, bolted, lever, next_speed, progress
 from skills.oracle.sweep_planner import plan_sweep
 
-OVERSHOOT = 0.04  # [m], how far the hand may go on beyond the expected contact or end
 ARM_PACE = 0.024  # [rad per action] that the arm follows without lagging far behind
 UNFOLDING_MARGIN = 0.025  # [m], arm to anything while it unfolds on the way
 SETTLED = 0.04  # [rad], joint error with which the arm counts as arrived
-CRUISE = 0.05  # [m per action] of the hand along with a part
-TOUCH = 0.012  # [m per action] near the handle
-GAIN = 0.012  # [m per action], change of speed from one action to the next
-BRAKE = 0.12  # speed per distance that is left
 # Tips of a hand that hooks behind the door, base frame, on the other side if it opens clockwise [m], and
 # how it points.
 HOOKS, HOOK_HEIGHT, HOOK_DIRECTION = ((0.65, -0.4), (0.8, -0.4)), 1.02, (0.5, 0.0, -0.87)
@@ -150,7 +147,7 @@ class HandleOracle(Oracle):
             expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
             gap = self.base_pose - expected
             gap[2] = math.remainder(gap[2], 2 * math.pi)
-            if np.abs(gap).max() > self.config.drift:
+            if np.abs(gap).max() > DRIFT:
                 return False
         return True
 
@@ -177,48 +174,28 @@ class HandleOracle(Oracle):
             True if `until` came true or there was none that did not.
         """
         here, speed = self._progress(grasp), 0.0
-        lever = 1.0
+        arm = lever(self.fixture, self.opening)
         if self.fixture.is_door:
-            lever = float(np.linalg.norm(self._lever()))
             radius = float(np.linalg.norm(grasp.contact[:2] - self.fixture.hinge))
-            turn = min(self.config.turn_step, self.config.forward_step / radius)
-            cruise = min(cruise, 0.95 * turn * lever)
+            cruise = min(cruise, 0.95 * min(TURN_STEP, FORWARD_STEP / radius) * arm)
         while not until():
-            left = abs(end - here) * lever
+            left = abs(end - here) * arm
             if left < 1e-4:
                 return False
-            speed = min(speed + gain, cruise, TOUCH + BRAKE * left, left)
-            here += math.copysign(speed / lever, end - here)
+            speed = next_speed(speed, left, cruise, gain)
+            here += math.copysign(speed / arm, end - here)
             goal = self.fixture.carried(grasp.contact, grasp.opening, here)
-            yield self._base_command(goal, grasp.unfold[-1], grip)
+            kept = grasp.unfold[-1] - self.targets
+            yield self.command(kept, *bolted(self.base_pose, goal), grip)
         return True
-
-    def _base_command(self, goal: np.ndarray, posture: np.ndarray, grip: float) -> np.ndarray:
-        """One action towards a base pose (x, y, yaw), the arm kept in a posture."""
-        gap = goal - self.base_pose
-        turn = math.remainder(gap[2], 2 * math.pi)
-        turn = float(np.clip(turn, -self.config.turn_step, self.config.turn_step))
-        heading = self.base_pose[2] + 0.5 * turn
-        forward = float(gap[0] * math.cos(heading) + gap[1] * math.sin(heading))
-        forward = float(np.clip(forward, -self.config.forward_step, self.config.forward_step))
-        return self.command(posture - self.targets, forward, turn, grip)
 
     def _progress(self, grasp: Grasp) -> float:
         """The opening to which the present base pose belongs [m or rad]."""
-        pose = self.base_pose
-        if self.fixture.is_door:
-            turned = math.remainder(pose[2] - grasp.contact[2], 2 * math.pi)
-            return grasp.opening + self.fixture.door.sense * turned
-        return grasp.opening + float((pose - grasp.contact)[:2] @ self.fixture.outward(0.0))
-
-    def _lever(self) -> np.ndarray:
-        return self.fixture.handle(self.opening)[:2] - self.fixture.hinge
+        return progress(self.fixture, grasp, self.base_pose)
 
     def _slack(self) -> float:
         """OVERSHOOT in units of the joint."""
-        return (
-            OVERSHOOT / float(np.linalg.norm(self._lever())) if self.fixture.is_door else OVERSHOOT
-        )
+        return OVERSHOOT / lever(self.fixture, self.opening)
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rearrange.sim.base import SimState
-from skills.oracle.oracle import Actions, Oracle
+from skills.oracle.oracle import ATTEMPTS, Actions, Oracle
 from skills.oracle.pick import pick_planner
 from skills.oracle.place import place_planner
 from skills.oracle.reach import ReachPlanner
@@ -36,7 +36,7 @@ class NavigateOracle(Oracle):
         self._begin(state, i, self._run())
 
     def _run(self) -> Actions:
-        for attempt in range(self.config.attempts):
+        for attempt in range(ATTEMPTS):
             planner, target = self._planner()
             effort = 80 + 100 * attempt
             reach = planner.find(self.base_pose, target, effort, skip=attempt)

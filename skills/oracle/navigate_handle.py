@@ -9,7 +9,7 @@ import numpy as np
 from rearrange.sim.base import SimState
 from skills.oracle.handle_oracle import HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import HandlePlanner, drive_cost
-from skills.oracle.oracle import Actions
+from skills.oracle.oracle import ATTEMPTS, Actions
 
 SWEEP_AHEAD, SWEEP_ASIDE = (1.05, 1.2, 1.35), (-0.1, 0.1, -0.3)  # base from the furniture [m]
 
@@ -30,7 +30,7 @@ class NavigateToHandle(HandleOracle):
 
     def _run(self) -> Actions:
         opens = self.opening < 0.5 * self.fixture.part.opened_least
-        for attempt in range(self.config.attempts):
+        for attempt in range(ATTEMPTS):
             planner = self.handle_planner()
             if opens:
                 grasp = open_grasp(planner, self.base_pose, attempt)[0]

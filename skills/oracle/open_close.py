@@ -13,7 +13,7 @@ from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.handle_oracle import HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import RETREAT, Grasp
-from skills.oracle.oracle import Actions
+from skills.oracle.oracle import ATTEMPTS, Actions
 
 CLOSED = 0.02  # [rad, m]
 # The base is teleported, which contacts do not see as a velocity: what it pushes sinks in by its
@@ -48,7 +48,7 @@ class OpenOracle(HandleOracle):
         if self.held != NOTHING:
             self.failure = "open: the hand is full"
             return False
-        for attempt in range(self.config.attempts):
+        for attempt in range(ATTEMPTS):
             if self._is_open:
                 break
             planner = self.handle_planner()
@@ -134,7 +134,7 @@ class CloseOracle(HandleOracle):
         return self.opening <= CLOSED
 
     def _run(self) -> Actions:
-        for attempt in range(self.config.attempts):
+        for attempt in range(ATTEMPTS):
             if self._is_closed:
                 break
             if self.fixture.is_door and (yield from self._sweep()):

@@ -7,7 +7,6 @@ state machine.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,38 +22,17 @@ from skills.oracle.collision import load_spheres, planning_of
 from skills.oracle.obstacles import Obstacles, matrix_of, obstacles_of
 from skills.oracle.reach import ARM_MARGIN
 
-
-@dataclass(frozen=True)
-class OracleConfig:
-    """Speeds and tolerances.
-
-    Attributes:
-        forward_step: Largest base motion per step [m].
-        turn_step: Largest base turn per step [rad].
-        slow_step: Base motion per step with the arm stretched out [m].
-        drift: Deviation from a drive's plan that ends it [m, rad].
-        attempts: Plans that are tried before the oracle gives up.
-    """
-
-    forward_step: float = 0.0833
-    turn_step: float = 0.0833
-    slow_step: float = 0.06
-    drift: float = 0.02
-    attempts: int = 5
+SLOW_STEP = 0.06  # [m per action] of the base with the arm stretched out
+DRIFT = 0.02  # [m, rad], deviation from a drive's plan that ends it
+ATTEMPTS = 5  # plans that are tried before an oracle gives up
 
 
 class Oracle(Arm):
     """Base of the three oracles; acts in one world at a time."""
 
-    def __init__(self, grid: OccupancyGrid, config: OracleConfig | None = None) -> None:
-        """Make an oracle for an apartment.
-
-        Args:
-            grid: Floor of the apartment (it names the apartment too).
-            config: Speeds and tolerances.
-        """
+    def __init__(self, grid: OccupancyGrid) -> None:
+        """Make an oracle for the apartment with this floor, which names the apartment too."""
         self.grid = grid
-        self.config = config or OracleConfig()
         self.failure = ""  # why the oracle gave up, empty if it did not
         self._steps: Actions | None = None
         self._state: SimState | None = None
@@ -171,7 +149,7 @@ class Oracle(Arm):
             expected += (forward * math.cos(heading), forward * math.sin(heading), turn)
             gap = self.base_pose - expected
             gap[2] = math.remainder(gap[2], 2 * math.pi)
-            if np.abs(gap).max() > self.config.drift:
+            if np.abs(gap).max() > DRIFT:
                 return False
         return True
 
@@ -179,12 +157,12 @@ class Oracle(Arm):
         """Drive straight by so many metres, slowly."""
         if abs(length) < 1e-6:
             return True
-        count = math.ceil(abs(length) / self.config.slow_step)
+        count = math.ceil(abs(length) / SLOW_STEP)
         return (yield from self._drive(np.array([(length / count, 0.0)] * count).reshape(-1, 2)))
 
     def _go_to(self, planner: BasePlanner, pose: np.ndarray) -> Actions:
         """Drive to a pose (x, y, yaw); False if there is no way or it was left."""
-        for _ in range(self.config.attempts):
+        for _ in range(ATTEMPTS):
             gap = pose - self.base_pose
             gap[2] = math.remainder(gap[2], 2 * math.pi)
             if np.abs(gap).max() < 0.005:

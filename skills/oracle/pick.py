@@ -18,7 +18,7 @@ from skills.oracle.finger_grasp import (
     tolerance,
     turning,
 )
-from skills.oracle.oracle import Actions, Oracle
+from skills.oracle.oracle import ATTEMPTS, Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner
 
 PATIENCE = 15  # steps of waiting for contact at the lowest point
@@ -65,7 +65,7 @@ class PickOracle(Oracle):
         self._begin(state, i, self._run())
 
     def _run(self) -> Actions:
-        for attempt in range(self.config.attempts):
+        for attempt in range(ATTEMPTS):
             if self.held == NOTHING:
                 reach = yield from self._approach(attempt)
                 if reach is None:

@@ -12,7 +12,7 @@ from rearrange.robot.kinematics import forward, solve_ik
 from rearrange.scenes.objects import ObjectKind
 from rearrange.sim.base import NOTHING, SimState
 from skills.oracle.collision import arm_clearance, load_spheres, planning_of
-from skills.oracle.oracle import Actions, Oracle
+from skills.oracle.oracle import ATTEMPTS, Actions, Oracle
 from skills.oracle.reach import Reach, ReachPlanner, to_base
 from skills.oracle.set_down import set_down_ways
 
@@ -41,7 +41,7 @@ class PlaceOracle(Oracle):
         self._begin(state, i, self._run())
 
     def _run(self) -> Actions:
-        for attempt in range(self.config.attempts):
+        for attempt in range(ATTEMPTS):
             if self.held != self.slot:
                 break
             planner, target = place_planner(self, self.slot, self.goal)

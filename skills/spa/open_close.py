@@ -12,16 +12,10 @@ import numpy as np
 
 from rearrange.robot.actions import HOLD, LET_GO
 from skills.oracle.fixtures import Fixture
-from skills.oracle.handle_oracle import (
-    BRAKE,
-    CRUISE,
-    GAIN,
-    OVERSHOOT,
-    TOUCH,
-    open_grasp,
-)
+from skills.oracle.handle_oracle import open_grasp
 from skills.oracle.handle_planner import RETREAT, Grasp, HandlePlanner
 from skills.oracle.open_close import PUSH, PUSH_GAIN
+from skills.oracle.riding import CRUISE, GAIN, OVERSHOOT, bolted, lever, next_speed, progress
 from skills.spa.handles import (
     DOOR,
     DRAWER,
@@ -84,16 +78,16 @@ def _pull(
     Returns:
         How far the part came along [m or rad].
     """
-    slack = OVERSHOOT / lever(fixture)
+    slack = OVERSHOOT / lever(fixture, 0.0)
     yield from ride(robot, fixture, grasp, grasp.opening - slack, HOLD, stop_holding=True)
     if robot.holding:
         yield from ride(robot, fixture, grasp, end + 0.5 * slack, HOLD, stop_empty=True)
     for _ in range(WAIT if robot.holding else 0):
         yield robot.toward(grasp.unfold[-1], HOLD)
-    reached = progress(robot, fixture, grasp) if robot.holding else 0.0
+    reached = progress(fixture, grasp, robot.base_pose) if robot.holding else 0.0
     for _ in range(2):
         yield robot.toward(grasp.unfold[-1], LET_GO)
-    away = progress(robot, fixture, grasp) + RETREAT[fixture.is_door]
+    away = progress(fixture, grasp, robot.base_pose) + RETREAT[fixture.is_door]
     yield from ride(robot, fixture, grasp, away, LET_GO)
     return min(reached, end)
 
@@ -122,41 +116,16 @@ def ride(
         stop_holding: End as soon as something is held.
         stop_empty: End as soon as nothing is held.
     """
-    here, speed, arm = progress(robot, fixture, grasp), 0.0, lever(fixture)
+    here, speed, arm = progress(fixture, grasp, robot.base_pose), 0.0, lever(fixture, 0.0)
     for _ in range(400):
         left = abs(end - here) * arm
         if left < 1e-4 or (stop_holding and robot.holding) or (stop_empty and not robot.holding):
             break
-        speed = min(speed + gain, cruise, TOUCH + BRAKE * left, left)
+        speed = next_speed(speed, left, cruise, gain)
         here += math.copysign(speed / arm, end - here)
-        yield _bolted(robot, fixture.carried(grasp.contact, grasp.opening, here), grasp, grip)
+        goal = fixture.carried(grasp.contact, grasp.opening, here)
+        yield robot.toward(grasp.unfold[-1], grip, *bolted(robot.base_pose, goal))
     return True
-
-
-def _bolted(robot: Robot, goal: np.ndarray, grasp: Grasp, grip: float) -> np.ndarray:
-    """One action of the base towards a pose [3], the arm kept in the grasp's posture."""
-    base = robot.base_pose
-    offset = goal - base
-    turn = float(np.clip(math.remainder(offset[2], 2 * math.pi), -0.0833, 0.0833))
-    heading = base[2] + 0.5 * turn
-    forward = float(offset[0] * math.cos(heading) + offset[1] * math.sin(heading))
-    forward = float(np.clip(forward, -0.0833, 0.0833))
-    return robot.toward(grasp.unfold[-1], grip, forward, turn)
-
-
-def progress(robot: Robot, fixture: Fixture, grasp: Grasp) -> float:
-    """The opening [m or rad] to which the present base pose belongs."""
-    pose = robot.base_pose
-    if fixture.is_door:
-        return grasp.opening + math.remainder(pose[2] - grasp.contact[2], 2 * math.pi)
-    return grasp.opening + float((pose - grasp.contact)[:2] @ fixture.outward(0.0))
-
-
-def lever(fixture: Fixture) -> float:
-    """Metres that the handle moves per unit of the opening."""
-    if not fixture.is_door:
-        return 1.0
-    return float(np.linalg.norm(fixture.handle(0.0)[:2] - fixture.hinge))
 
 
 def handle_planner(robot: Robot, fixture: Fixture, opening: float = 0.0) -> HandlePlanner:
@@ -210,9 +179,9 @@ def close_part(robot: Robot, told: np.ndarray, is_door: bool) -> Actions:
             robot.failure = "close: no way"
             continue
         yield from robot.follow(grasp.unfold)
-        slack = OVERSHOOT / lever(fixture)
+        slack = OVERSHOOT / lever(fixture, 0.0)
         yield from ride(robot, fixture, grasp, -slack, LET_GO, PUSH, PUSH_GAIN)
-        away = progress(robot, fixture, grasp) + RETREAT[is_door]
+        away = progress(fixture, grasp, robot.base_pose) + RETREAT[is_door]
         yield from ride(robot, fixture, grasp, away, LET_GO)
         _forget_part(robot, fixture, opening)
         robot.models[fixture.joint] = furniture(fixture, 0.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from skills.oracle.arm import Actions, Arm
 from skills.oracle.arm_planner import plan_arm
+from skills.oracle.base_planner import TURN_STEP
 from skills.oracle.reach import ARM_MARGIN
 from skills.spa.floor import SeenBasePlanner
 from skills.spa.senses import NO_CYLINDERS, Senses
@@ -54,7 +55,7 @@ class Robot(Senses, Arm):
 
     def turn(self, angle: float) -> Actions:
         """Turn on the spot [rad]."""
-        count = math.ceil(abs(angle) / 0.0833)
+        count = math.ceil(abs(angle) / TURN_STEP)
         for _ in range(count):
             yield self.command(turn=angle / count)
         return True

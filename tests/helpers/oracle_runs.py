@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from skills.oracle import OracleConfig
 from skills.oracle.arm import ARM_STEP
+from skills.oracle.base_planner import FORWARD_STEP, TURN_STEP
 from skills.oracle.reach import to_base
 
 
 def run(env, oracle, *arguments, limit=400):
     """Let an oracle act until it is done; returns the steps and the largest contact force [N]."""
-    state, config = env.state, OracleConfig()
+    state = env.state
     oracle.reset(state, 0, *arguments)
     force = 0.0
     for step in range(limit):
@@ -21,8 +21,8 @@ def run(env, oracle, *arguments, limit=400):
             return step, force
         assert action.shape == (10,)
         assert np.abs(action[:7]).max() <= ARM_STEP + 1e-9
-        assert abs(action[8]) <= config.forward_step + 1e-9
-        assert abs(action[9]) <= config.turn_step + 1e-9
+        assert abs(action[8]) <= FORWARD_STEP + 1e-9
+        assert abs(action[9]) <= TURN_STEP + 1e-9
         _, terminated, _, _ = env.step_physical(action)
         assert not terminated
         force = max(force, float(state.contact_force[0]))

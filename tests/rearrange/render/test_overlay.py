@@ -8,11 +8,8 @@ from rearrange.render import (
     draw_box,
     draw_ghost_box,
     draw_ghost_sphere,
-    draw_label,
     draw_line,
-    draw_world_label,
     look_at,
-    side_by_side,
 )
 
 CAMERA = Camera(60, 80, 90)
@@ -80,18 +77,7 @@ def test_a_ghost_off_axis_is_not_cut_by_its_window(view):
     np.testing.assert_array_equal(image.any(axis=-1), inside)
 
 
-def test_labels_write_text(view):
-    assert draw_label(black(), "pick", (4, 4)).any()
-    assert draw_world_label(black(), view, "goal", (1.5, 0.2, 0)).any()
-    assert not draw_world_label(black(), view, "goal", (-1.5, 0.2, 0)).any()
-
-
 def test_depth_colours_darken_with_distance():
     image = colour_depth(np.array([[0.0, 5.0, 10.0, 99.0]])).astype(int).sum(axis=2)
     assert image[0, 0] > image[0, 1] > image[0, 2]
     assert image[0, 2] == image[0, 3]
-
-
-def test_panels_share_one_height():
-    image = side_by_side([black(), np.zeros((128, 128, 3), np.uint8)], ["a", "b"], height=120)
-    assert image.shape == (120, 160 + 4 + 120, 3)

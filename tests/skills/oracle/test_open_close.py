@@ -11,6 +11,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from skills.oracle import CloseOracle, NavigateToHandle, OpenOracle
 from skills.oracle.arm import ARM_STEP
+from skills.oracle.base_planner import FORWARD_STEP, TURN_STEP
 from skills.oracle.reach import to_base
 from tests.helpers.oracle_runs import run_free
 
@@ -24,8 +25,8 @@ def run(env, oracle, joint, limit):
     for step in range(limit):
         action = oracle.act(env.state, 0)
         assert np.abs(action[:7]).max() <= ARM_STEP + 1e-9
-        assert abs(action[8]) <= oracle.config.forward_step + 1e-9
-        assert abs(action[9]) <= oracle.config.turn_step + 1e-9
+        assert abs(action[8]) <= FORWARD_STEP + 1e-9
+        assert abs(action[9]) <= TURN_STEP + 1e-9
         stop = oracle.done(env.state, 0)
         _, terminated, truncated, info = env.step_physical(action, stop)
         if stop or terminated or truncated:

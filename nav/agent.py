@@ -9,72 +9,61 @@ above the floor. Step, angle and field of view are Habitat's for PointNav.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.errors import UserError
-from rearrange.settings import MOST
+from rearrange.settings import check_ranges, setting
 
 CPU, CUDA, TENSORS = DRAW_ON = "cpu", "cuda", "tensors"
 ACTION_NAMES = ("stop", "forward", "left", "right", "look up", "look down")  # in Habitat's order
 STOP, FORWARD, LEFT, RIGHT, LOOK_UP, LOOK_DOWN = range(len(ACTION_NAMES))
 
 
-def check_numbers(what: str, config: Any, **limits: tuple[float, float]) -> None:
-    """Raise a UserError that names the first number of a config that is out of its range.
-
-    Args:
-        what: The config's name, as in "agent".
-        config: A dataclass.
-        limits: Least and largest value of some numbers; the others are at least 0. None is above MOST.
-    """
-    for each in fields(config):
-        value = getattr(config, each.name)
-        low, high = limits.get(each.name, (0.0, MOST))
-        high = min(high, MOST)
-        if type(value) in (int, float) and not low <= value <= high:  # NaN, too
-            raise UserError(f"{what}.{each.name} must be from {low:g} to {high:g}, found {value:g}")
-
-
 @dataclass
 class AgentConfig:
     """Body, motion and camera of the agent."""
 
-    radius: float = 0.18  # of the disc that must not touch anything [m]
-    camera_height: float = 0.88  # above the floor, over the middle of the disc [m]
-    camera_size: int = 64  # height and width of the images [pixels]
-    field_of_view: float = 90.0  # of the camera, from edge to edge [deg]
-    depth_range: float = 10.0  # depth is cut off here and divided by it [m]
+    radius: float = setting(
+        0.18, hab=None, low=0.05, high=0.4, about="of the disc that must not touch anything [m]"
+    )
+    camera_height: float = setting(
+        0.88, hab=None, low=0.05, high=2.0, about="above the floor, over the middle of the disc [m]"
+    )
+    camera_size: int = setting(
+        64, hab=None, low=1, high=1024, about="height and width of the images [pixels]"
+    )
+    field_of_view: float = setting(
+        90.0, hab=None, low=1.0, high=170.0, about="of the camera, from edge to edge [deg]"
+    )
+    depth_range: float = setting(
+        10.0, hab=None, low=0.1, high=1000.0, about="depth is cut off here and divided by it [m]"
+    )
     rgb: bool = False  # also show plain colours, without light or texture
     goal_mask: bool = False  # also show what is of the category sought, by true labels
     # or by a network that tells it from colours and depth: its file (nav/segmenter.py)
     segmenter: str = ""
     # cpu; cuda: depth is drawn on a CUDA device and stays there; tensors: as cuda, but on the CPU, for tests
     draw_on: str = CPU
-    forward: float = 0.25  # length of a step [m]
-    turn: float = 10.0  # angle of a turn [deg]
-    tilt: float = 30.0  # angle by which looking up or down tilts the camera [deg]
-    tilt_limit: float = 30.0  # farthest that the camera tilts, up or down [deg]
+    forward: float = setting(0.25, hab=None, low=0.001, high=2.0, about="length of a step [m]")
+    turn: float = setting(10.0, hab=None, low=0.01, high=180.0, about="angle of a turn [deg]")
+    tilt: float = setting(
+        30.0,
+        hab=None,
+        low=0.01,
+        high=85.0,
+        about="angle by which looking up or down tilts the camera [deg]",
+    )
+    tilt_limit: float = setting(
+        30.0, hab=None, low=0.0, high=85.0, about="farthest that the camera tilts, up or down [deg]"
+    )
     slide: bool = True  # a step into an obstacle glides along it; false: it ends at the contact
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers(
-            "agent",
-            self,
-            radius=(0.05, 0.4),
-            camera_height=(0.05, 2.0),
-            camera_size=(1, 1024),
-            field_of_view=(1.0, 170.0),
-            depth_range=(0.1, 1000.0),
-            forward=(0.001, 2.0),
-            turn=(0.01, 180.0),
-            tilt=(0.01, 85.0),
-            tilt_limit=(0.0, 85.0),
-        )
+        check_ranges(self, "agent")
         if self.draw_on not in DRAW_ON:
             raise UserError(f"agent.draw_on must be {', '.join(DRAW_ON)}, found {self.draw_on}")
         for name in ("rgb", "goal_mask"):

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from nav.agent import check_numbers
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene, kept_with_scene
 from nav.task import NavTask, Outcome
 from nav.worlds import AgentWorlds
+from rearrange.settings import check_ranges, setting
 
 EVERYONE = slice(None)
 
@@ -27,13 +27,15 @@ EVERYONE = slice(None)
 class ExploreConfig:
     """Numbers of Explore."""
 
-    max_steps: int = 500
-    cell_size: float = 0.5  # side of the squares that are counted [m]
-    cell_reward: float = 0.1  # for each new one
+    max_steps: int = setting(500, hab=None, low=1, about="then the episode is truncated")
+    cell_size: float = setting(
+        0.5, hab=None, low=0.1, high=10.0, about="side of the squares that are counted [m]"
+    )
+    cell_reward: float = setting(0.1, hab=None, about="for each new one")
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers("task", self, max_steps=(1, math.inf), cell_size=(0.1, 10.0))
+        check_ranges(self, "task")
 
 
 class Explore(NavTask):

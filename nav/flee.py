@@ -14,23 +14,28 @@ from typing import Any
 
 import numpy as np
 
-from nav.agent import AgentConfig, check_numbers
+from nav.agent import AgentConfig
 from nav.episode import NavEpisode
 from nav.scene import Point, Scene
 from nav.task import NavTask, Outcome
+from rearrange.settings import check_ranges, setting
 
 
 @dataclass
 class FleeConfig:
     """Numbers of Flee."""
 
-    max_steps: int = 500
-    progress_scale: float = 1.0  # reward per metre that the start gets farther away
-    starts_per_building: int = 8  # fixed places that starts are drawn from, at most 64
+    max_steps: int = setting(500, hab=None, low=1, about="then the episode is truncated")
+    progress_scale: float = setting(
+        1.0, hab=None, about="reward per metre that the start gets farther away"
+    )
+    starts_per_building: int = setting(
+        8, hab=None, low=1, high=64, about="fixed places that starts are drawn from, at most 64"
+    )
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers("task", self, max_steps=(1, math.inf), starts_per_building=(1, 64))
+        check_ranges(self, "task")
 
 
 class Flee(NavTask):

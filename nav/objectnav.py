@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import AgentConfig, check_numbers
+from nav.agent import AgentConfig
 from nav.categories import CATEGORIES
 from nav.episode import NavEpisode
 from nav.pointnav import GOALS, PointNav, check_distances
@@ -25,6 +25,7 @@ from nav.task import NavTask, StartSensors, box
 from nav.viewpoints import STRAY, ViewRule, goal_places, places_on_floor
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
+from rearrange.settings import check_ranges, setting
 
 GOAL_KEY = "objectgoal"
 CANDIDATES = 8  # starts that are drawn for a category
@@ -34,20 +35,26 @@ CANDIDATES = 8  # starts that are drawn for a category
 class ObjectNavConfig:
     """Numbers of ObjectNav."""
 
-    max_steps: int = 500
-    success_distance: float = (
-        0.1  # geodesic distance from a view point within which STOP succeeds [m]
+    max_steps: int = setting(500, hab=None, low=1, about="then the episode is truncated")
+    success_distance: float = setting(
+        0.1, hab=None, about="geodesic distance from a view point within which STOP succeeds [m]"
     )
-    view_distance: float = 1.0  # of view points from their object over the floor, at most [m]
-    progress_scale: float = 1.0  # reward per metre that the nearest view point comes nearer
-    slack: float = 0.001  # cost of a step
-    success_reward: float = 2.5
-    nearest_start: float = 1.0  # shortest geodesic distance of a start from a view point [m]
-    farthest_start: float = 30.0  # longest [m]
+    view_distance: float = setting(
+        1.0, hab=None, about="of view points from their object over the floor, at most [m]"
+    )
+    progress_scale: float = setting(
+        1.0, hab=None, about="reward per metre that the nearest view point comes nearer"
+    )
+    slack: float = setting(0.001, hab=None, about="cost of a step")
+    success_reward: float = setting(2.5, hab=None, about="when it ends in success")
+    nearest_start: float = setting(
+        1.0, hab=None, about="shortest geodesic distance of a start from a view point [m]"
+    )
+    farthest_start: float = setting(30.0, hab=None, about="longest [m]")
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers("task", self, max_steps=(1, math.inf))
+        check_ranges(self, "task")
         if self.view_distance <= 0.0:
             raise UserError(f"task.view_distance must be positive, found {self.view_distance:g}")
         check_distances(self)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from nav.agent import STOP, AgentConfig, check_numbers, polar_in_agent_frame
+from nav.agent import STOP, AgentConfig, polar_in_agent_frame
 from nav.episode import NavEpisode, Pose
 from nav.scene import Places, Point, Scene
 from nav.starts import draw_start
@@ -22,6 +22,7 @@ from nav.task import NavTask, Outcome, box
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
+from rearrange.settings import check_ranges, setting
 
 GOAL_KEY = "pointgoal_with_gps_compass"
 DIRECTION_KEY = "pointgoal_direction"
@@ -46,18 +47,26 @@ def check_distances(config: Any) -> None:
 class PointNavConfig:
     """Numbers of PointNav."""
 
-    max_steps: int = 500
-    success_distance: float = 0.2  # geodesic distance within which STOP succeeds [m]
-    progress_scale: float = 1.0  # reward per metre that the goal comes nearer
-    slack: float = 0.01  # cost of a step
-    success_reward: float = 2.5
-    goals_per_building: int = 8  # fixed places that goals are drawn from, at most 64
-    nearest_start: float = 1.0  # shortest geodesic distance of a start from its goal [m]
-    farthest_start: float = 30.0  # longest [m]
+    max_steps: int = setting(500, hab=None, low=1, about="then the episode is truncated")
+    success_distance: float = setting(
+        0.2, hab=None, about="geodesic distance within which STOP succeeds [m]"
+    )
+    progress_scale: float = setting(
+        1.0, hab=None, about="reward per metre that the goal comes nearer"
+    )
+    slack: float = setting(0.01, hab=None, about="cost of a step")
+    success_reward: float = setting(2.5, hab=None, about="when it ends in success")
+    goals_per_building: int = setting(
+        8, hab=None, low=1, high=64, about="fixed places that goals are drawn from, at most 64"
+    )
+    nearest_start: float = setting(
+        1.0, hab=None, about="shortest geodesic distance of a start from its goal [m]"
+    )
+    farthest_start: float = setting(30.0, hab=None, about="longest [m]")
 
     def check(self) -> None:
         """Raise a UserError that names the first number that makes no sense."""
-        check_numbers("task", self, max_steps=(1, math.inf), goals_per_building=(1, 64))
+        check_ranges(self, "task")
         check_distances(self)
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from nav.agent import AgentConfig
 from nav.sharing import Sharing
+from nav.table import TASKS as NAVIGATION
 from rearrange.batched.pool import PoolConfig
 from rearrange.episodes import RecordedStarts
-from rearrange.settings import Setting, setting_of
+from rearrange.settings import MOST, Setting, setting_of
 from rearrange.sim.randomisation import Randomisation
 from skills.registry import built_in
 from skills.settings import TrainingSettings, keys
@@ -30,8 +31,8 @@ INTRODUCTION = """\
 
 Any of them is given as `key=value` behind `scripts/train_skill.sh pick`. A YAML file in `configs/`
 holds those in which a skill differs. The last column has what our skills set. Several values of a skill
-are those of its [stages](training.md#stages), in order. Settings of tasks (`task.*`) stand in
-[hab.md](hab.md), with HAB's beside ours.
+are those of its [stages](training.md#stages), in order. Settings of the tasks of skills and chores
+(`task.*`) stand in [hab.md](hab.md), with HAB's beside ours.
 """
 OF_OTHERS = ("cloning", "starts", "randomise", "pool")  # that have tables of their own
 PARTS = (
@@ -43,6 +44,10 @@ PARTS = (
     ("Worlds on a device", PoolConfig, "pool.", "", set[str]()),
     ("The agent of navigation tasks", AgentConfig, "agent.", "", set[str]()),
     ("Scenes that agents share", Sharing, "sharing.", "", set[str]()),
+    *(
+        (f"The task of {name}", kind.config_type, "task.", "", set[str]())
+        for name, kind in NAVIGATION.items()
+    ),
 )
 OF_CARDS = {"skill", "stages", "bars"}  # told on the page of each skill
 
@@ -131,7 +136,8 @@ def rows(
             known = setting_of(each)
             what = known.about
             if type(default) in (int, float):
-                allowed = f"from {known.low:g} to {known.high:g}"
+                most = f" to {known.high:g}" if known.high < MOST else " on"
+                allowed = f"from {known.low:g}{most}"
         what = what.replace("|", "\\|").replace("<", "&lt;")
         set_to = own.get(f"{told}{key}", "")
         yield f"| `{told}{key}` | {_shown(default)} | {allowed} | {what} | {set_to} |"

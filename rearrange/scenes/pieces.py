@@ -12,7 +12,9 @@ from math import cos, inf, pi, sin
 from rearrange.scenes.apartment import Receptacle, Solid
 
 Color = tuple[float, float, float, float]
-Top = tuple[float, float, float, float]  # x_min, x_max, y_min, y_max of what things stand on: no Rect
+Top = tuple[
+    float, float, float, float
+]  # x_min, x_max, y_min, y_max of what things stand on: no Rect
 EDGE = 0.06  # usable rectangles keep this far from edges over which an object could fall [m]
 
 

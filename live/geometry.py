@@ -12,11 +12,10 @@ import trimesh  # comes with viser
 
 from nav.buildings import load_building
 from rearrange.robot import find_robot
+from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP
 from rearrange.sim.apartment_model import load_apartment
 from skills.sight import FLOOR, Sight
 
-CEILING = 3  # geom group
-WALLS = 2  # geom group
 OVERHEAD = 1.35  # [m]; what hangs above hides the robot as a wall does
 SECTIONS = 20  # sides of a cylinder
 AGENT = 1  # body of a navigation task's agent
@@ -72,13 +71,13 @@ def building_parts(name: str) -> list[Part]:
     """The parts of a building in which nothing moves, without ceilings."""
     found: dict[tuple[tuple[int, int, int], bool], list[Mesh]] = {}
     for solid in load_building(name).solids:
-        if solid.group == CEILING or solid.color[3] == 0.0:
+        if solid.group == CEILING_GROUP or solid.color[3] == 0.0:
             continue
         a, b, c = solid.size
         vertices, faces = cylinder(a, b) if solid.kind == "cylinder" else box(a, b, c)
         turn = _matrix(np.array((np.cos(solid.yaw / 2), 0.0, 0.0, np.sin(solid.yaw / 2))))
         vertices = vertices @ turn.T + solid.position
-        is_wall = solid.group == WALLS or bool(vertices[:, 2].min() > OVERHEAD)
+        is_wall = solid.group == WALL_GROUP or bool(vertices[:, 2].min() > OVERHEAD)
         found.setdefault((_colour(solid.color), is_wall), []).append((vertices, faces))
     return [_part(0, colour, is_wall, meshes) for (colour, is_wall), meshes in found.items()]
 
@@ -115,7 +114,7 @@ def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
         else:
             place, turn = model.geom_pos[geom], _matrix(model.geom_quat[geom])
         vertices = vertices @ turn.T + place
-        is_wall = bool(model.geom_group[geom] == WALLS)
+        is_wall = bool(model.geom_group[geom] == WALL_GROUP)
         is_wall |= body == 0 and bool(vertices[:, 2].min() > OVERHEAD)
         colour = _colour(model.geom_rgba[geom])
         found.setdefault((body, colour, is_wall), []).append((vertices, faces))
@@ -124,7 +123,7 @@ def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
 
 def _mesh(model: mujoco.MjModel, geom: int) -> Mesh | None:
     """Triangles of a geom in its own frame; None where it is not to be seen."""
-    if model.geom_group[geom] == CEILING or model.geom_rgba[geom, 3] == 0.0:
+    if model.geom_group[geom] == CEILING_GROUP or model.geom_rgba[geom, 3] == 0.0:
         return None
     kind, (a, b, c) = mujoco.mjtGeom(int(model.geom_type[geom])), model.geom_size[geom].tolist()
     if kind == mujoco.mjtGeom.mjGEOM_BOX:

@@ -10,6 +10,7 @@ from html import escape
 from planner.labels import label_of
 from rearrange.sim.base import CONTROL_STEP
 from skills.command import counted
+from skills.statistics import Proportion
 
 COLORS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f")
 FAULT = "#dc2626"
@@ -20,20 +21,11 @@ TIMELINE = 860.0  # wide
 
 
 @dataclass(frozen=True)
-class Rate:
-    """A share with its 95 % interval, all from 0 to 1."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Series:
     """One line of a chart: a name, and a rate per place on the x axis; None: it has none there."""
 
     name: str
-    rates: tuple[Rate | None, ...]
+    rates: tuple[Proportion | None, ...]
 
 
 @dataclass(frozen=True)
@@ -220,7 +212,7 @@ def time_axis(longest: int) -> str:
     return svg(TIMELINE, 38, parts, "steps and seconds")
 
 
-def _interval(rate: Rate) -> str:
+def _interval(rate: Proportion) -> str:
     return f"{rate.mean:.1%} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from atomic_files import write_whole
 from planner import charts
-from planner.charts import Rate, Segment, Series, Start
+from planner.charts import Segment, Series, Start
 from planner.judge import EXHAUSTED
 from planner.labels import REARM, label_of, legend
 from planner.report import read_result
@@ -25,6 +25,7 @@ from rearrange.errors import UserError
 from skills.command import counted, run_command, short_path
 from skills.places import places_of, told_places
 from skills.registry import effect_of
+from skills.statistics import Proportion
 
 SUCCESSES, FAILURES = 2, 4  # films shown
 LARGEST_FILM = 6 * 2**20  # bytes
@@ -87,11 +88,11 @@ def _name(result: dict[str, Any]) -> str:
     return f"{method_name(result)}, {counted(result['episodes'], result['split'] + ' episode')}"
 
 
-def _rate(values: dict[str, float]) -> Rate:
-    return Rate(values["mean"], values["low"], values["high"])
+def _rate(values: dict[str, float]) -> Proportion:
+    return Proportion(values["mean"], values["low"], values["high"])
 
 
-def _rates(result: dict[str, Any]) -> dict[str, Rate]:
+def _rates(result: dict[str, Any]) -> dict[str, Proportion]:
     """At the end, by interaction: two results need not have the same ones."""
     rates = {each["name"]: _rate(each["success_at_end"]) for each in result["interactions"]}
     return rates | {FULL: _rate(result["full_task"]["success_at_end"])}

@@ -20,7 +20,7 @@ from skills.command import run_command
 from skills.settings import make_environments
 from skills.train import load_stages
 from ver import Trainer, UserError
-from ver.checkpoint import write_atomically
+from ver.checkpoint import copy_policy
 from ver.logs import POLICY
 from ver.population import Population, PopulationConfig
 from ver.run_directory import run_directory
@@ -161,9 +161,7 @@ def main(arguments: Sequence[str]) -> int:
     ending = "interrupted: the same command goes on from here" if population.interrupted else "done"
     policy = population.run_directory(best) / POLICY
     if not population.interrupted:  # where any training leaves its policy
-        for suffix in (".safetensors", ".json"):
-            copied = policy.with_suffix(suffix).read_bytes()
-            write_atomically((run / POLICY).with_suffix(suffix), copied)
+        copy_policy(policy, run / POLICY)
     print(f"{ending}; best policy in {policy}", file=sys.stderr, flush=True)
     return INTERRUPTED if population.interrupted else 0
 

@@ -49,7 +49,7 @@ from skills.settings import (
 )
 from skills.validation import Validation, check_validation
 from ver import Trainer, TrainerConfig, UserError, load_policy, merge_config
-from ver.checkpoint import write_atomically
+from ver.checkpoint import copy_policy
 from ver.collect.systems import checked_system
 from ver.distributed import SingleProcess, join_group
 from ver.logs import POLICY
@@ -220,9 +220,7 @@ def _train_all(
             return INTERRUPTED if done.group.size == 1 else 0
         policy, steps = str(folder / POLICY), steps + done.steps
         if folder != run and done.group.main:
-            for suffix in (".safetensors", ".json"):
-                copied = (folder / POLICY).with_suffix(suffix).read_bytes()
-                write_atomically((run / POLICY).with_suffix(suffix), copied)
+            copy_policy(folder / POLICY, run / POLICY)
             if index + 1 < len(parts):
                 RunCheckpoints(folder, keep=1).clear()  # the next stage begins with the policy
     return 0

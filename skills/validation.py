@@ -18,7 +18,7 @@ from typing import Any
 import ver.errors
 from rearrange.errors import UserError
 from skills.habitat_lab import PREFIX
-from ver.checkpoint import write_atomically
+from ver.checkpoint import copy_policy, write_atomically
 from ver.collect.processes import enter_worker
 from ver.logs import BEST, FILM, log_film
 
@@ -122,9 +122,7 @@ class Validation:
         success, note = row["success"], ""
         if success["mean"] > best:
             note = f", the best so far: {self._run / BEST}"
-            for suffix in (".safetensors", ".json"):
-                content = self._candidate.with_suffix(suffix).read_bytes()
-                write_atomically((self._run / BEST).with_suffix(suffix), content)
+            copy_policy(self._candidate, self._run / BEST)
         told = ", ".join(f"{100 * success[key]:.1f}" for key in ("low", "high"))
         self._say(
             f"validation at step {self._steps:,}: {100 * success['mean']:.1f} % [{told}]{note}"

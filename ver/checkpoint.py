@@ -86,6 +86,12 @@ def load_policy(path: str | Path, device: str | torch.device = "cpu") -> ActorCr
     return policy.to(device).eval()
 
 
+def copy_policy(source: Path, target: Path) -> None:
+    """Copies a policy and what is told beside it; each file whole or not at all."""
+    for suffix in (".safetensors", ".json"):
+        write_atomically(target.with_suffix(suffix), source.with_suffix(suffix).read_bytes())
+
+
 def load_weights(policy: nn.Module, tensors: dict[str, Tensor], source: str) -> None:
     """Copies weights into a module whose names and shapes must match exactly.
 
@@ -317,6 +323,11 @@ def _bound(bound: Any) -> Any:
     if isinstance(bound, float) and abs(bound) >= np.finfo(np.float32).max:
         return math.copysign(math.inf, bound)
     return bound
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON, as `write_atomically`."""
+    write_atomically(path, (json.dumps(value, indent=1) + "\n").encode())
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -6,7 +6,6 @@ It plays whole episodes, each with a seed of its own, and takes the most likely 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from interrupts.command_line import OneLineParser, output_file
 from ver.action_space import to_environment_action
 from ver.adapters.arrays import AnyEnvironment
 from ver.adapters.libraries import named_environment
-from ver.checkpoint import load_policy, write_atomically
+from ver.checkpoint import load_policy, write_json
 from ver.collect.environment_worker import MakeWorlds
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
@@ -168,5 +167,5 @@ def main(arguments: Sequence[str]) -> int:
             "mean": float(returns.mean()),
             **played,
         }
-        write_atomically(options.json, (json.dumps(result, indent=1) + "\n").encode())
+        write_json(options.json, result)
     return 0

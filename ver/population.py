@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ver.checkpoint import write_atomically
+from ver.checkpoint import write_atomically, write_json
 from ver.errors import UserError
 from ver.ranges import COUNT, LARGEST, NOT_NEGATIVE, SEED, SHARE, Range
 from ver.run_lock import RunLock
@@ -213,7 +213,7 @@ class Population:
     def _save(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         state = {"config": asdict(self.config), "members": [asdict(m) for m in self.members]}
-        write_atomically(self.directory / STATE, (json.dumps(state, indent=1) + "\n").encode())
+        write_json(self.directory / STATE, state)
 
     def _load(self) -> None:
         path = self.directory / STATE

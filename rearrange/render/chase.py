@@ -13,11 +13,10 @@ from rearrange.render.camera import Camera, look_at
 from rearrange.render.caster import GeomTable
 from rearrange.render.overlay import View
 from rearrange.render.picture import RgbOptions, render_rgb
+from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP
 
 Array = NDArray[np.float64]
 
-CEILING_GROUP = 3
-WALL_GROUP = 2
 BOX = int(mujoco.mjtGeom.mjGEOM_BOX)
 # Points of the robot that furniture must not hide, base frame [m].
 BODY = np.array([(0.0, 0.0, 0.45), (0.0, 0.0, 1.0), (0.45, 0.0, 0.95)])

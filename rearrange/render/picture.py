@@ -14,6 +14,7 @@ from rearrange.render.meshes.painting import paint_meshes
 from rearrange.render.painting import LANES
 from rearrange.render.projection import BOX, PLANE, WORK_SHAPE
 from rearrange.render.shading import PLAIN, PLANKS, TILES, shade
+from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP
 
 Array = NDArray[Any]
 
@@ -50,8 +51,8 @@ class RgbOptions:
     outline: float = 0.15
     clip_above: float | None = None
     cut_walls: bool = False
-    wall_group: int = 2
-    ceiling_group: int = 3
+    wall_group: int = WALL_GROUP
+    ceiling_group: int = CEILING_GROUP
     focus: tuple[float, float, float] | None = None
     floors: bool = True
     near: float = 0.02

@@ -23,6 +23,9 @@ BOX_SLOT_COUNT, CYLINDER_SLOT_COUNT = 160, 68  # solids that an apartment may ha
 VARIATION_COUNT = 21  # of a layout, at most
 
 
+WALL_GROUP, CEILING_GROUP = 2, 3  # of geoms, which views from above hide; furniture has 0
+
+
 @dataclass(frozen=True)
 class Solid:
     """One primitive of a piece of furniture or of the building.
@@ -33,7 +36,7 @@ class Solid:
         size: MuJoCo half sizes: box (x, y, z), cylinder (radius, half height, 0) [m].
         yaw: Rotation about z [rad].
         color: RGBA in [0, 1].
-        group: 0 furniture, 2 walls, 3 ceiling (the caster hides groups in dollhouse views).
+        group: 0, WALL_GROUP or CEILING_GROUP.
         collides: False for decoration that nothing can touch (rugs, pictures).
         part: Name of the piece of furniture it belongs to ("" for the building).
     """

@@ -7,7 +7,7 @@ from math import pi
 import numpy as np
 
 from rearrange.scenes import pieces
-from rearrange.scenes.apartment import Solid
+from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP, Solid
 from rearrange.scenes.floor_plans import (
     FLOOR_PLANS,
     WALL_THICKNESS,
@@ -62,7 +62,9 @@ class Building:
         above = (CEILING, CEILING + 0.05)
         white = (0.97, 0.97, 0.96, 1.0)
         self.building.append(
-            pieces.box((-t, width + t), (-t, depth + t), above, white, group=3)  # the ceiling
+            pieces.box(
+                (-t, width + t), (-t, depth + t), above, white, group=CEILING_GROUP
+            )  # the ceiling
         )
         self.runs: list[
             tuple[float, float, float, float]
@@ -100,7 +102,7 @@ class Building:
             self.building.append(slab)
 
     def _wall(self, x: Span, y: Span, z: Span, color: Color) -> None:
-        self.building.append(pieces.box(x, y, z, color, group=2))
+        self.building.append(pieces.box(x, y, z, color, group=WALL_GROUP))
         if z[0] == 0.0:
             self.footprints.append(_flat(x, y))
 

@@ -31,6 +31,7 @@ from rearrange.render import (
     render_rgb,
 )
 from rearrange.render.sheet import FAINT, Sheet, Tag, draw_tags
+from rearrange.scenes.apartment import CEILING_GROUP
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.tasks import household_names
@@ -46,7 +47,6 @@ FARTHEST_DEPTH = 5.0  # [m], what is farther is dark
 LATER_MOMENTS = 3
 HOLD = 10  # steps that a random action lasts
 AZIMUTHS, SHOULDER = 12, 0.5  # directions of view that are tried; past the robot's shoulder [rad]
-CEILING_GROUP = 3
 
 
 @dataclass(frozen=True)

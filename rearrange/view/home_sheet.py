@@ -16,7 +16,7 @@ from rearrange.render.caster import GeomTable
 from rearrange.render.overlay import View
 from rearrange.render.picture import RgbOptions, render_rgb
 from rearrange.render.sheet import Colour, Picture, Sheet, Tag, draw_tags
-from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.apartment import CEILING_GROUP, Apartment
 from rearrange.scenes.compile import build_spec
 from rearrange.scenes.registry import spec_of_layout
 
@@ -25,7 +25,6 @@ COLUMNS = 6
 GAP, CAPTION = 14, 22
 CUT = 1.3  # [m], walls and cupboards are cut off here
 STEEP = math.radians(88.0)
-CEILING_GROUP = 3
 ROOM_PLATE: Colour = (214, 228, 244)
 THING_PLATE: Colour = (255, 246, 214)
 SHORT = {

@@ -4,11 +4,12 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from planner import charts
-from planner.charts import Rate, Segment, Series, Start
+from planner.charts import Segment, Series, Start
+from skills.statistics import Proportion
 
 
 def test_rates_lie_where_they_belong():
-    line = Series("a", (Rate(0.5, 0.25, 0.75), Rate(1.0, 0.9, 1.0)))
+    line = Series("a", (Proportion(0.5, 0.25, 0.75), Proportion(1.0, 0.9, 1.0)))
     picture = ElementTree.fromstring(charts.line_chart(["x", "y"], [line], "t"))
     heights = [float(dot.get("cy", "")) for dot in picture.iter("circle")]
     lines = {float(each.get("y1", "")): each.get("class") for each in picture.findall("line")}

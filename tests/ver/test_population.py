@@ -149,7 +149,8 @@ def test_a_killed_population_goes_on_to_the_same_end(tmp_path, monkeypatch, budg
         return counted
 
     monkeypatch.setattr(FakeTrainer, "save", count(FakeTrainer.save))
-    monkeypatch.setattr(population, "write_atomically", count(population.write_atomically))
+    for name in ("write_atomically", "write_json"):
+        monkeypatch.setattr(population, name, count(getattr(population, name)))
     for killed in range(200):
         left = budget + killed % 2
         try:

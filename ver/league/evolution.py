@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ver.checkpoint import write_atomically
+from ver.checkpoint import write_json
 from ver.config import PPOConfig, TrainerConfig
 from ver.errors import UserError
 from ver.population import PopulationConfig, evolve
@@ -123,5 +123,5 @@ class Evolution:
         genomes = [vars(genome) for genome in self.genomes]
         self.history.append({"scores": list(scores), "parents": parents, "genomes": genomes})
         state = {"genomes": genomes, "history": self.history}
-        write_atomically(self.path, (json.dumps(state, indent=1) + "\n").encode())
+        write_json(self.path, state)
         return parents

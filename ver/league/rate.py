@@ -5,12 +5,11 @@ Ratings are Elo's: 400 more are ten to one. The first policy in the list has 0.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from interrupts.command_line import OneLineParser, output_file
-from ver.checkpoint import load_policy, write_atomically
+from ver.checkpoint import load_policy, write_json
 from ver.errors import UserError
 from ver.league.games import Table, game_maker
 from ver.league.league import MOST as LARGEST_LEAGUE
@@ -87,5 +86,5 @@ def main(arguments: Sequence[str]) -> int:
             "players": rows,
             "scores": scores.tolist(),
         }
-        write_atomically(options.json, (json.dumps(result, indent=1) + "\n").encode())
+        write_json(options.json, result)
     return 0

@@ -10,9 +10,9 @@ from typing import Any
 
 from rearrange.compiled_models import Notes, geom_color, is_drawn
 from rearrange.declarations import FilesError
-from rearrange.scenes.apartment import Apartment, Solid
+from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP, Apartment, Solid
 from rearrange.scenes.home_files.declaration import Declaration, read_declaration
-from rearrange.scenes.home_files.looks import CEILING, CEILING_GROUP, add_look
+from rearrange.scenes.home_files.looks import CEILING, add_look
 from rearrange.scenes.home_files.model import FileModel, load_model
 from rearrange.scenes.home_files.parts import Opening, make_opening
 from rearrange.scenes.home_files.places import Place, find_place, measured
@@ -21,10 +21,7 @@ from rearrange.scenes.spec import SceneSpec
 
 # Numbers of layouts, three for each home. They follow from its name, so that files know them anywhere
 FIRST_NUMBER, NAMES = 1_000_000, 300_000_000
-WALL_GROUP, WALL = (
-    2,
-    (1.6, 0.3, 0.15),
-)  # of a wall: least height, greatest begin and half thickness [m]
+WALL = (1.6, 0.3, 0.15)  # of a wall: least height, greatest begin and half thickness [m]
 FLOOR_COLOR = (0.62, 0.55, 0.46, 1.0)
 SLAB = 0.0155  # half thickness of what is seen of the floor, half a millimetre above it [m]
 HOLLOW = 0.4  # share of a mesh's hull that is empty from which on it is worth a word

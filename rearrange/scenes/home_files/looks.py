@@ -8,15 +8,13 @@ import mujoco
 import numpy as np
 
 from rearrange.compiled_models import flat_texture, geom_color, mesh_arrays, texels
+from rearrange.scenes.apartment import CEILING_GROUP
 from rearrange.scenes.home_files.model import FileModel
 
 _ROLE = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _DRAWN = (*range(int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_BOX) + 1), int(_MESH))
-CEILING_GROUP, CEILING = (
-    3,
-    1.9,
-)  # what begins higher than so many metres is left out in views from above
+CEILING = 1.9  # [m], what begins higher is left out in views from above
 
 
 def add_look(

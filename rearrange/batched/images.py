@@ -83,7 +83,7 @@ class HomeImages:
             images = drawer.new_images().zero_()
             which = self._scenes if ids is None else self._new(np.asarray(ids, np.int64))
             loaded = which[self._loaded[which]]
-            drawer.draw(images, self.views(), self._scenes, self._homes["kinds"].shape[1], loaded)
+            drawer.draw(images, self._views(), self._scenes, self._homes["kinds"].shape[1], loaded)
         return images if ids is None else images[which]
 
     @contextmanager
@@ -119,6 +119,11 @@ class HomeImages:
             rows.copy_(torch.where(self._rows["moves"][..., None], found, rows))
 
     def views(self) -> Tensor:
+        """Eye and world-from-camera rotation of every head camera [N, VIEW], m."""
+        with self._in_turn():
+            return self._views()
+
+    def _views(self) -> Tensor:
         """Eye and world-from-camera rotation of every head camera [N, VIEW]; see sim.kernels.place_camera."""
         x, y, yaw = self._physics.records.tensor("base_pose").unbind(1)
         cos, sin, zero = yaw.cos(), yaw.sin(), torch.zeros_like(yaw)

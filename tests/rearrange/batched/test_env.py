@@ -24,12 +24,12 @@ ALIKE = 0.995  # share of pixels: thin edges may fall to the next one
 STEPS = 4  # the last one is of the episodes that follow
 
 
-def make(config=PICK, simulator=CONFIG):
+def make(config=PICK, simulator=CONFIG, device="cpu"):
     from rearrange.batched.env import DeviceVectorEnv
 
     told = PoolConfig(homes=1, starts=2)
     return DeviceVectorEnv(
-        2, "pick", config, "val", simulator, homes=CLASSIC, device="cpu", pool=told
+        2, "pick", config, "val", simulator, homes=CLASSIC, device=device, pool=told
     )
 
 
@@ -85,6 +85,22 @@ def test_images_that_are_drawn_there_are_tensors_and_the_same(played):
         if ends is not None:
             np.testing.assert_array_equal(rewards, rest[0])
     assert not infos  # of the last step, in which nothing ended
+
+
+@pytest.mark.gpu
+def test_a_gpu_does_what_the_cpu_does(played):
+    _, (begun, painted, _), actions = played
+    env = make(device="cuda")
+    same, told, _ = play(env, actions)
+    assert same == begun
+    for (one, rewards, ends), (other, *rest) in zip(told, painted, strict=True):
+        for key in ("head_depth", "glimpse"):
+            assert one[key].is_cuda
+            assert np.mean(np.abs(one[key].cpu().numpy() - other[key]) < 1e-3) > ALIKE
+        np.testing.assert_allclose(one["joint"], other["joint"], atol=1e-4)
+        if ends is not None:
+            np.testing.assert_allclose(rewards, rest[0], atol=1e-3)
+    env.close()
 
 
 def test_episodes_follow_from_their_seeds(played):

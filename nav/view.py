@@ -19,8 +19,13 @@ from nav.baselines import RandomAgent
 from nav.env import NavEnv
 from nav.picture import SIZE, NavPicture
 from nav.table import TASKS
-from rearrange.command_line import OneLineParser, output_file, run_command
-from rearrange.errors import UserError
+from rearrange.command_line import (
+    OneLineParser,
+    check_picture,
+    output_file,
+    run_command,
+    save_picture,
+)
 from rearrange.render.sheet import FAINT, Picture, Sheet
 from rearrange.scenes.registry import HOMES
 
@@ -33,13 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     name = f"{options.task}_{options.split}_{options.episode}.png"
     path = options.output or Path("runs") / "view" / name
-    sheet = sheet_of(options)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sheet.save(path)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
-    print(path)
+    save_picture(sheet_of(options), path)
     return 0
 
 
@@ -53,8 +52,7 @@ def parse(arguments: Sequence[str]) -> Namespace:
     parser.add_argument("--steps", type=int, default=0, metavar="K", help="random ones, before")
     parser.add_argument("--output", type=output_file, metavar="PATH.png", help="not runs/view/")
     options = parser.parse_args(arguments)
-    if options.output is not None and options.output.suffix != ".png":
-        raise UserError(f"--output must end in .png, found {options.output}")
+    check_picture(options)
     return options
 
 

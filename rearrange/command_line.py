@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from rich.console import Console
@@ -49,8 +50,23 @@ def check_file_and_sheet(options: Any) -> None:
     """Raise a UserError where `file` is not named as YAML, or `output`, where it is given, as a picture."""
     if not options.file.endswith(FILE_ENDINGS):
         raise UserError(f"FILE must end in {' or '.join(FILE_ENDINGS)}, found {options.file}")
+    check_picture(options)
+
+
+def check_picture(options: Any) -> None:
+    """Raise a UserError where `output` is given, and not named as a picture."""
     if options.output is not None and options.output.suffix != ".png":
         raise UserError(f"--output must end in .png, found {options.output}")
+
+
+def save_picture(picture: Any, path: Path, told: str = "") -> None:
+    """Write what has a method `save`, and tell where, after a word; UserError where that cannot be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        picture.save(path)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
+    print(f"{told}{path}")
 
 
 def refuse(options: Any, reason: str, **unset: Any) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rearrange.check_robot.checks import Checks
 from rearrange.check_robot.sheet import draw_sheet
-from rearrange.command_line import OneLineParser, check_file_and_sheet, output_file
+from rearrange.command_line import OneLineParser, check_file_and_sheet, output_file, save_picture
 from rearrange.robot.files import RobotError, read_robot
 
 
@@ -47,7 +47,5 @@ def main(arguments: Sequence[str]) -> int:
     for line in checks.remarks:
         print(f"odd: {line}")
     path = options.output or Path("runs") / "check_robot" / f"{found.spec.name}.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draw_sheet(checks).save(path)
-    print(f"sheet: {path}")
+    save_picture(draw_sheet(checks), path, "sheet: ")
     return 0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rearrange.check_scene.checks import Checks
 from rearrange.check_scene.sheet import draw_sheet
-from rearrange.command_line import OneLineParser, check_file_and_sheet, output_file
+from rearrange.command_line import OneLineParser, check_file_and_sheet, output_file, save_picture
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.robot.registry import find_robot
 from rearrange.scenes.home_files import HomeError, read_home
@@ -60,7 +60,5 @@ def main(arguments: Sequence[str]) -> int:
     for line in (*faults, *checks.faults):
         print(f"fault: {line}", file=sys.stderr)
     path = options.output or Path("runs") / "check_scene" / f"{name}.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draw_sheet(world, robot, checks).save(path)
-    print(f"sheet: {path}")
+    save_picture(draw_sheet(world, robot, checks), path, "sheet: ")
     return 2 if faults or checks.faults else 0

@@ -21,12 +21,18 @@ from pathlib import Path
 
 from PIL import Image
 
-from rearrange.command_line import OneLineParser, check_counts, output_file
+from rearrange.command_line import (
+    OneLineParser,
+    check_counts,
+    check_picture,
+    output_file,
+    save_picture,
+)
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset
 from rearrange.episodes.dataset import SAMPLED, shown
 from rearrange.errors import UserError
-from rearrange.render.sheet import Picture, Sheet
+from rearrange.render.sheet import Picture
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.generator import draw_apartment
@@ -120,8 +126,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--actions", choices=("random", "zero"), default="random")
     parser.add_argument("--viewer", action="store_true", help="MuJoCo's viewer instead of a PNG")
     options = parser.parse_args(arguments)
-    if options.output is not None and options.output.suffix != ".png":
-        raise UserError(f"--output must end in .png, found {options.output}")
+    check_picture(options)
     # Eleven plans are soon seen: a sheet of them is of those without end.
     options.homes = options.homes or (GENERATED if options.task == PLANS else DEFAULT_HOMES)
     check_counts(options, "count")
@@ -133,7 +138,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     if options.task == PLANS:
         path = options.output or Path("runs") / "view" / f"homes_{options.split}.png"
-        save(Image.fromarray(sheet_of_homes(options)), path)
+        save_picture(Image.fromarray(sheet_of_homes(options)), path)
         return 0
     world = load_world(options)
     if options.viewer:
@@ -142,18 +147,8 @@ def main(arguments: Sequence[str]) -> int:
     name = f"{options.task}_{options.split}_{options.episode}.png"
     path = options.output or Path("runs") / "view" / name
     sheet = contact_sheet(world, options.task, options.steps, options.actions, options.seed)
-    save(sheet, path)
+    save_picture(sheet, path)
     return 0
-
-
-def save(sheet: Sheet | Image.Image, path: Path) -> None:
-    """Write a picture and tell where; UserError where that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sheet.save(path)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
-    print(path)
 
 
 def sheet_of_homes(options: argparse.Namespace) -> Picture:

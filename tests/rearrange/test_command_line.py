@@ -2,10 +2,12 @@ import subprocess
 import sys
 import textwrap
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from rearrange.command_line import check_counts, output_console, refuse
+from rearrange.command_line import check_counts, check_picture, output_console, refuse, save_picture
 from rearrange.errors import UserError
 from tests.helpers import ROOT
 
@@ -15,6 +17,19 @@ def test_a_count_below_one_is_named():
     check_counts(options, "episodes", "workers")
     with pytest.raises(UserError, match=r"^--max-steps must be at least 1, found 0$"):
         check_counts(options, "episodes", "max_steps")
+
+
+def test_pictures_are_written_and_told_or_refused_in_one_line(tmp_path, capsys):
+    check_picture(Namespace(output=None))
+    with pytest.raises(UserError, match=r"^--output must end in \.png, found sheet\.gif$"):
+        check_picture(Namespace(output=Path("sheet.gif")))
+    picture, path = Image.new("L", (2, 2)), tmp_path / "new" / "sheet.png"
+    save_picture(picture, path, "sheet: ")
+    assert capsys.readouterr().out == f"sheet: {path}\n"
+    assert Image.open(path).size == (2, 2)
+    with pytest.raises(UserError, match=r"sheet\.png: .*choose another --output") as error:
+        save_picture(picture, path / "sheet.png")  # in what is no folder
+    assert "\n" not in str(error.value)
 
 
 def test_an_option_that_does_not_go_with_another_is_named():

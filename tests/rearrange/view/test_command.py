@@ -56,7 +56,7 @@ def test_pictures_are_png_and_keep_their_colours(tmp_path):
     picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
     sheet = Sheet(40, 40)
     sheet.put(picture, 0, 0)
-    view.save(sheet, tmp_path / "a.png")
+    sheet.save(tmp_path / "a.png")
     found = np.asarray(Image.open(tmp_path / "a.png"))
     assert np.array_equal(found[:39, :39], sheet.pixels[:39, :39])
 

@@ -111,7 +111,6 @@ class Runs:
         Raises:
             ValueError: It is no whole number of the action space for each, or not of that shape.
         """
-        action = action if not hasattr(action, "cpu") else action.cpu()  # a tensor
         values, space = np.asarray(action), self.action_space
         first, last = int(space.start), int(space.start + space.n - 1)
         whole = values.shape == shape and values.dtype.kind in "iu"

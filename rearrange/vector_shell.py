@@ -202,9 +202,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         return rewards, terminated, truncated, endings, finals, seen
 
     def step(
-        self, actions: np.ndarray
+        self, actions: Any
     ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Advance all worlds by an action each [N, ...].
+        """Advance all worlds by an action each [N, ...], arrays or tensors.
 
         Where an episode ends, the observation is that of the next one; the last one is in
         `infos["final_obs"]`: an array of dicts [N]. Where observations are tensors it is a dict of them
@@ -213,7 +213,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         """
         worlds = self._worlds
         assert self.action_space.shape is not None
-        worlds.take(actions, self.action_space.shape)
+        worlds.take(_on_host(actions), self.action_space.shape)
         if worlds.episodes[0] is None:
             raise ResetNeeded("call reset() before step()")
         rewards, terminated, truncated, endings, finals, seen = self._carry_out()
@@ -252,6 +252,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
     def close_extras(self, **_: Any) -> None:
         """Free what the worlds hold; Gymnasium's `close` calls it."""
         self._worlds.close()
+
+
+def _on_host(actions: Any) -> Any:
+    """Actions that tasks can read: tensors of a policy on a device are brought here."""
+    return actions.cpu().numpy() if hasattr(actions, "cpu") else actions
 
 
 def _with_last(finals: Any, seen: Observation, ended: np.ndarray) -> Any:

@@ -69,10 +69,6 @@ class PooledWorlds(Worlds):
         """Refuse: no other episodes are on the device."""
         raise UserError("worlds on a device begin in episodes of their pool alone")
 
-    def take(self, action: Any, shape: tuple[int, ...]) -> None:
-        """See Worlds; tensors, too."""
-        super().take(action.cpu().numpy() if hasattr(action, "cpu") else action, shape)
-
     def _images(self, ids: np.ndarray) -> Observation:
         """Depth images of some worlds, and what is made of them [K, ...]: tensors where the device draws."""
         images = self.simulator.images

@@ -1,7 +1,8 @@
 """`python -m planner.ship RUN ...`: the median of some households' runs, put where shipped policies lie.
 
 RUN is a folder that `planner.household` has filled, one for each seed. Its policies go to
-data/checkpoints and the figures of all its evaluations to results.
+data/checkpoints, the hand-offs that they were trained from to data/hand_offs, and the figures of all its
+evaluations to results.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def median_of(runs: Sequence[Path], skills: Sequence[str]) -> Path:
 
 
 def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
-    """Copy a run's policies of some skills, and its results of policies that then lie there.
+    """Copy a run's policies of some skills, their hand-offs, and its results of policies that then lie there.
 
     Returns:
         What was written.
@@ -88,6 +89,7 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
             source = (run / name / POLICY).with_suffix(suffix)
             pairs.append((source, to / "data" / "checkpoints" / f"{name}{suffix}"))
     written = [_copy(*pair) for pair in pairs]
+    written += [path for name in skills for path in _ship_hand_offs(run, to / "data", name)]
     lying = {checksum(path) for path in (to / "data" / "checkpoints").glob("*.safetensors")}
     for path in sorted(run.glob("results/*.json")):
         judged = json.loads(path.read_text()).get("made", {}).get("checkpoints", {}).values()
@@ -98,6 +100,15 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
                 f"left out: {short_path(path)}, of policies that are not shipped", file=sys.stderr
             )
     return written
+
+
+def _ship_hand_offs(run: Path, data: Path, skill: str) -> list[Path]:
+    """Put the run's recorded starts of a skill in the place of those that are shipped."""
+    recorded = sorted(run.glob(f"hand_offs/*/{skill}/*.json.gz"))
+    if recorded:
+        for former in data.glob(f"hand_offs/*/{skill}/*.json.gz"):
+            former.unlink()
+    return [_copy(path, data / path.relative_to(run)) for path in recorded]
 
 
 def _copy(source: Path, target: Path) -> Path:

@@ -84,7 +84,10 @@ def _files(path: str, task: str, split: str) -> tuple[str, ...]:
         return (path,)
     found = tuple(sorted(map(str, Path(path, task).glob(f"*_{split}.json.gz"))))
     if not found:
-        raise UserError(f"starts.paths: {path} has no {task}/*_{split}.json.gz: leave it out")
+        raise UserError(
+            f"starts.paths: {path} has no {task}/*_{split}.json.gz "
+            "(starts.paths=[] takes no recorded starts)"
+        )
     return found
 
 

@@ -57,6 +57,22 @@ def test_some_skills_are_shipped_and_the_others_left_as_they_are(tmp_path):
         ship.main([str(run), "--to", str(home), "--skills", "open_cab,fly"])
 
 
+def test_hand_offs_of_a_skill_take_the_place_of_former_ones(tmp_path):
+    run, home = finished_run(tmp_path / "seed_1", 0.9), tmp_path / "home"
+    for folder, name in (
+        (run, "learned/pick/set_table"),
+        (run, "learned/place/set_table"),
+        (home / "data", "oracles/pick/tidy_house"),
+        (home / "data", "oracles/place/tidy_house"),
+    ):
+        path = folder / "hand_offs" / f"{name}_train.json.gz"
+        path.parent.mkdir(parents=True)
+        path.write_text(name)
+    assert ship.main([str(run), "--to", str(home), "--skills", "pick"]) == 0
+    found = {path.read_text() for path in (home / "data" / "hand_offs").rglob("*.gz")}
+    assert found == {"learned/pick/set_table", "oracles/place/tidy_house"}
+
+
 def test_of_two_runs_the_worse_is_shipped(tmp_path):
     runs = [finished_run(tmp_path / f"seed_{k}", s) for k, s in enumerate((0.9, 0.7))]
     assert ship.median_of(runs, skill_names()) == runs[1]

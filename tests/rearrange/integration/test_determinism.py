@@ -66,7 +66,7 @@ def test_another_seed_gives_another_trajectory():
 
 
 # Half of the starts recorded, as in training
-RECORDED = "data/hand_offs/place/tidy_house_train.json.gz"
+RECORDED = "data/hand_offs/learned/place/tidy_house_train.json.gz"
 RECORDED_STARTS = f"""
 import json
 from rearrange import RearrangeEnv, SimulatorConfig

@@ -156,7 +156,7 @@ def test_shipped_starts_are_at_rest(task):
         check(simulator, episodes.episode(index))
 
 
-@pytest.mark.parametrize("path", sorted(HAND_OFFS.glob("*/*.json.gz")), ids=lambda p: p.parent.name)
+@pytest.mark.parametrize("path", sorted(HAND_OFFS.rglob("*.json.gz")), ids=lambda p: p.parent.name)
 def test_recorded_starts_are_at_rest(path):
     """Some were left leaning, or on an edge; but nothing hangs in the air."""
     simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))

@@ -129,7 +129,7 @@ def test_a_folder_stands_for_the_files_of_the_skill_and_split_in_it(met, tmp_pat
     ]
     assert mixed.files("place", "val") == names
     assert mixed.draw("place", "val", np.random.default_rng(0)) is not None
-    with pytest.raises(UserError, match=r"has no pick/\*_val\.json\.gz: leave it out"):
+    with pytest.raises(UserError, match=r"has no pick/\*_val\.json\.gz \(starts.paths="):
         mixed.check("pick", "val", DEFAULT_HOMES)
 
 

@@ -197,8 +197,9 @@ class Throughput:
     def row(self, seed: int, folder: Path) -> Row:
         """See `Arm`."""
         told = json.loads(result(folder, self.name, seed).read_text())["environments"]["skill"]
-        names = ("mean_sps", "max_sps", "share_of_limit")
-        return {name: told["systems"].get(self.system, {}).get(name) for name in names}
+        figures = told["systems"].get(self.system, {})
+        row = {name: figures.get(name) for name in ("mean_sps", "max_sps", "share_of_limit")}
+        return row | {"mean_of_max": row["mean_sps"] / row["max_sps"] if figures else None}
 
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
         """See `Arm`: there is none."""

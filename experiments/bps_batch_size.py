@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_NAVIGATION, Training
 from experiments.bps_lamb import OPTIMISERS, SETTINGS
 from experiments.claims import DIFFERENCE, Claim
-from experiments.experiment import CURVES, OF_NAVIGATION, Experiment
+from experiments.experiment import CURVES, EIGHT_GPUS, OF_BPS, SMALL_NETWORK, Experiment
 
 COUNTS = (32, 128, 512)  # N, agents
 LENGTH = "trainer.collect.rollout_length=32"
@@ -72,9 +72,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     departures=(
-        *OF_NAVIGATION,
+        *OF_BPS,
+        SMALL_NETWORK,
         CURVES,
         "32, 128 and 512 agents on processor cores instead of 256, 1,024 and 4,096 on GPUs.",
+        EIGHT_GPUS,
         "2 million steps instead of 2,500 million: 122 rollouts with 512 agents. The paper tells SPL "
         "once training has converged.",
     ),

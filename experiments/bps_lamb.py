@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_NAVIGATION, Training
 from experiments.claims import DIFFERENCE, Claim
-from experiments.experiment import CURVES, OF_NAVIGATION, Experiment
+from experiments.experiment import BATCHES, CURVES, OF_BPS, SMALL_NETWORK, Experiment
 
 SETTINGS = (  # BPS's update: appendix B
     "trainer.total_steps=2000000",
@@ -55,10 +55,12 @@ EXPERIMENT = Experiment(
         ),
     ),
     departures=(
-        *OF_NAVIGATION,
+        *OF_BPS,
+        SMALL_NETWORK,
         CURVES,
         "2 million steps instead of 2,500 million, 64 agents instead of 1,024.",
         "Rollouts of 128 steps instead of 32.",
+        BATCHES,
     ),
     not_measured=("RGB.",),
     timed=False,

@@ -1,7 +1,8 @@
 """`python -m experiments.papers > docs/papers.md`: the papers' tables and figures, ours beside theirs.
 
-Takes what `rearrange reproduce NAME --budget full` wrote to results/. What has no entry there is not measured;
-of a quick result it is told that there is one, and none of its figures.
+Takes the figures that `rearrange reproduce NAME --budget full` wrote to results/; claims, and what differs from
+the paper, are the experiment's of today. What has no entry there is not measured; of a quick result it is told
+that there is one, and none of its figures.
 """
 
 from __future__ import annotations
@@ -37,13 +38,15 @@ rearrange reproduce ver_table1                    # quick: minutes, shows that a
 rearrange reproduce ver_table1 --budget full      # hours to days; writes results/ and the picture
 ```
 
-Stopped or killed, the same command goes on. A claim of a paper becomes a range, chosen before anything was
-measured. It holds where the 95 % interval over our seeds lies in the range, and does not hold where it lies
-outside. Else, or with fewer than three seeds, it cannot be told. A ratio above 1 says that the paper's
-direction holds, not its size.
+Stopped or killed, the same command goes on. A claim of a paper becomes a range, chosen before its command was
+run here; older measurements of some of these questions were known ([systems](lab-notes/systems.md),
+[findings](lab-notes/findings.md)). It holds where the 95 % interval over our seeds lies in the range, and does
+not hold where it lies outside. Else, or with fewer than three seeds, it cannot be told. A ratio above 1 says
+that the paper's direction holds, not its size. Ranges of a few points need more seeds than five where seeds
+differ much: "cannot be told" is then no evidence against the paper. ± is the standard deviation over seeds.
 
-Ours are homes of our own, a few processor cores, and 1 to 15 million steps where the papers have 20 to 2,500
-million. What holds here need not hold there, nor the other way round.
+Ours are homes of our own, a few processor cores, and 1 to 30 million steps where the papers mostly have 20 to
+2,500 million. What holds here need not hold there, nor the other way round.
 """
 
 
@@ -82,13 +85,9 @@ def _section(experiment: Experiment, ledger: Mapping[str, Any], pictures: Path) 
         lines += ["", *figures_table(experiment, record["rows"])]
         if (pictures / f"{name}.png").is_file():
             lines += ["", f"![{experiment.artefact}]({name}.png)"]
-    source = record or {
-        "departures": experiment.departures,
-        "not_measured": experiment.not_measured,
-    }
-    lines += ["", "What differs from the paper:", "", *(f"- {x}" for x in source["departures"])]
-    if source["not_measured"]:
-        lines += ["", "Not measured:", "", *(f"- {each}" for each in source["not_measured"])]
+    lines += ["", "What differs from the paper:", "", *(f"- {x}" for x in experiment.departures)]
+    if experiment.not_measured:
+        lines += ["", "Not measured:", "", *(f"- {each}" for each in experiment.not_measured)]
     return [*lines, ""]
 
 
@@ -101,8 +100,12 @@ def _ran(quick: Mapping[str, Any]) -> str:
 def claims_table(
     experiment: Experiment, record: Mapping[str, Any] | None, references: Mapping[str, Any]
 ) -> list[str]:
-    """One row for each claim, the verdict last."""
-    claims = record["claims"] if record else [each.judge([]) for each in experiment.claims]
+    """One row for each claim, the verdict last.
+
+    Claims are judged anew, by the result's rows: what is mended in an experiment has to reach the page.
+    """
+    rows = record["rows"] if record else []
+    claims = [each.judge(rows) for each in experiment.claims]
     lines = ["| the paper | its figure | ours | holds if | verdict |", "|---" * 5 + "|"]
     for claim in claims:
         figure = told_reference(references, claim["reference"])
@@ -140,9 +143,11 @@ def _cell(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return ""
-    mean, deviation = float(np.mean(known)), float(np.std(known))
+    mean = float(np.mean(known))
     form = ",.0f" if abs(mean) >= 100 else ".3g"
-    told = format(mean, form) + (f" ± {format(deviation, form)}" if len(known) > 1 else "")
+    told = format(mean, form)
+    if len(known) > 1:
+        told += f" ± {format(float(np.std(known, ddof=1)), form)}"
     return told if len(known) == len(values) else f"{told} ({len(known)} of {len(values)})"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_SKILL, Population, Training
 from experiments.claims import DIFFERENCE, Claim
-from experiments.experiment import CURVES, OF_SAMPLE_FACTORY, Experiment
+from experiments.experiment import CURVES, OF_SAMPLE_FACTORY, ORACLES, Experiment
 
 EVOLVES, STILL, ONE = "population", "population that does not evolve", "one long training"
 MEMBERS = 4
@@ -19,7 +19,7 @@ def arms(quick: bool) -> list[Training]:
     own = rounds["interval"] * rounds["rounds"]
 
     def words(steps: int) -> tuple[str, ...]:
-        return ("until=alone", *settings, f"trainer.total_steps={steps}")
+        return ("until=alone", "trainer.system=appo", *settings, f"trainer.total_steps={steps}")
 
     return [
         *(
@@ -60,7 +60,8 @@ EXPERIMENT = Experiment(
         "The paper shows no population without evolution: that it helps is our reading.",
         "Four members in turn instead of eight at once; an interval of 0.1 million steps instead of 5 million "
         "frames, ten of them. The curve is of the member that is best at the end, over the steps of all.",
-        "Pick, the first stage of its recipe. Two in five episodes begin where our Navigate had ended.",
+        f"Our own `appo`, on Pick, the first stage of its recipe. {ORACLES}",
+        "Success in training decides; the paper's is kills or wins.",
         "Learning rate and reward scales mutate, not entropy and Adam's beta. Rates and odds are the paper's.",
         "One long training of as many steps stands beside them; its schedules go over all of these. "
         "The paper has none.",

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from experiments.arms import FULL_JUDGE, QUICK_JUDGE, QUICK_SKILL, Training
 from experiments.claims import DIFFERENCE, Claim
-from experiments.experiment import CURVES, OF_SKILLS, Experiment
+from experiments.experiment import (
+    CURVES,
+    EXPECTED,
+    LEARNER,
+    OF_FRIDGE,
+    OF_SKILLS,
+    PROMPT,
+    TWO_PROCESSES,
+    Experiment,
+)
 
 SYSTEMS = ("ver", "nover", "ddppo", "htsrl", "appo")
 MEMORIES = {"RNN": "lstm", "no RNN": "none"}
@@ -83,12 +92,18 @@ EXPERIMENT = Experiment(
     ),
     departures=(
         *OF_SKILLS,
+        PROMPT,
         CURVES,
+        EXPECTED,
+        LEARNER,
+        OF_FRIDGE,
+        TWO_PROCESSES,
         "1 million steps instead of 20 million and 500 million.",
         "The paper's 2.7 is of eight GPUs; of one it says that no system needs less time than VER.",
         "The first stage of our recipe: a stop counts only where it may be right. Judged with it, too. "
         "Half of the episodes begin where Navigate may have ended.",
         "32 environments with rollouts of 512 steps instead of 16 with 128; 4 mini-batches instead of 2.",
+        "Table A2 is of an RTX 2080 Ti, over 1 million steps as ours.",
         "The learning rate also follows the KL divergence. Sample Factory and HTS-RL are our own.",
     ),
     not_measured=("Two, four and eight GPUs.", "HTS-RL's own code."),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments.arms import Throughput
 from experiments.claims import Claim
-from experiments.experiment import OF_SKILLS, Experiment
+from experiments.experiment import EXPECTED, LEARNER, OF_SKILLS, PROMPT, Experiment
 
 TASKS = {
     "Open Fridge": "open_fridge",
@@ -19,6 +19,8 @@ SYSTEMS = ("ver", "nover", "ddppo", "htsrl", "appo")
 # A step of Open Fridge then takes about as long as Habitat's: 16 x 128 steps in some 3 s
 SIMULATORS = {"as it is": 0.0, "waiting": 125.0}
 SECONDS, QUICK_SECONDS = 60.0, 5.0
+# The paper calls 534 and 442 steps/s similar, a ratio of 1.21, and VER, 1.31 times as fast as NoVER, faster
+SIMILAR = 1.25
 
 
 def arms(quick: bool) -> list[Throughput]:
@@ -56,8 +58,8 @@ def claims() -> list[Claim]:
                 )
             )
         fridge = f"Open Fridge, simulator {simulator}"
-        ver, nover, htsrl, appo = (
-            f"Open Fridge, {system}, {simulator}" for system in ("ver", "nover", "htsrl", "appo")
+        ver, nover, ddppo, htsrl, appo = (
+            f"Open Fridge, {system}, {simulator}" for system in SYSTEMS
         )
         found += [
             Claim(
@@ -80,6 +82,19 @@ def claims() -> list[Claim]:
                 most=1.1,
                 reference="ver_htsrl.htsrl_recurrent / ver_htsrl.nover_recurrent;.2f",
             ),
+            Claim(
+                f"{fridge}: without stragglers (Max) DD-PPO is about as fast as VER",
+                *("max_sps", ver, ddppo),
+                least=1 / SIMILAR,
+                most=SIMILAR,
+                reference="ver_table1.ver_max / ver_table1.ddppo_max;.2f",
+            ),
+            Claim(
+                f"{fridge}: VER's mean comes closer to its Max than DD-PPO's",
+                *("mean_of_max", ver, ddppo),
+                least=1.0,
+                reference="ver_table1.mean_of_max_over_ddppos",
+            ),
         ]
     return found
 
@@ -92,18 +107,31 @@ EXPERIMENT = Experiment(
     figures={
         "mean_sps": "mean steps/s",
         "max_sps": "max steps/s",
+        "mean_of_max": "mean / max",
         "share_of_limit": "of pure simulation",
     },
     claims=claims(),
     departures=(
         *OF_SKILLS,
+        PROMPT,
+        EXPECTED,
+        LEARNER,
+        "PointNav's entropy coefficient is fixed, too, at 0.01. Of fridge and cabinet the policy also learns "
+        "to estimate the simulator's state.",
+        "4 mini-batches of 512 steps; the paper's have 1,024.",
+        "Environments share two processes, each in its own only where the simulator waits: so the slowest one "
+        "counts for less than in the paper.",
         "The waiting simulator is synthetic: after each step a process sleeps for 125 times the processor time "
         "that the step took, half a second at most. Stragglers are the real ones, the wait is not a GPU's.",
+        "125 makes a rollout of Open Fridge as long as Habitat's, some 3 s. The other tasks wait in "
+        "proportion, and PointNav far less than the paper's.",
         "Homes are the 21 hand-drawn ones.",
         "The paper's table is of Open Fridge alone; its abstract has the same figure for the other skills. Its "
         "figure for PointNav is of eight GPUs, with RGB.",
         "Sample Factory and HTS-RL are our own `appo` and `htsrl`.",
-        "A minute of each, where the paper has 20 million steps.",
+        "Table A2 is of an RTX 2080 Ti, over 1 million steps.",
+        "A minute of each, where the paper has 20 million steps. Max is of the fastest rollout: the paper does "
+        "not tell of what time its is. The range for about as fast is what it calls similar.",
     ),
     not_measured=("Two, four and eight GPUs.",),
 )

@@ -114,9 +114,10 @@ def test_a_system_that_refuses_has_no_speed(tmp_path):
     assert " ".join(job.arguments).startswith("-m benchmarks.systems skill --skill pick")
     assert "--waits 125" in " ".join(job.arguments)
     figures = {"mean_sps": 3.0, "max_sps": 4.0, "share_of_limit": 0.5}
-    for systems, mean in (({"ver": figures}, 3.0), ({}, None)):
+    for systems, mean, part in (({"ver": figures}, 3.0, 0.75), ({}, None, None)):
         put(result(tmp_path, "a", 3), {"environments": {"skill": {"systems": systems}}})
-        assert arm.row(3, tmp_path)["mean_sps"] == mean
+        row = arm.row(3, tmp_path)
+        assert (row["mean_sps"], row["mean_of_max"]) == (mean, part)
 
 
 def test_a_breakdown_adds_what_the_network_takes(tmp_path):

@@ -23,9 +23,9 @@ def record(seeds: int) -> dict:
         "made": {"command": "python -m experiments bps_lamb", "date": "2026-01-02T", "machine": machine},
         "seeds": seeds,
         "rows": rows,
-        "claims": [claim.judge(rows) for claim in LAMB.claims],
+        "claims": [LAMB.claims[0].judge([]) | {"text": "Claimed then"}],
         "departures": ["As it was then."],
-        "not_measured": [],
+        "not_measured": ["Not measured then."],
     }  # fmt: skip
 
 
@@ -62,11 +62,27 @@ def test_ours_stands_beside_the_papers(seeds, row, tmp_path):
     assert (
         f"`python -m experiments bps_lamb`: {seeds} seeds, 2026-01-02, machine: a processor" in told
     )
-    assert "- As it was then.\n" in told  # as measured, whatever the file says today
     assert "paper_bps_lamb.png" not in told
     (tmp_path / "paper_bps_lamb.png").touch()
     told = page({"references": REFERENCES, f"{PREFIX}bps_lamb": record(seeds)}, tmp_path)
     assert "](paper_bps_lamb.png)" in told
+
+
+def test_corrections_reach_the_page(tmp_path):
+    """Only figures are those of then: claims and departures are the file's of today."""
+    then = record(5)
+    told = page({"references": REFERENCES, f"{PREFIX}bps_lamb": then}, tmp_path)
+    without = page({"references": REFERENCES}, tmp_path)
+    old = *then["departures"], *then["not_measured"], *(each["text"] for each in then["claims"])
+    assert not any(text in told for text in old)
+    for each in (*LAMB.departures, *LAMB.not_measured):
+        assert told.count(f"- {each}\n") == without.count(f"- {each}\n")
+    for claim in LAMB.claims:
+        judged = claim.judge(then["rows"])
+        (line,) = [line for line in told.splitlines() if line.startswith(f"| {claim.text} |")]
+        assert line.endswith(
+            f"| {told_figure(judged)} | difference {claim.range} | {judged['verdict']} |"
+        )
 
 
 def test_of_a_quick_result_only_that_it_ran_is_told(tmp_path):
@@ -87,7 +103,7 @@ def test_a_table_of_arms_has_means_and_deviations():
         {"arm": "a", "spl": 0.25, "success": 100.0},
         {"arm": "a", "spl": 0.75, "success": None},
     ]
-    assert figures_table(LAMB, rows)[2:] == ["| a | 0.5 ± 0.25 | 100 (1 of 2) |  |"]
+    assert figures_table(LAMB, rows)[2:] == ["| a | 0.5 ± 0.354 | 100 (1 of 2) |  |"]
 
 
 def test_runs_that_never_got_there_are_counted():

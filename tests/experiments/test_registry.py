@@ -1,6 +1,7 @@
 """All experiments: what they run exists, and what they claim can be judged."""
 
 import json
+import re
 
 import pytest
 
@@ -27,7 +28,7 @@ FIGURES = {  # of the rows, by the kind of arm
         *("steps_per_s", "policy_lag", "stale_share"),
     },
     Chain: {"success", *(f"after_{k + 1}" for k in range(INTERACTIONS)), "pick_alone"},
-    Throughput: {"mean_sps", "max_sps", "share_of_limit"},
+    Throughput: {"mean_sps", "max_sps", "mean_of_max", "share_of_limit"},
     Breakdown: {
         *("steps_per_s", "simulation_per_s", "network_share"),
         *("learning_share", "inference_share", "simulation_share"),
@@ -73,6 +74,15 @@ def test_references_are_kept(experiment):
     references = json.loads((ROOT / "results" / "references.json").read_text())
     for claim in experiment.claims:
         told_reference(references, claim.reference)
+
+
+def test_no_reference_is_left_over():
+    pages = " ".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    used = [claim.reference for each in EXPERIMENTS.values() for claim in each.claims]
+    told = f"{pages} {' '.join(used)} "
+    for name, entry in json.loads((ROOT / "results" / "references.json").read_text()).items():
+        for key in entry.keys() - {"source"}:
+            assert re.search(rf"\b{name}\.{key}\b", told), f"nothing uses {name}.{key}"
 
 
 @EACH

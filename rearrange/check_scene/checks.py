@@ -175,9 +175,13 @@ class Checks:
         count = len(self.world.scene.objects)
         scene.add_clutter(range(count), np.random.default_rng(0))
         self.objects = scene.objects
-        self.facts.append(f"objects: {len(scene.objects)} of {count} find room on open receptacles")
+        told = f"objects: {len(scene.objects)} of {count} find room on open receptacles"
         if not scene.objects:
             self.faults.append("objects: none finds room on an open receptacle")
+        elif len(scene.objects) < count:
+            self.remarks.append(f"{told}: name fewer (objects:), or more receptacles")
+        else:
+            self.facts.append(told)
 
 
 def to_world(frame: ArticulatedPose, point: tuple[float, float]) -> tuple[float, float]:

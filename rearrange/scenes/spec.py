@@ -199,6 +199,7 @@ class SceneSpec:
         labels: Receptacle -> its name for people, where that does not follow from its name.
         variations: How many of each layout are drawn; fewer than 21 where they would look alike.
         looks: Adds to a MuJoCo spec what is only seen, the same in every home of the kind.
+        file: That says what is in it, for messages; "" where none does.
     """
 
     name: str
@@ -212,6 +213,7 @@ class SceneSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     variations: int = VARIATION_COUNT
     looks: Callable[[Any], None] | None = None
+    file: str = ""
 
     def __post_init__(self) -> None:
         """Raise a UserError where something is missing."""

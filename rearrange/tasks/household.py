@@ -34,7 +34,7 @@ from rearrange.tasks.base import (
     feel_force,
     keep_base,
 )
-from rearrange.tasks.sampling import GOAL_GAP, Scene, sample_arm
+from rearrange.tasks.sampling import GOAL_GAP, Scene, no_room, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
     copy_into,
@@ -232,7 +232,7 @@ class Household(Task):
                 pose = scene.grid.sample_pose(rng)
                 arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
                 return scene.episode(targets, pose, arm, rng)
-        raise RuntimeError(f"{self.name}: no room for the targets in {SCENE_ATTEMPTS} scenes")
+        raise no_room(self.name, "the targets", self.scene, SCENE_ATTEMPTS)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The targets, where they started and where they belong."""

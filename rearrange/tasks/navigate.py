@@ -41,7 +41,7 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
+from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
     add_laid_open,
@@ -329,4 +329,4 @@ class Navigate(FloorTask):
             if target is not None:
                 scene.held_slot = target.slot if holding else None
                 return scene, target
-        raise RuntimeError(f"navigate: no room for a goal in {SCENE_ATTEMPTS} scenes")
+        raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)

@@ -13,3 +13,12 @@ def test_what_is_odd_is_said(check):
     assert code == 0
     assert "receptacles.shelf: it is 1.71 m high" in told
     assert "parts.drawer: it opens by 0.30 m, and open_cab asks for up to 0.4" in told
+
+
+def test_fewer_objects_than_there_are_is_odd(check):
+    lone = {line for line in WORDS.splitlines() if line.startswith(("  bench", "  cabinet_top"))}
+    words = "\n".join(line for line in WORDS.splitlines() if line not in lone)
+    code, told, _ = check(words)
+    assert code == 0
+    assert "odd: objects: " in told
+    assert "of 30 find room on open receptacles: name fewer (objects:)" in told

@@ -251,6 +251,11 @@ class SceneSpec:
         """Name of each slot's body."""
         return tuple(f"object_{slot:02d}" for slot in range(len(self.objects)))
 
+    @property
+    def where(self) -> str:
+        """Its file, or else its name, for messages."""
+        return self.file or f"homes of kind {self.name}"
+
     @cached_property
     def first_layout(self) -> int:
         """Any layout of the kind."""

@@ -23,6 +23,7 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
+from rearrange.errors import UserError
 from rearrange.robot.actions import stop_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
@@ -224,7 +225,17 @@ class Household(Task):
         raise NotImplementedError
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
-        """A scene of this scenario with the robot anywhere on its floor."""
+        """A scene of this scenario with the robot anywhere on its floor.
+
+        Raises:
+            UserError: The homes have too few objects, or too little room for them.
+        """
+        there, needed = len(self.scene.objects), self.target_count
+        if there < needed:
+            raise UserError(
+                f"{self.name}: {needed} objects are moved, and there are {there} in {self.scene.where}: name "
+                "more (objects:)"
+            )
         for _ in range(SCENE_ATTEMPTS):
             sampled = self.sample_scene(split, rng)
             if sampled is not None:

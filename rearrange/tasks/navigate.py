@@ -319,7 +319,7 @@ class Navigate(FloorTask):
         """A scene and the object to go to, or the one that is held and whose goal is to be reached."""
         holding = rng.random() < self.config.holding_share
         shut_in = rng.random() < self.config.closed_share
-        if shut_in and not holding:
+        if shut_in and not holding and self.scene.closed_receptacles:
             scene = empty_scene(split, rng)
             add = add_laid_open if self.config.goals_open else add_shut_in
             return scene, add(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)

@@ -257,13 +257,14 @@ def no_room(
         attempts: Scenes that were tried.
         parts: Before which the robot shall stand; without them it is objects that have no room.
     """
-    where = scene.file or f"homes of kind {scene.name}"
     tried = f"{task}: no room for {what} in {attempts} scenes"
     if not parts:
-        return UserError(f"{tried}: name fewer objects (objects:) or more receptacles in {where}")
+        return UserError(
+            f"{tried}: name fewer objects (objects:) or more receptacles in {scene.where}"
+        )
     names = " or ".join(part.name for part in parts)
     return UserError(
-        f"{tried} before {names}: clear the floor there, or say tasks: [] of it in {where}"
+        f"{tried} before {names}: clear the floor there, or say tasks: [] of it in {scene.where}"
     )
 
 

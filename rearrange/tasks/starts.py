@@ -58,10 +58,9 @@ def add_shut_in(
     )
     slot = next(fitting, None)
     if slot is None:
-        where = scene.spec.file or f"homes of kind {scene.spec.name}"
         raise UserError(
-            f"receptacles.{receptacle}: no object fits: name other objects (objects:) in {where}, or take "
-            "shuts: from its part"
+            f"receptacles.{receptacle}: no object fits: name other objects (objects:) in {scene.spec.where}, "
+            "or take shuts: from its part"
         )
     scene.add_clutter((other for other in range(len(slots)) if other != slot), rng)
     position = scene.position(slot)

@@ -179,8 +179,9 @@ class Worlds:
         if episode is not None:
             return self._begin(i, episode)
         reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
-        told = f"{self.task.name}: none of {START_ATTEMPTS} start states was fit: {reasons}"
-        raise RuntimeError(told) if self.source is None else UserError(told)
+        raise UserError(
+            f"{self.task.name}: none of {START_ATTEMPTS} start states was fit: {reasons}"
+        )
 
     def _sample(self, apartments: str, rng: np.random.Generator) -> Episode:
         """A start state, fit or not."""

@@ -225,8 +225,20 @@ class TaskPlayer:
 class OraclePlayer(TaskPlayer):
     """Plays a skill's task with its oracle, which calls stop when it has finished or given up.
 
-    No mask ignores its stops: it closes a fridge with the arm at rest, which no mask could tell.
+    No mask ignores its stops: it closes a fridge with the arm at rest, which no mask could tell. Why it gave up
+    stands among the causes of failure.
     """
+
+    def play(
+        self,
+        seed: int,
+        options: dict[str, Any] | None,
+        observe: Callable[[RearrangeEnv], None] | None = None,
+    ) -> dict[str, Any]:
+        """See TaskPlayer."""
+        metrics, oracle = super().play(seed, options, observe), self._oracle
+        gave_up = oracle.failure if oracle.done(self.environment.state, 0) else ""
+        return metrics | ({f"failure/{gave_up}": 1.0} if gave_up else {})
 
     def _adapted(self, environments: SkillEnvironments) -> SkillEnvironments:
         task = asdict(without_stop_masks(environments.task_config()))
@@ -236,6 +248,7 @@ class OraclePlayer(TaskPlayer):
         del seed
         world = self.environment
         oracle = begin_oracle(self.skill, world, argument_of(self.skill, world.episode))
+        self._oracle = oracle
 
         def step() -> tuple[Any, ...]:
             action = oracle.act(world.state, 0)

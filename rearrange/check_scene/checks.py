@@ -22,6 +22,10 @@ LEAST_FLOOR = 1.0  # [m2] on which the robot can stand, without which a home is 
 WORTH_A_WORD = 0.2  # [m2] of free floor that the robot cannot get to
 HEIGHTS = (0.2, 1.35)  # at which Fetch works, roughly; not measured [m]
 PLACES = 5  # along each side of a receptacle
+HEAVY = 10.0  # [kg] from which on a part is worth a word
+LEAST_LEVER = (
+    0.36  # of a handle from its hinge, for skills' oracles; a test of theirs holds it equal [m]
+)
 BEFORE = 0.4  # from where one should stand before a part to where one can [m]
 
 
@@ -122,11 +126,16 @@ class Checks:
         home, grid = self.world.apartment, self.world.grid
         frame = self.world.scene.frame_of(home, part.name)
         unit = "rad" if part.turns else "m"
-        height = self._handle_height(part)
+        height, mass = self._handle_height(part), self._mass(part)
         self.facts.append(
             f"{at}: a {'door' if part.turns else 'drawer'} that opens by {part.range[1]:.2f} {unit}, its "
-            f"handle {height:.2f} m high; tasks: {', '.join(part.tasks) or 'none'}"
+            f"handle {height:.2f} m high, {mass:.1f} kg; tasks: {', '.join(part.tasks) or 'none'}"
         )
+        if mass > HEAVY:
+            self.remarks.append(
+                f"{at}: it weighs {mass:.1f} kg, and oracles and policies push doors of a few kilograms: "
+                "write mass= into the model, since scale: changes no mass"
+            )
         if not HEIGHTS[0] <= height <= HEIGHTS[1]:
             self.remarks.append(
                 f"{at}: its handle is {height:.2f} m high, and arms work from {HEIGHTS[0]} to "
@@ -148,9 +157,20 @@ class Checks:
                     f"{at}: {value:.2f} {unit} open, its handle is in something solid"
                 )
                 break
-        if isinstance(part, Door) and part.width > 1.0:
+        if isinstance(part, Door):
+            self._door(at, part)
+
+    def _door(self, at: str, part: Door) -> None:
+        """Remark on a door whose size is odd, or whose handle is."""
+        if part.width > 1.0:
             self.remarks.append(
                 f"{at}: the door is {part.width:.1f} m wide, more than an arm can swing"
+            )
+        lever = math.hypot(part.handle_span[2], part.handle[1])
+        if lever < LEAST_LEVER:
+            self.remarks.append(
+                f"{at}: its handle is {lever:.2f} m from the hinge, and oracles open a door by one that is "
+                f"at least {LEAST_LEVER} m from it"
             )
 
     def _is_solid(self, x: float, y: float, z: float) -> bool:
@@ -169,15 +189,24 @@ class Checks:
         model = self.world.model
         return float(model.geom(f"handle_{part.name}").pos[2])
 
+    def _mass(self, part: Part) -> float:
+        """All that moves with its joint [kg]."""
+        model = self.world.model
+        return float(model.body_subtreemass[model.geom(f"handle_{part.name}").bodyid[0]])
+
     def _objects(self) -> None:
         """How many objects find room together."""
         scene = Scene(self.world.apartment, self.world.grid)
         count = len(self.world.scene.objects)
         scene.add_clutter(range(count), np.random.default_rng(0))
         self.objects = scene.objects
-        self.facts.append(f"objects: {len(scene.objects)} of {count} find room on open receptacles")
+        told = f"objects: {len(scene.objects)} of {count} find room on open receptacles"
         if not scene.objects:
             self.faults.append("objects: none finds room on an open receptacle")
+        elif len(scene.objects) < count:
+            self.remarks.append(f"{told}: name fewer (objects:), or more receptacles")
+        else:
+            self.facts.append(told)
 
 
 def to_world(frame: ArticulatedPose, point: tuple[float, float]) -> tuple[float, float]:

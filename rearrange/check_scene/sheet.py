@@ -15,10 +15,10 @@ from rearrange.render.picture import RgbOptions
 from rearrange.render.sheet import INK, Sheet
 from rearrange.robot import RobotSpec
 from rearrange.sim.apartment_model import ApartmentModel
-from rearrange.view.home_sheet import picture_from_above
+from rearrange.view.home_sheet import is_turned, picture_from_above
 
 ABOVE = Camera(height=420, width=520, horizontal_fov=64.0)
-MAP = (420, 420)
+MAP = (420, 420)  # a square, as it may be turned
 SEEN = 236  # pixels of a side
 COLUMNS, GAP, HEADER, CAPTION = 4, 14, 44, 22
 FARTHEST = 4.0  # depth that is still told apart [m]
@@ -42,6 +42,8 @@ def draw_sheet(world: ApartmentModel, robot: RobotSpec, checks: Checks) -> Sheet
     extent = np.asarray(world.grid.clearance.shape) * world.grid.cell
     scale = float(min(MAP[0] / extent[0], MAP[1] / extent[1]))
     floor = draw_map(world.grid, scale, targets=[(p[0], p[1]) for p in checks.objects.values()])
+    if is_turned(world.apartment):  # as the picture from above
+        floor = np.rot90(floor)
     sheet.put(
         floor, 2 * GAP + ABOVE.width, HEADER + CAPTION, "floor; dark: too tight; red: objects"
     )

@@ -41,8 +41,10 @@ class _Collections:
 HOMES: dict[str, Any] = {  # of an option `--homes`, as argparse takes it
     "default": DEFAULT_HOMES,
     "choices": _Collections(),
+    "metavar": "NAME|FILE.yaml",
     "help": (
-        "eleven plans drawn by hand, or plans without end, or the YAML file of your own home or objects; "
+        f"{CLASSIC}: eleven plans drawn by hand; {GENERATED}: plans without end; or the YAML file of your own "
+        "home or objects; "
         f"default: {DEFAULT_HOMES}"
     ),
 }

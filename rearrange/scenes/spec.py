@@ -199,6 +199,7 @@ class SceneSpec:
         labels: Receptacle -> its name for people, where that does not follow from its name.
         variations: How many of each layout are drawn; fewer than 21 where they would look alike.
         looks: Adds to a MuJoCo spec what is only seen, the same in every home of the kind.
+        file: That says what is in it, for messages; "" where none does.
     """
 
     name: str
@@ -212,6 +213,7 @@ class SceneSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     variations: int = VARIATION_COUNT
     looks: Callable[[Any], None] | None = None
+    file: str = ""
 
     def __post_init__(self) -> None:
         """Raise a UserError where something is missing."""
@@ -248,6 +250,11 @@ class SceneSpec:
     def object_bodies(self) -> tuple[str, ...]:
         """Name of each slot's body."""
         return tuple(f"object_{slot:02d}" for slot in range(len(self.objects)))
+
+    @property
+    def where(self) -> str:
+        """Its file, or else its name, for messages."""
+        return self.file or f"homes of kind {self.name}"
 
     @cached_property
     def first_layout(self) -> int:

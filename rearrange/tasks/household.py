@@ -23,6 +23,7 @@ import numpy as np
 from rearrange import geometry
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, Target
+from rearrange.errors import UserError
 from rearrange.robot.actions import stop_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING
@@ -34,7 +35,7 @@ from rearrange.tasks.base import (
     feel_force,
     keep_base,
 )
-from rearrange.tasks.sampling import GOAL_GAP, Scene, sample_arm
+from rearrange.tasks.sampling import GOAL_GAP, Scene, no_room, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
     copy_into,
@@ -224,7 +225,17 @@ class Household(Task):
         raise NotImplementedError
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
-        """A scene of this scenario with the robot anywhere on its floor."""
+        """A scene of this scenario with the robot anywhere on its floor.
+
+        Raises:
+            UserError: The homes have too few objects, or too little room for them.
+        """
+        there, needed = len(self.scene.objects), self.target_count
+        if there < needed:
+            raise UserError(
+                f"{self.name}: {needed} objects are moved, and there are {there} in {self.scene.where}: name "
+                "more (objects:)"
+            )
         for _ in range(SCENE_ATTEMPTS):
             sampled = self.sample_scene(split, rng)
             if sampled is not None:
@@ -232,7 +243,7 @@ class Household(Task):
                 pose = scene.grid.sample_pose(rng)
                 arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
                 return scene.episode(targets, pose, arm, rng)
-        raise RuntimeError(f"{self.name}: no room for the targets in {SCENE_ATTEMPTS} scenes")
+        raise no_room(self.name, "the targets", self.scene, SCENE_ATTEMPTS)
 
     def aim(self, memory: Any, episode: Episode) -> None:
         """The targets, where they started and where they belong."""

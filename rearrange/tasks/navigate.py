@@ -41,7 +41,7 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
+from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
     add_laid_open,
@@ -319,7 +319,7 @@ class Navigate(FloorTask):
         """A scene and the object to go to, or the one that is held and whose goal is to be reached."""
         holding = rng.random() < self.config.holding_share
         shut_in = rng.random() < self.config.closed_share
-        if shut_in and not holding:
+        if shut_in and not holding and self.scene.closed_receptacles:
             scene = empty_scene(split, rng)
             add = add_laid_open if self.config.goals_open else add_shut_in
             return scene, add(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)
@@ -329,4 +329,4 @@ class Navigate(FloorTask):
             if target is not None:
                 scene.held_slot = target.slot if holding else None
                 return scene, target
-        raise RuntimeError(f"navigate: no room for a goal in {SCENE_ATTEMPTS} scenes")
+        raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)

@@ -34,7 +34,7 @@ from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, Task, each_world, feel_force, keep_base
-from rearrange.tasks.sampling import Scene, empty_scene, sample_arm
+from rearrange.tasks.sampling import Scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
 from rearrange.tasks.starts import Pose, add_shut_in, one_of, pose_near, standing_before
 
@@ -316,7 +316,7 @@ class OpenClose(Task):
             if pose is not None and target is not None:
                 arm = sample_arm(self.robot, rng, self.config.start_arm_noise)
                 return scene.episode((target,), pose, arm, rng, target_joint=part.name)
-        raise RuntimeError(f"{self.name}: no room for the robot in {SCENE_ATTEMPTS} apartments")
+        raise no_room(self.name, "the robot", self.scene, SCENE_ATTEMPTS, self.parts)
 
     def begin_in(
         self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator

@@ -246,7 +246,7 @@ class Pick(FloorTask):
 
         Fingers pick what they go around.
         """
-        if inside:
+        if inside and self.scene.closed_receptacles:
             scene = empty_scene(split, rng)
             receptacle = str(rng.choice(scene.spec.closed_receptacles))
             return scene, [add_laid_open(scene, receptacle, rng, self.robot)]

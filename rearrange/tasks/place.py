@@ -38,7 +38,7 @@ from rearrange.tasks.base import (
     pushed_shut,
 )
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.sampling import Scene, cluttered_scene, sample_arm
+from rearrange.tasks.sampling import Scene, cluttered_scene, no_room, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
     copy_into,
@@ -283,7 +283,7 @@ class Place(FloorTask):
             target = random_goal(scene, config.fridge_share, rng)
             if target is not None:
                 return self.begin_in(scene, [target], rng)
-        raise RuntimeError(f"place: no room for a goal in {SCENE_ATTEMPTS} scenes")
+        raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)
 
     def begin_in(
         self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator

@@ -24,7 +24,7 @@ from rearrange.scenes.registry import (
     layouts_of,
     spec_of_layout,
 )
-from rearrange.scenes.spec import SceneSpec
+from rearrange.scenes.spec import Part, SceneSpec
 
 OBJECT_GAP = 0.02  # free space between the footprints of two objects [m]
 GOAL_GAP = 0.05  # likewise between a goal and objects or other goals [m]
@@ -243,6 +243,29 @@ def cluttered_scene(split: str, rng: np.random.Generator) -> Scene:
     scene = empty_scene(split, rng)
     scene.add_clutter(range(len(scene.spec.objects)), rng)
     return scene
+
+
+def no_room(
+    task: str, what: str, scene: SceneSpec, attempts: int, parts: Sequence[Part] = ()
+) -> UserError:
+    """Error for users: none of so many scenes has room for what a task wants.
+
+    Args:
+        task: Its name.
+        what: That finds no room.
+        scene: The kind of home.
+        attempts: Scenes that were tried.
+        parts: Before which the robot shall stand; without them it is objects that have no room.
+    """
+    tried = f"{task}: no room for {what} in {attempts} scenes"
+    if not parts:
+        return UserError(
+            f"{tried}: name fewer objects (objects:) or more receptacles in {scene.where}"
+        )
+    names = " or ".join(part.name for part in parts)
+    return UserError(
+        f"{tried} before {names}: clear the floor there, or say tasks: [] of it in {scene.where}"
+    )
 
 
 def sample_arm(robot: RobotSpec, rng: np.random.Generator, noise: float) -> tuple[float, ...]:

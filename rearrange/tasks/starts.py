@@ -45,14 +45,23 @@ def add_shut_in(
         receptacle: What opens.
         rng: Source of randomness.
         robot: Whose hand must be able to hold the object; None: anything will do.
+
+    Raises:
+        UserError: None fits.
     """
     slots, kinds = rng.permutation(len(scene.spec.objects)).tolist(), scene.spec.objects
-    slot = next(
+    fitting = (
         slot
         for slot in slots
         if (robot is None or robot.can_hold(kinds[slot]))
         and scene.add_object(slot, receptacle, rng)
     )
+    slot = next(fitting, None)
+    if slot is None:
+        raise UserError(
+            f"receptacles.{receptacle}: no object fits: name other objects (objects:) in {scene.spec.where}, "
+            "or take shuts: from its part"
+        )
     scene.add_clutter((other for other in range(len(slots)) if other != slot), rng)
     position = scene.position(slot)
     return Target(slot, position, position, receptacle, receptacle)
@@ -84,7 +93,7 @@ def random_goal(
     slots, spec = list(scene.objects), scene.spec
     behind_doors = [part.receptacle for part in spec.parts if part.receptacle and part.turns]
     inside = rng.random() < inside_share and bool(behind_doors)
-    for _ in range(attempts):
+    for _ in range(attempts if slots else 0):
         slot = int(rng.choice(slots))
         start = scene.receptacle_of[slot]
         name = one_of(behind_doors, rng) if inside else str(rng.choice(spec.open_receptacles))

@@ -32,6 +32,7 @@ SHORT = {
     "table_02": "low table",
     "chair_01": "chair",
     "tvstand": "TV",
+    "drawer_right_top": "drawer",
     "counter_left": "left",
     "counter_right": "right",
 }
@@ -56,6 +57,12 @@ def caption_of(home: Apartment) -> str:
     return f"{home.name}: {len(home.rooms)} rooms, {area:.0f} m2"
 
 
+def is_turned(home: Apartment) -> bool:
+    """Return whether +x is up in its picture, and not +y: the longer side lies across."""
+    x0, y0, x1, y1 = home.bounds
+    return x1 - x0 < y1 - y0
+
+
 def picture_from_above(home: Apartment, camera: Camera = TILE) -> Picture:
     """A home with its ceiling off and its walls cut, rooms and receptacles named [H, W, 3]."""
     model = build_spec(home).compile()
@@ -63,7 +70,7 @@ def picture_from_above(home: Apartment, camera: Camera = TILE) -> Picture:
     mujoco.mj_kinematics(model, data)
     x0, y0, x1, y1 = home.bounds
     corners = [(x, y, 0.8) for x in (x0, x1) for y in (y0, y1)]
-    heading = math.pi / 2 if x1 - x0 >= y1 - y0 else 0.0  # the longer side lies across the picture
+    heading = 0.0 if is_turned(home) else math.pi / 2
     eye, rotation = look_from(camera, corners, heading, STEEP, margin=0.03)
     depth = np.empty((camera.height, camera.width), np.float32)
     table = GeomTable.from_model(model, (CEILING_GROUP,))
@@ -76,7 +83,7 @@ def picture_from_above(home: Apartment, camera: Camera = TILE) -> Picture:
         tags.append(_tag(view, name.replace("_", " "), middle, ROOM_PLATE))
     for name, receptacle in home.receptacles.items():
         part = spec.part_of(name)
-        text = SHORT.get(name, name) if part is None else part.kind or part.label
+        text = SHORT.get(name, name if part is None else part.label)
         tags.append(_tag(view, text, receptacle.position, THING_PLATE))
     return draw_tags(image, tags, size=10)
 

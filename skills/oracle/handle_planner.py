@@ -29,6 +29,8 @@ REACHES = tuple(np.arange(0.35, 0.81, 0.05).round(2).tolist())  # tip ahead of t
 SIDES = tuple(np.arange(-0.6, 0.21, 0.1).round(2).tolist())
 # Directions of the hand, base frame; None: the nearest to rest that there is.
 DIRECTIONS = (None, (0.5, 0.0, -0.87), (0.87, 0.0, -0.5), (1.0, 0.0, 0.0))
+LEAST_SIDE = 0.05  # [m], tip from the hinge across the heading of the base
+LEAST_LEVER = math.hypot(REACHES[0], LEAST_SIDE)  # [m], a door's handle from its hinge
 SHIFTS = (0.0, -0.05, 0.05)  # of the tip along the handle of a drawer [m]
 BELOW = 0.03  # [m], tip under the middle of the door's handle: more of a hanging cup touches it
 PUSH_BELOW = (
@@ -234,7 +236,7 @@ class HandlePlanner:
             ahead = float(posture.tip[0])
             # Tip to the left of the hinge, to its right if the door opens clockwise
             side = math.sqrt(max(float(lever @ lever) - ahead**2, 0.0))
-            if side <= 0.05 or side - sense * posture.tip[1] <= 0.3:
+            if side <= LEAST_SIDE or side - sense * posture.tip[1] <= 0.3:
                 return None
             yaw = (
                 math.atan2(lever[1], lever[0])

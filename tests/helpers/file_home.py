@@ -151,9 +151,11 @@ def hung_the_other_way(furniture: str) -> str:
 
 
 @contextmanager
-def known_home(folder: Path, name: str, furniture: str = FURNITURE) -> Iterator[str]:
+def known_home(
+    folder: Path, name: str, furniture: str = FURNITURE, words: str = WORDS
+) -> Iterator[str]:
     """Path of a home that is written, and forgotten at the end."""
-    found = write_home(folder, name, furniture=furniture).resolve()
+    found = write_home(folder, name, words, furniture=furniture).resolve()
     yield str(found)
     registry._register_file.cache_clear()
     registry.unregister_homes(read_home(found).spec)

@@ -8,7 +8,8 @@ from rearrange.tasks.map_way import MAP_WAY
 from rearrange.worlds import DEPTH_KEY
 from skills import players
 from skills.eval_options import task_changes
-from skills.players import BLIND, OWN, SWAPPED, PolicyPlayer, RandomPlayer
+from skills.players import BLIND, OWN, SWAPPED, OraclePlayer, PolicyPlayer, RandomPlayer
+from skills.summary import causes_of
 
 
 def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch):
@@ -116,3 +117,22 @@ def test_what_is_made_of_images_is_taken_away_with_them(make_checkpoint, monkeyp
     assert all(same) if images == OWN else not any(same)
     if images == BLIND:
         assert (np.array(acted_by) == acted_by[0]).all()
+
+
+class GivesUp:
+    """An oracle that has no way to a handle."""
+
+    failure = "open: no reach"
+
+    def act(self, state, i):
+        del i
+        return np.zeros(len(state.robot.joints) + 3)
+
+    def done(self, state, i):
+        return True
+
+
+def test_why_an_oracle_gave_up_is_a_cause_of_failure(monkeypatch):
+    monkeypatch.setattr(players, "begin_oracle", lambda *_: GivesUp())
+    metrics = OraclePlayer("open_cab", "val").play(3, None)
+    assert causes_of(metrics) == ["stopped_early", "open: no reach"]

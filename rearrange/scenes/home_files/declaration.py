@@ -95,9 +95,7 @@ class Declaration:
 def read_declaration(path: Path) -> Declaration:
     """Read the YAML file of a home; raises UserError."""
     raw = as_record(path, "", parse_yaml(path, "home"), KEYS, ("model", "receptacles", "parts"))
-    model = path.parent / as_text(path, "model", raw["model"])
-    if not model.is_file():
-        raise UserError(f"{path}: model: there is no file {model}")
+    model = as_file(path, "model", raw["model"])
     name = as_name(path, "name", raw.get("name", path.stem))
     receptacles = {
         as_name(path, "receptacles", key): _place(path, f"receptacles.{key}", value)

@@ -117,6 +117,7 @@ def _spec(
         cylinder_count=kinds.count("cylinder"),
         variations=1,
         looks=_Looks(source),
+        file=str(declaration.path),
     )
 
 

@@ -29,6 +29,7 @@ SLIDES, TURNS = (3.0, 1.5, 0.1), (0.4, 0.4, 0.02)
 LEAST_MASS = 0.5  # [kg]
 FULL_DRAWER, FULL_DOOR = 0.45, 1.5  # openings that tasks have in mind [m, rad]
 ASKED = {"open_cab": 0.40, "close_cab": 0.45, "open_fridge": 1.18, "close_fridge": 2.1}
+ASKED_BY = {"open": "task.joint_goal", "close": "task.start_joint_low and task.start_joint_high"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def make_opening(
             unit = "m" if slides else "rad"
             source.notes.remarks.append(
                 f"parts.{name}: it opens by {travel:.2f} {unit}, and {task} asks for up to "
-                f"{ASKED[task]:g}: set the task's numbers, or tasks: []"
+                f"{ASKED[task]:g}: set {ASKED_BY[task.partition('_')[0]]}, or tasks: []"
             )
     width = float(np.ptp(seen.boxes[:, :, 1]))
     size = depth, width, float(seen.boxes[:, 1, 2].max())

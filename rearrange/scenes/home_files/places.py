@@ -76,8 +76,10 @@ def _on_top(source: FileModel, name: str, on: str, geoms: list[int]) -> Place | 
         half = half / math.sqrt(2.0)
     half = half - EDGE
     if min(half) < LEAST:
+        whose = " and ".join(dict.fromkeys(source.title(geom) for geom in tops))
+        of = "" if whose == on else f" ({whose}, {height:.2f} m high)"
         source.notes.faults.append(
-            f"receptacles.{name}: the top of '{on}' is {2 * (half[0] + EDGE):.2f} m by "
+            f"receptacles.{name}: the top of '{on}'{of} is {2 * (half[0] + EDGE):.2f} m by "
             f"{2 * (half[1] + EDGE):.2f} m: {EDGE} m along each edge stay free, and nothing is left"
         )
         return None

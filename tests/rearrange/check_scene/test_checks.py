@@ -12,4 +12,30 @@ def test_what_is_odd_is_said(check):
     code, told, _ = check(words, shell, FURNITURE.replace('range="0 0.45"', 'range="0 0.3"'))
     assert code == 0
     assert "receptacles.shelf: it is 1.71 m high" in told
-    assert "parts.drawer: it opens by 0.30 m, and open_cab asks for up to 0.4" in told
+    assert (
+        "parts.drawer: it opens by 0.30 m, and open_cab asks for up to 0.4: set task.joint_goal, or"
+        in told
+    )
+    assert (
+        "close_cab asks for up to 0.45: set task.start_joint_low and task.start_joint_high" in told
+    )
+
+
+def test_fewer_objects_than_there_are_is_odd(check):
+    lone = {line for line in WORDS.splitlines() if line.startswith(("  bench", "  cabinet_top"))}
+    words = "\n".join(line for line in WORDS.splitlines() if line not in lone)
+    code, told, _ = check(words)
+    assert code == 0
+    assert "odd: objects: " in told
+    assert "of 30 find room on open receptacles: name fewer (objects:)" in told
+
+
+def test_a_heavy_door_and_a_handle_near_the_hinge_are_odd(check):
+    grip = 'fromto="0.05 -0.62 0.82 0.05 -0.62 1.28"'
+    near = FURNITURE.replace(grip, 'fromto="0.05 -0.3 0.82 0.05 -0.3 1.28"')
+    heavy = near.replace('density="120"', 'mass="20"')
+    assert heavy != near != FURNITURE
+    code, told, _ = check(furniture=heavy)
+    assert code == 0
+    assert "odd: parts.cooler: it weighs 20." in told
+    assert "odd: parts.cooler: its handle is 0.31 m from the hinge" in told

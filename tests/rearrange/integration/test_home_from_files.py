@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 from dataclasses import replace
 
 import gymnasium
@@ -10,12 +11,13 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet
+from rearrange.errors import UserError
 from rearrange.scenes.registry import spec_of_homes
 from rearrange.sim import SimulatorConfig
 from rearrange.tasks import make_task
 from rearrange.tasks.sampling import at_home, source_of
 from rearrange.view.command import main as view
-from tests.helpers.file_home import known_home
+from tests.helpers.file_home import WORDS, known_home
 
 SMALL = SimulatorConfig(camera_size=16)
 
@@ -67,3 +69,27 @@ def test_view_draws_it(path, tmp_path):
     sheet = tmp_path / "sheet.png"
     assert view(["homes", "--homes", path, "--output", str(sheet)]) == 0
     assert os.path.getsize(sheet) > 1000
+
+
+def sample(task, path, **settings):
+    """Draw ten starts of a task in a home."""
+    made = make_task(task, scene=spec_of_homes(path))
+    config, rng = replace(made.config, **settings), np.random.default_rng(0)
+    made = make_task(task, config, scene=spec_of_homes(path))
+    return [made.sample_episode(source_of("val", path), rng) for _ in range(10)]
+
+
+def test_where_nothing_is_shut_all_starts_are_in_the_open(tmp_path):
+    words = re.sub(r", shuts: \w+|  in_.*\n", "", WORDS)
+    with known_home(tmp_path, "loft", words=words) as path:
+        assert len(sample("pick", path, open_share=1.0)) == 10
+        assert len(sample("navigate", path, closed_share=1.0)) == 10
+
+
+def test_a_drawer_into_which_no_object_fits_is_named(tmp_path):
+    words = "objects: [003_cracker_box, 003_cracker_box]\n" + WORDS
+    with (
+        known_home(tmp_path, "den", words=words) as path,
+        pytest.raises(UserError, match=r"receptacles\.in_drawer: no object fits"),
+    ):
+        sample("open_cab", path)

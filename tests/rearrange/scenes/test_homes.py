@@ -84,7 +84,7 @@ def without_start(simulator, monkeypatch):
             sample = partial(make_task(name).sample_episode, "val", np.random.default_rng(0))
             try:
                 started = draw(sample, simulator, 0, START_ATTEMPTS) is not None
-            except RuntimeError:  # no room for the robot
+            except UserError:  # no room for the robot
                 started = False
             found += [] if started else [f"{apartment.name}: no start of {name}"]
         return found

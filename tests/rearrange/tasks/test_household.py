@@ -1,8 +1,11 @@
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
+from rearrange.errors import UserError
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.tasks import TidyHouse, TidyHouseConfig
 
 SLOTS = (3, 7, 11, 15, 19)
@@ -159,3 +162,16 @@ def test_observations_are_in_their_frames(task, make_state, expect, assert_uncha
     assert {name: box.shape for name, box in task.observation_spaces().items()} == {
         name: tuple(values.shape[1:]) for name, values in seen.items()
     }
+
+
+def test_a_home_without_room_is_an_error_that_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(TidyHouse, "sample_scene", lambda *_: None)
+    with pytest.raises(UserError, match=r"no room for the targets .* name fewer objects"):
+        TidyHouse().sample_episode("val", np.random.default_rng(0))
+
+
+def test_a_home_with_fewer_objects_than_are_moved_is_named():
+    home = dataclasses.replace(APARTMENT, objects=APARTMENT.objects[:4], file="hut.yaml")
+    told = r"5 objects are moved, and there are 4 in hut\.yaml: name more"
+    with pytest.raises(UserError, match=told):
+        TidyHouse(scene=home).sample_episode("val", np.random.default_rng(0))

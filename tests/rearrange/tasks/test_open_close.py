@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim import NOTHING
@@ -355,3 +356,9 @@ def test_arrived_starts_are_where_navigate_may_have_ended(name):
     assert max(away) <= 1.5
     assert max(away) - min(away) > 0.3
     assert 0.08 < np.std(off) < 0.2
+
+
+def test_a_part_before_which_there_is_no_room_is_named(monkeypatch):
+    monkeypatch.setattr(OpenFridge, "_stand", lambda *_: None)
+    with pytest.raises(UserError, match=r"before fridge_door: .* tasks: \[\] of it"):
+        OpenFridge().sample_episode("val", np.random.default_rng(0))

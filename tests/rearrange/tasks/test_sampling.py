@@ -13,7 +13,7 @@ from rearrange.scenes.compile import REST_DEPTH
 from rearrange.scenes.objects import OBJECT_KINDS
 from rearrange.scenes.registry import CLASSIC, GENERATED, LAYOUTS_OF_SPLIT, layouts_of
 from rearrange.tasks import Pick, TidyHouse, sampling
-from rearrange.tasks.sampling import cluttered_scene, empty_scene, sample_arm, source_of
+from rearrange.tasks.sampling import cluttered_scene, empty_scene, no_room, sample_arm, source_of
 
 pytestmark = pytest.mark.usefixtures("one_variation")
 
@@ -136,3 +136,11 @@ def test_sampled_arms_are_near_rest_and_within_limits():
     wild = np.array([sample_arm(FETCH, rng, 5.0) for _ in range(50)])
     assert (wild >= low).all()
     assert (wild <= high).all()
+
+
+def test_without_room_the_file_of_the_home_is_named():
+    home = dataclasses.replace(APARTMENT, file="hut.yaml")
+    told = "tidy_house: no room for the targets in 3 scenes: name fewer objects (objects:) or more "
+    told += "receptacles in "
+    for scene, where in ((home, "hut.yaml"), (APARTMENT, f"homes of kind {APARTMENT.name}")):
+        assert str(no_room("tidy_house", "the targets", scene, 3)) == told + where

@@ -53,3 +53,15 @@ def test_objects_are_ours_or_listed_or_of_a_file(tmp_path):
     assert slots("") == SLOT_KINDS
     assert slots("objects: [013_apple, 013_apple]") == ("013_apple",) * 2
     assert slots("objects: larder.yaml") == ("angle",) * 4 + ("carton",) * 3
+
+
+def test_a_model_may_lie_in_a_package(tmp_path, monkeypatch):
+    write_home(tmp_path / "huts_for_tests")
+    (tmp_path / "huts_for_tests" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = WORDS.replace("cottage.xml", '"huts_for_tests:cottage.xml"')
+    path = write_home(tmp_path / "elsewhere", words=words)
+    assert read_declaration(path).model == tmp_path / "huts_for_tests" / "cottage.xml"
+    path.write_text(WORDS.replace("cottage.xml", '"no_such_huts:cottage.xml"'))
+    with pytest.raises(UserError, match=r"model: no package no_such_huts is installed"):
+        read_declaration(path)

@@ -2,6 +2,9 @@
 
 import pytest
 
+from rearrange.scenes.home_files import HomeError, read_home
+from tests.helpers.file_home import SHELL, write_home
+
 
 def test_it_stands_where_the_model_has_it(spec):
     home = spec.make(spec.first_layout, 0)
@@ -11,3 +14,10 @@ def test_it_stands_where_the_model_has_it(spec):
     assert drawer.clearance == pytest.approx(0.205)  # up to the cabinet's top
     assert cooler.clearance == pytest.approx(0.38)  # the height of the site
     assert not any(solid.part == "vase" and solid.color[3] for solid in home.solids)
+
+
+def test_of_a_body_the_highest_top_counts_and_a_fault_names_it(tmp_path):
+    knob = '<geom name="knob" type="box" size="0.05 0.05 0.02" pos="0 0 0.8"/>'
+    shell = SHELL.replace('<geom name="seat"', f'{knob}<geom name="seat"')
+    with pytest.raises(HomeError, match=r"'bench' \(knob, 0\.82 m high\) is 0\.10 m by 0\.10 m"):
+        read_home(write_home(tmp_path, shell=shell).resolve())

@@ -13,7 +13,7 @@ from skills.knowledge.senses import Observed, Senses, Truth
 
 LEVELS: dict[str, str] = {
     "hab": "start positions as in HAB, wherever a drawer has carried an object since",
-    "robot": "what the robot can know itself: its hand's travel with a drawer moves what is told",
+    "robot": "what the robot can know itself: a drawer that it sees, or its hand's travel, moves what is told",
     "privileged": "what the simulator knows of drawers, objects and doors: an upper bound",
 }
 DEFAULT_LEVEL = "robot"
@@ -29,11 +29,11 @@ def check_level(level: str) -> str:
 class Knowledge:
     """Follows one episode.
 
-    How far a drawer has come out the robot takes from its own hand: what the cup takes while an
-    opening skill runs is the handle, and until the cup is empty the hand and the drawer move
-    together. Pushed shut it believes a drawer once the closing skill has ended by itself: a push is
-    not felt. What else moves a drawer it does not notice, nor that the grasp gives when a drawer at its
-    stop is pulled on. A drawer that is open when the episode begins counts from there.
+    How far a drawer has come out the robot sees while it stands near. Elsewhere it takes that from its own
+    hand: what the cup takes while an opening skill runs is the handle, and until the cup is empty the hand
+    and the drawer move together. Pushed shut it believes a drawer once the closing skill has ended by
+    itself: a push is not felt. What else moves a drawer out of its sight it does not notice, nor how things
+    slide in one. A drawer that is open when the episode begins counts from there.
 
     Attributes:
         level: One of LEVELS.
@@ -63,7 +63,7 @@ class Knowledge:
         self.body = Body(world)
         self.senses: Senses = senses or (Truth() if level == "privileged" else Observed())
         self._world, self._drawers = world, dict(drawers or {})
-        self._handles = np.array(world.state.handle_position[0], dtype=float)  # privileged only
+        self._handles = np.array(world.state.handle_position[0], dtype=float)  # when it began
         self._travels: dict[str, np.ndarray] = {}  # joint -> in the plane [2], m
         self._gripped: str | None = None  # the joint whose handle is held
         self._was_holding, self._hand = self.body.is_holding, self._hand_now()
@@ -107,10 +107,10 @@ class Knowledge:
         """Displacement of a drawer's contents [3], m."""
         if self.level == "hab":
             return np.zeros(3)
-        if self.level == "privileged":
-            index = self._world.state.scene.index(joint)
-            return self._world.state.handle_position[0, index] - self._handles[index]
-        return np.append(self._travels.get(joint, np.zeros(2)), 0.0)
+        if self.senses.opening(self._world, joint) is None:
+            return np.append(self._travels.get(joint, np.zeros(2)), 0.0)
+        index = self._world.state.scene.index(joint)
+        return self._world.state.handle_position[0, index] - self._handles[index]
 
     def _hand_now(self) -> np.ndarray:
         return np.array(self.body.hand[:2])

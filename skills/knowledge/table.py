@@ -94,10 +94,10 @@ FACTS: tuple[Fact, ...] = (
         "where an object in an opened drawer is told to be",
         "Knowledge.told",
         ("executive", "replanner"),
-        "its start, moved as far in the plane as the hand travelled while it held the handle. All skills "
-        "are told it. After a closing skill has ended by itself the start again: a push is not felt. "
-        "Not known: how far the grasp gives, as a hard pull on a drawer at its stop moves the hand alone. "
-        "Nor is known what moves the drawer once it was let go",
+        "its start, moved as the drawer is while the robot stands near enough to see that. From farther away "
+        "moved as far in the plane as the hand travelled while it held the handle, and after a closing skill "
+        "has ended by itself the start again: a push is not felt. All skills are told it. "
+        "Not known: how an object slides in its drawer",
         hab="its start, as HAB's sensors go on telling",
         privileged="its start, moved as the handle truly was",
     ),
@@ -132,7 +132,7 @@ FACTS: tuple[Fact, ...] = (
     Fact(
         "how far fridge or drawer is open",
         "Senses.opening",
-        ("replanner",),
+        ("executive", "replanner"),
         "seen from within 2 m of the handle. Assumed: whatever stands between, and to the number",
         privileged="from anywhere",
     ),

@@ -132,7 +132,7 @@ FACTS: tuple[Fact, ...] = (
     Fact(
         "how far fridge or drawer is open",
         "Senses.opening",
-        ("executive", "replanner"),
+        ("replanner",),
         "seen from within 2 m of the handle. Assumed: whatever stands between, and to the number",
         privileged="from anywhere",
     ),

@@ -21,6 +21,7 @@ from rearrange import worlds
 from rearrange.command_line import OneLineParser, output_file
 from rearrange.tasks import default_config, sampling
 from rearrange.tasks.sights import SIGHTS
+from rearrange.tasks.true_state import DEPTH
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
@@ -30,7 +31,7 @@ from ver.checkpoint import load_policy
 ENVIRONMENTS = 32
 NEW, SAME = "new homes", "the same homes"
 NEVER = 10**9  # episodes
-IN_TRAIN = ("split=train", "starts.paths=[]", "sensors=depth")  # as the shipped policies
+IN_TRAIN = ("split=train", "starts.paths=[]")
 
 
 class AtHome:
@@ -62,6 +63,7 @@ def rate(skill: str, kind: str, seed: int, seconds: float) -> float:
     )
     known = vars(default_config(skill))
     seen = tuple(f"task.{key}={task.get(key, False)}" for key in SIGHTS if key in known)
+    seen += (f"sensors={policy.metadata.get('sensors', DEPTH)}",)
     config, environments = skill_case("ver", seed, skill, changes, (*IN_TRAIN, *seen))
     assert isinstance(environments, SkillEnvironments)
     make = AtHome(environments) if kind == SAME else environments

@@ -80,7 +80,7 @@ class Puller(FakeSkill):
 
 @pytest.mark.parametrize(
     ("level", "told"),
-    [("hab", (1.0, 0.0, 0.8)), ("robot", (1.4, 0.01, 0.8)), ("privileged", (1.45, 0.0, 0.8))],
+    [("hab", (1.0, 0.0, 0.8)), ("robot", (1.45, 0.0, 0.8)), ("privileged", (1.45, 0.0, 0.8))],
 )
 def test_an_opened_drawer_carries_the_told_position(table, skills, level, told):
     skills["open_cab"] = Puller("open_cab")

@@ -103,12 +103,14 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
 
 
 def _ship_hand_offs(run: Path, data: Path, skill: str) -> list[Path]:
-    """Put the run's recorded starts of a skill in the place of those that are shipped."""
-    recorded = sorted(run.glob(f"hand_offs/*/{skill}/*.json.gz"))
-    if recorded:
-        for former in data.glob(f"hand_offs/*/{skill}/*.json.gz"):
+    """Put the run's recorded starts of a skill in the place of those that the same ones have recorded."""
+    written = []
+    for folder in sorted(run.glob(f"hand_offs/*/{skill}")):
+        target = data / folder.relative_to(run)
+        for former in target.glob("*.json.gz"):
             former.unlink()
-    return [_copy(path, data / path.relative_to(run)) for path in recorded]
+        written += [_copy(path, target / path.name) for path in sorted(folder.glob("*.json.gz"))]
+    return written
 
 
 def _copy(source: Path, target: Path) -> Path:

@@ -215,7 +215,11 @@ class TaskPlayer:
         while not ended:
             *_, terminated, truncated, info = step()
             ended = terminated or truncated
-        return info["metrics"] | start
+        return info["metrics"] | start | self._reasons()
+
+    def _reasons(self) -> dict[str, float]:
+        """Causes of failure that only the player knows, in the episode's metrics."""
+        return {}
 
     def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
         """Begin to act; returns what takes a step of the world."""
@@ -229,20 +233,14 @@ class OraclePlayer(TaskPlayer):
     stands among the causes of failure.
     """
 
-    def play(
-        self,
-        seed: int,
-        options: dict[str, Any] | None,
-        observe: Callable[[RearrangeEnv], None] | None = None,
-    ) -> dict[str, Any]:
-        """See TaskPlayer."""
-        metrics, oracle = super().play(seed, options, observe), self._oracle
-        gave_up = oracle.failure if oracle.done(self.environment.state, 0) else ""
-        return metrics | ({f"failure/{gave_up}": 1.0} if gave_up else {})
-
     def _adapted(self, environments: SkillEnvironments) -> SkillEnvironments:
         task = asdict(without_stop_masks(environments.task_config()))
         return replace(environments, task=task)
+
+    def _reasons(self) -> dict[str, float]:
+        oracle = self._oracle
+        gave_up = oracle.failure if oracle.done(self.environment.state, 0) else ""
+        return {f"failure/{gave_up}": 1.0} if gave_up else {}
 
     def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
         del seed

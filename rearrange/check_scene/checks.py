@@ -23,9 +23,7 @@ WORTH_A_WORD = 0.2  # [m2] of free floor that the robot cannot get to
 HEIGHTS = (0.2, 1.35)  # at which Fetch works, roughly; not measured [m]
 PLACES = 5  # along each side of a receptacle
 HEAVY = 10.0  # [kg] from which on a part is worth a word
-LEAST_LEVER = (
-    0.36  # of a handle from its hinge, for skills' oracles; a test of theirs holds it equal [m]
-)
+LEAST_LEVER = 0.36  # [m], handle from hinge; a test holds it equal to the oracles' own
 BEFORE = 0.4  # from where one should stand before a part to where one can [m]
 
 

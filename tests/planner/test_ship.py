@@ -62,6 +62,7 @@ def test_hand_offs_of_a_skill_take_the_place_of_former_ones(tmp_path):
     for folder, name in (
         (run, "learned/pick/set_table"),
         (run, "learned/place/set_table"),
+        (home / "data", "learned/pick/tidy_house"),
         (home / "data", "oracles/pick/tidy_house"),
         (home / "data", "oracles/place/tidy_house"),
     ):
@@ -70,7 +71,12 @@ def test_hand_offs_of_a_skill_take_the_place_of_former_ones(tmp_path):
         path.write_text(name)
     assert ship.main([str(run), "--to", str(home), "--skills", "pick"]) == 0
     found = {path.read_text() for path in (home / "data" / "hand_offs").rglob("*.gz")}
-    assert found == {"learned/pick/set_table", "oracles/place/tidy_house"}
+    # Those that the run has not recorded stay: a recipe needs both
+    assert found == {
+        "learned/pick/set_table",
+        "oracles/pick/tidy_house",
+        "oracles/place/tidy_house",
+    }
 
 
 def test_of_two_runs_the_worse_is_shipped(tmp_path):

@@ -123,7 +123,8 @@ class Beliefs:
         """
         before = self.held
         expected = call.argument.slot if call.effect == "holds" else before
-        self.held = self._senses.in_hand(world, expected)
+        likely = [slot for slot in (expected, *self._were_where_it_was_taken()) if slot >= 0]
+        self.held = self._senses.in_hand(world, likely)
         if self.held not in (before, NOTHING, HANDLE):
             self._taken_for = call.argument.target_index
         for receptacle in self.openings:
@@ -142,6 +143,15 @@ class Beliefs:
             elif call.effect == "holds" and call.argument.slot == target.slot:
                 self.objects[index] = self._missed(world, index)
         return moved
+
+    def _were_where_it_was_taken(self) -> list[int]:
+        """Slots of the targets that were believed to be where the hand took something, the nearest first."""
+        near = []
+        for index, where in self.objects.items():
+            if self._taken_from is not None and where.position is not None:
+                distance = math.dist(self._taken_from, self._place(index, where))
+                near += [(distance, index)] if distance < OBJECT_AT_DISTANCE else []
+        return [self._episode.targets[index].slot for _, index in sorted(near)]
 
     def target_of(self, slot: int) -> int | None:
         """Index of the target whose object is in a slot, or None."""

@@ -19,6 +19,8 @@ from rearrange.tasks.base import Outcome, Task
 from rearrange.tasks.sights import Sights
 from rearrange.tasks.starts import FARTHEST_WAY, straight_way, way_to_stand
 
+UNKNOWN_WAY = 1000.0  # [m]: far from any goal, and finite, so that differences are
+
 
 class FloorTask(Task):
     """A task whose reward may ask for the way left to where the arm reaches the first target.
@@ -69,6 +71,7 @@ class FloorTask(Task):
         for i, episode in zip(world_ids, episodes, strict=True):
             self._floors[i] = self._way_once(episode)
             self._knows_way[i] = False
+            self.memory["way_left"][i] = self.memory["previous_way_left"][i] = UNKNOWN_WAY
         self._measure(state, world_ids)
 
     def keep_ways(self) -> None:
@@ -152,11 +155,6 @@ class FloorTask(Task):
             way = floor.at(float(state.base_pose[i, 0]), float(state.base_pose[i, 1]))
             if math.isfinite(way):
                 self.memory["way_left"][i] = way
-                if not self._knows_way[i]:
-                    self._begin_way(state, i, way)
-
-    def _begin_way(self, state: SimState, i: int, way: float) -> None:
-        """Compare the next step with here: where the way is known for the first time none was gone."""
-        self._knows_way[i] = True
-        self.memory["previous_way_left"][i] = way
-        self.compiled.begin(state.worlds[i : i + 1], self.memory[i : i + 1], self.settings)
+                if not self._knows_way[i]:  # until now none was gone
+                    self._knows_way[i] = True
+                    self.memory["previous_way_left"][i] = way

@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -40,8 +41,8 @@ MARGIN = 0.03  # [m], of the camera's depth
 class Senses(Protocol):
     """Source of replanning's facts."""
 
-    def in_hand(self, world: RearrangeEnv, expected: int) -> int:
-        """Tell the hand's contents: a slot, HANDLE or NOTHING; `expected` is a slot or NOTHING."""
+    def in_hand(self, world: RearrangeEnv, likely: Sequence[int]) -> int:
+        """Tell the hand's contents: a slot, HANDLE or NOTHING; `likely` are slots, the likeliest first."""
         ...
 
     def at_cup(self, world: RearrangeEnv) -> Position | None:
@@ -64,8 +65,8 @@ class Senses(Protocol):
 class Truth:
     """Everything, from the simulator's state: privileged."""
 
-    def in_hand(self, world: RearrangeEnv, expected: int) -> int:
-        """The slot that is held, whatever was expected."""
+    def in_hand(self, world: RearrangeEnv, likely: Sequence[int]) -> int:
+        """The slot that is held, whatever was likely."""
         return _held(world.state)
 
     def at_cup(self, world: RearrangeEnv) -> Position | None:
@@ -88,12 +89,14 @@ class Truth:
 class Observed:
     """Facts that the robot could tell; see the top of the file."""
 
-    def in_hand(self, world: RearrangeEnv, expected: int) -> int:
-        """Tell the hand's contents by kind: the expected object if it looks like it."""
+    def in_hand(self, world: RearrangeEnv, likely: Sequence[int]) -> int:
+        """Tell the hand's contents by kind: the likeliest that looks like it, else one nobody asks for."""
         held, kinds = _held(world.state), world.state.scene.objects
-        if held < 0 or expected < 0 or kinds[held] != kinds[expected]:
+        if held < 0:
             return held
-        return expected
+        asked = {target.slot for target in world.episode.targets}
+        others = sorted(world.episode.objects, key=lambda slot: (slot in asked, slot))
+        return next(slot for slot in (*likely, *others, held) if kinds[slot] == kinds[held])
 
     def at_cup(self, world: RearrangeEnv) -> Position | None:
         """The centre of what the camera sees at the cup: assumed to be told, as everywhere."""

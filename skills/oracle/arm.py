@@ -30,6 +30,7 @@ class Arm:
 
     Attributes:
         spec: The robot.
+        step: How far a joint target moves per step, at most [rad].
         joints: Measured arm joints [J], rad.
         holding: Whether the gripper holds anything.
         speed: Of the fastest arm joint [rad/s].
@@ -37,6 +38,7 @@ class Arm:
     """
 
     spec: RobotSpec
+    step: float = ARM_STEP
     joints: np.ndarray
     holding: bool
     speed: float
@@ -52,7 +54,7 @@ class Arm:
     ) -> np.ndarray:
         """One action [J + 3]; remembers the joint targets."""
         if arm is not None:
-            most = ARM_STEP * self.spec.units
+            most = self.step * self.spec.units
             arm = np.clip(arm, -most, most)
         if grip is None:
             grip = HOLD if self.holding else LET_GO
@@ -87,7 +89,7 @@ class Arm:
         """Move the arm along way points [K, J] that are joined by straight lines."""
         yield from self.find_targets()
         for first, second in pairwise(path):
-            count = max(1, math.ceil(self.spec.swing(second - first) / ARM_STEP))
+            count = max(1, math.ceil(self.spec.swing(second - first) / self.step))
             for k in range(1, count + 1):
                 reference = first + (second - first) * (k / count)
                 yield self.toward(reference)
@@ -113,6 +115,6 @@ class Arm:
         least = math.ceil(RISE_STEP / DESCENT_STEP)
         for first, second in pairwise(heights):
             swing = self.spec.swing(second - first)
-            count = max(least, math.ceil(swing / (0.7 * ARM_STEP)))
+            count = max(least, math.ceil(swing / (0.7 * self.step)))
             references += [first + (second - first) * (k / count) for k in range(1, count + 1)]
         return references

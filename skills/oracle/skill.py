@@ -31,7 +31,9 @@ def begin_oracle(name: str, world: RearrangeEnv, argument: SkillArgument) -> Ora
     if spec.effect in ("opens", "closes") and argument.joint is None:
         raise UserError(f"{name} has to be told a joint: set SkillArgument.joint")
     grid = load_layout(world.episode.layout, world.episode.variation)[1]
-    return spec.oracle(grid, world.state, argument)
+    oracle = spec.oracle(grid, world.state, argument)
+    oracle.step = min(oracle.step, world.task.action.arm_step)  # HAB's arm is slower
+    return oracle
 
 
 class OracleSkill:

@@ -136,3 +136,19 @@ def test_why_an_oracle_gave_up_is_a_cause_of_failure(monkeypatch):
     monkeypatch.setattr(players, "begin_oracle", lambda *_: GivesUp())
     metrics = OraclePlayer("open_cab", "val").play(3, None)
     assert causes_of(metrics) == ["stopped_early", "open: no reach"]
+
+
+def test_an_oracle_moves_its_arm_no_faster_than_the_rules_let_it():
+    player = OraclePlayer("pick", "val", rules="hab")
+    world, moved = player.environment, []
+    targets = world.simulator._arm_targets
+    before = [None]
+
+    def look(world):
+        if before[0] is not None:
+            moved.append(float(np.abs(targets[0] - before[0]).max()))
+        before[0] = targets[0].copy()
+
+    player.play(0, None, look)
+    most = world.task.action.arm_step
+    assert 0.9 * most < max(moved) < most + 1e-9

@@ -4,7 +4,7 @@ import pytest
 from rearrange.navigation import load_layout
 from rearrange.robot.fetch import FETCH
 from rearrange.sim import NOTHING
-from rearrange.tasks import Pick, PickConfig, Place, PlaceConfig
+from rearrange.tasks import Navigate, NavigateConfig, Pick, PickConfig, Place, PlaceConfig
 from rearrange.tasks.starts import way_to_stand
 
 SLOT = 4
@@ -65,6 +65,30 @@ def test_nothing_is_paid_for_ways_that_were_not_known(make_state, make_episode):
     action = np.full((1, 11), -1.0)
     paid = [float(task.evaluate(state, action).rewards["way"][0]) for state in states[1:]]
     assert paid == pytest.approx([0.0, 0.0, 0.0, 2.0 * (left[near] - left[nearer])], abs=1e-6)
+
+
+def test_taking_it_in_the_step_in_which_a_way_is_first_known_counts(make_state, make_episode):
+    found = poses(40)
+    left = dict(zip(found, ways("sofa", found), strict=True))
+    far, near = max(found, key=left.__getitem__), min(found, key=left.__getitem__)
+    task = Pick(PickConfig(way_scale=2.0), 1)
+    state = make_state(1, base_pose=[far], held_object=NOTHING)
+    task.start([0], [make_episode((SLOT, POINT, POINT))], state)
+    state = make_state(1, base_pose=[near], held_object=SLOT)
+    rewards = task.evaluate(state, np.full((1, 11), -1.0)).rewards
+    assert float(rewards["pick"][0]) == PickConfig().pick_bonus
+
+
+def test_a_stop_where_no_way_is_known_is_not_in_the_region(make_state, make_episode):
+    task = Navigate(NavigateConfig(geodesic=True, goal_way=0.5), 1)
+    outside = (100.0, 0.0, 0.0)
+    goal = (100.5, 0.0, 0.8)
+    state = make_state(1, base_pose=[outside])
+    task.start([0], [make_episode((SLOT, goal, goal))], state)
+    outcome = task.evaluate(state, np.ones((1, 11)))
+    assert outcome.failures["stopped_early"][0]
+    assert not outcome.success[0]
+    assert float(outcome.rewards["distance"][0]) == 0.0
 
 
 def test_the_floor_is_measured_only_where_it_counts(make_state, make_episode):

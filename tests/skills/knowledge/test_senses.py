@@ -130,24 +130,27 @@ def test_a_door_is_known_to_who_stands_before_it(world):
 
 
 @pytest.mark.parametrize(
-    ("held", "expected", "observed"),
+    ("held", "likely", "observed"),
     [
-        (NOTHING, 3, NOTHING),
-        (3, 3, 3),
-        (4, 3, 3),  # both are cracker boxes
-        (6, 3, 6),  # a sugar box
-        (4, NOTHING, 4),
+        (NOTHING, [3], NOTHING),
+        (3, [3], 3),
+        (4, [3], 3),  # both are cracker boxes
+        (8, [3], 6),  # a sugar box: which of the three cannot be seen
+        (6, [3, 8], 8),  # it was where that one was believed to be
+        (4, [], 5),  # no task asks for that one
     ],
 )
-def test_the_hand_is_judged_by_kind(world, held, expected, observed):
+def test_the_hand_is_judged_by_kind(world, held, likely, observed):
     world.state.held_object[0] = held
-    assert Observed().in_hand(world, expected) == observed
-    assert Truth().in_hand(world, expected) == held
+    targets = [SimpleNamespace(slot=slot) for slot in (3, 4)]
+    world.episode = SimpleNamespace(objects=dict.fromkeys(range(30)), targets=targets)
+    assert Observed().in_hand(world, likely) == observed
+    assert Truth().in_hand(world, likely) == held
 
 
 def test_a_handle_is_no_object(world):
     world.state.held_handle[0] = FRIDGE
-    assert Observed().in_hand(world, 3) == Truth().in_hand(world, 3) == HANDLE
+    assert Observed().in_hand(world, [3]) == Truth().in_hand(world, [3]) == HANDLE
 
 
 def test_an_object_in_the_hand_has_a_place_a_handle_has_none(world):

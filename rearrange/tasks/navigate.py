@@ -9,7 +9,7 @@ also map_way [5], see rearrange.tasks.sights.
 Action [3]: forward, turn, stop. The arm keeps its posture and the hand what it holds.
 Start: anywhere at more than 3 m from the goal (nearer if training asks for it). The goal is an object on
 an open receptacle, or in the closed drawer or fridge (open with `goals_open`). Or target 0 is held, and the
-goal is where it belongs, in the open fridge at times.
+goal is where it belongs, in the open fridge at times. `open_share` leaves open what is not asked for, too.
 Success: base within 1.5 m of the goal (horizontal), facing it within 15 degrees, and stop called. Stop ends
 the episode, right or wrong. Farther from the goal than `stop_distance` it is ignored: 2 m in plans and here,
 never in our recipe. `goal_way` narrows success to a region from where the goal is in reach.
@@ -46,6 +46,7 @@ from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holdin
 from rearrange.tasks.starts import (
     add_laid_open,
     add_shut_in,
+    leave_open,
     pose_away_from,
     pose_within,
     random_goal,
@@ -161,6 +162,15 @@ class NavigateConfig:
         False,
         hab=True,
         about="a drawer or fridge with the goal in it is open also where nothing is held",
+    )
+    open_share: float = setting(
+        0.0,
+        high=1.0,
+        hab=0.0,
+        about=(
+            "of the episodes have an open drawer or fridge, where the goal is inside or anywhere else: "
+            "chores leave them open"
+        ),
     )
     floor_map: bool = setting(
         False,
@@ -319,14 +329,18 @@ class Navigate(FloorTask):
         """A scene and the object to go to, or the one that is held and whose goal is to be reached."""
         holding = rng.random() < self.config.holding_share
         shut_in = rng.random() < self.config.closed_share
+        share = self.config.open_share
+        opened = share > 0.0 and rng.random() < share
         if shut_in and not holding and self.scene.closed_receptacles:
             scene = empty_scene(split, rng)
-            add = add_laid_open if self.config.goals_open else add_shut_in
+            add = add_laid_open if opened or self.config.goals_open else add_shut_in
             return scene, add(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)
         for _ in range(SCENE_ATTEMPTS):
             scene = cluttered_scene(split, rng)
             target = random_goal(scene, float(shut_in), rng)
             if target is not None:
                 scene.held_slot = target.slot if holding else None
+                if opened and not scene.joints:
+                    leave_open(scene, rng)
                 return scene, target
         raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)

@@ -82,6 +82,18 @@ def lay_open(scene: Scene, receptacle: str) -> None:
     scene.joints = {**scene.joints, part.name: part.laid_open}
 
 
+def leave_open(scene: Scene, rng: np.random.Generator) -> None:
+    """Open a drawer or a door, if there is one, as far as a chore may leave it; nobody begins in the door."""
+    receptacles = scene.spec.closed_receptacles
+    part = scene.spec.part_of(one_of(receptacles, rng)) if receptacles else None
+    if part is None:
+        return
+    opening = float(rng.uniform(part.laid_open, part.range[1]))
+    scene.joints = {**scene.joints, part.name: opening}
+    if scene.apartment is not None:
+        scene.grid = scene.grid.with_obstacles(open_doors(scene.apartment, scene.joints))
+
+
 def random_goal(
     scene: Scene, inside_share: float, rng: np.random.Generator, attempts: int = 50
 ) -> Target | None:
@@ -267,7 +279,7 @@ def _where_to_stand(
 
     The arguments are those of `way_to_stand`.
     """
-    doors = NO_DOORS if apartment is None else _open_doors(apartment, joints)
+    doors = NO_DOORS if apartment is None else open_doors(apartment, joints)
     if len(doors):  # closed doors are on the floor's map already
         grid = grid.with_obstacles(doors)
     part = None if apartment is None else spec_of_layout(apartment.layout).part_of(receptacle)
@@ -281,7 +293,7 @@ def _where_to_stand(
     return grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS)
 
 
-def _open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:
+def open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:
     """Footprints [D, 6] of the doors that stand open."""
     rows, spec = [NO_DOORS], spec_of_layout(apartment.layout)
     for part in spec.parts:

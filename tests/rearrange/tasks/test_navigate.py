@@ -8,7 +8,7 @@ from rearrange.navigation import distance_field, load_layout, region_field, stan
 from rearrange.robot.fetch import FETCH
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
-from rearrange.tasks.starts import way_to_stand
+from rearrange.tasks.starts import open_doors, way_to_stand
 
 SLOT, OTHER = 4, 9
 START, GOAL = (6.0, 0.0, 0.8), (0.0, 8.0, 0.8)
@@ -326,3 +326,22 @@ def test_the_way_to_what_is_shut_in_ends_where_one_stands_before_it(make_state):
         assert task.memory["way_left"][0] == pytest.approx(expected)
         to_object = distance_field(grid, inside).at(*episode.base_pose[:2])
         assert abs(expected - to_object) > 0.02
+
+
+@pytest.mark.parametrize("closed_share", [0.0, 1.0])
+def test_drawers_and_fridges_stand_open_where_the_goal_is_and_elsewhere(closed_share):
+    """Nobody begins in an open door."""
+    rng = np.random.default_rng(0)
+    config = NavigateConfig(closed_share=closed_share, open_share=1.0, holding_share=0.0)
+    task, opened = Navigate(config, 1), set()
+    for _ in range(12):
+        episode = task.sample_episode("val", rng)
+        (part,) = [task.scene.part(name) for name, value in episode.articulated.items() if value]
+        opened.add(part.name)
+        assert part.laid_open <= episode.articulated[part.name] <= part.range[1]
+        inside = episode.targets[0].start_receptacle == part.receptacle
+        assert inside is bool(closed_share)
+        apartment, floor = load_layout(episode.layout, episode.variation)
+        grid = floor.with_obstacles(open_doors(apartment, episode.articulated))
+        assert grid.is_free(*episode.base_pose[:2])
+    assert opened == {"fridge_door", "drawer_right_top"}

@@ -25,7 +25,7 @@ from rearrange.errors import UserError
 from rearrange.habitat.dataset import DOWNLOAD, is_rearrange_dataset
 from rearrange.habitat.process import check_installed
 from rearrange.robot import DEFAULT_ROBOT, find_robot
-from rearrange.rules import OURS
+from rearrange.rules import OURS, check_rules
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from rearrange.threads import processors
@@ -98,7 +98,6 @@ def parse(arguments: Sequence[str]) -> Any:
     check_skill(options.skill)
     options.changes = task_changes(options.skill, options.overrides)
     options.agent = agent_changes(options.skill, options.overrides)
-    options.rules = OURS  # a policy brings its own
     check_player(options)
     if options.sim == HABITAT:
         check_installed()
@@ -117,6 +116,7 @@ def parse(arguments: Sequence[str]) -> Any:
     check_homes_asked(options)
     options.homes = _homes(options)
     _check_robot(options)
+    _check_rules(options)
     check_counts(options, "episodes", "workers", "sanity_episodes")
     if options.sanity:
         reason = "--sanity compares a policy with others: leave {option} out"
@@ -146,6 +146,16 @@ def _check_robot(options: Any) -> None:
     find_robot(options.robot or DEFAULT_ROBOT)
 
 
+def _check_rules(options: Any) -> None:
+    """Raise a UserError where no rules can be chosen, or there are none of that name."""
+    if options.policy == LEARNED:
+        reason = "a policy is judged by the rules of its training: leave {option} out"
+        refuse(options, reason, rules="")
+    if options.skill in NAVIGATION_NAMES:
+        refuse(options, "navigation tasks have rules of their own: leave {option} out", rules="")
+    options.rules = check_rules(options.rules or OURS)
+
+
 def robot_of(options: Any) -> str:
     """Name of the robot that acts: that of the policy, or the one that is asked for."""
     if options.policy != LEARNED:
@@ -170,6 +180,9 @@ def _parser() -> OneLineParser:
     add_homes(parser)
     parser.set_defaults(homes=None)
     parser.add_argument("--robot", default="", metavar="NAME", help="who acts without a policy")
+    parser.add_argument(
+        "--rules", default="", metavar="NAME", help="by which it is judged: ours (default), hab"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of episodes and actions (0)")
     parser.add_argument(
         "--dataset",

@@ -149,6 +149,18 @@ def test_sanity_rows_are_of_the_same_episodes(pick_checkpoint, tmp_path, capsys,
     assert "pick: sanity rows, the same 2 episodes each" in capsys.readouterr().out
 
 
+def test_who_has_learned_nothing_is_judged_by_the_rules_that_are_asked_for(tmp_path, capsys):
+    path = tmp_path / "pick.json"
+    arguments = ["pick", "--policy", "random", "--episodes", "1", "--workers", "1"]
+    arguments += ["--dataset", "sampled", "task.max_steps=2"]
+    assert evaluation.main([*arguments, "--rules", "hab", "--json", str(path)]) == 0
+    assert json.loads(path.read_text())["rules"] == "hab"
+    with pytest.raises(rearrange.UserError, match="unknown rules 'hub': choose one of ours, hab"):
+        evaluation.main([*arguments, "--rules", "hub"])
+    with pytest.raises(rearrange.UserError, match="by the rules of its training: leave --rules out"):
+        evaluation.main(["pick", "--rules", "hab"])
+
+
 def test_sanity_rows_are_by_the_rules_of_the_policy(make_checkpoint, monkeypatch, tmp_path):
     worlds, make_player = [], evaluation.make_player
 

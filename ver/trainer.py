@@ -118,6 +118,7 @@ class Trainer:
         self.environment_seed = 0
         self.boundary: dict[str, Tensor] = {}  # not of now: a signal may come later
         self._ahead: dict[str, Tensor] = {}  # what will be the boundary once a rollout is learned
+        self._collected = False  # with overlap: a rollout waits to be learned from
         self._saved = -1  # steps of the newest checkpoint
         self._resume_if_possible()
         self.group.broadcast([*self.policy.state_dict().values(), *self.ppo.state().values()])
@@ -210,7 +211,7 @@ class Trainer:
         preemption = make_preemption(config.distributed, self.group, collector.buffer)
         samples = self.rollout_steps * config.ppo.epochs
         saved_at = time.monotonic()
-        ended = self._collected = False  # with overlap: a rollout waits to be learned from
+        ended = self._collected = False
         while self.steps < config.total_steps and not self.group.any(ended or self._signals.heard):
             steps = self.steps
             self._timer.begin(collector.busy_seconds, self.ppo.packing_seconds)
@@ -219,7 +220,6 @@ class Trainer:
             losses = self._collect_and_learn(collector, preemption)
             if losses is None:
                 break
-            self.boundary |= generator_tensors()
             row = self.row = self._row(collector, losses)
             logs.write_slowly(row)
             row |= self._timer.row(
@@ -251,7 +251,7 @@ class Trainer:
         after = self._ahead  # what is carried beyond the rollout that is learned from now
         if not collector.overlaps:
             losses = self._learn(collector.buffer, preemption)
-            self.boundary = after
+            self.boundary = after | generator_tensors()
             return losses
         # Learning and its exchange with other ranks are the thread's alone meanwhile. All ranks
         # decide alike on whether there is more to collect: `steps` counts everybody's.
@@ -262,10 +262,10 @@ class Trainer:
             learning = thread.submit(self._learn, collector.buffer)
             try:
                 self._collected = more and self._collect(collector, version)
-            finally:  # what was learned is saved with its boundary, whatever befalls the next one
+            finally:  # what was learned is saved, and a resumed run collects all that was not again
                 losses = learning.result()
                 collector.copy_weights()
-                self.boundary = after  # a resumed run collects again what it had not learned from
+                self.boundary = after | generator_tensors()
         return losses
 
     def _collect(

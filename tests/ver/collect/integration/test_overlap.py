@@ -12,6 +12,7 @@ from tests.helpers.small_runs import CUE, logged, small_run
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.systems.ver import VERCollector
 from ver.config import TrainerConfig
+from ver.errors import WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.trainer import Trainer
 
@@ -120,3 +121,11 @@ def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch, overrides):
     row = second.train()
     assert second.steps == 640
     assert row["faults/diverged"] == 0
+
+
+def test_an_overlapping_run_that_crashed_while_it_collected_is_resumed(tmp_path):
+    config = settings("system=htsrl", "total_steps=128", "collect.max_faults_per_hour=0")
+    crashing = Trails(plan(tmp_path, ("raise", 0, 24)))  # in the second rollout
+    with pytest.raises(WorkerCrashError):
+        Trainer(config, crashing, tmp_path / "run").train()
+    assert Trainer(config, Trails(), tmp_path / "run").steps == 64

@@ -82,6 +82,7 @@ class PlayerTrainer(Trainer):
             tensors, _ = load_training(path, self.policy, self.metadata)
             self.ppo.load_state(tensors, str(path))
             self.apply(self.genome)  # the optimiser's may have come along
+            self.save()  # before the file is gone: who is killed in between just takes it over again
             path.unlink()
 
     def _make_collector(self, logs: Logs) -> Collector:

@@ -80,8 +80,10 @@ def test_what_was_handed_over_before_a_kill_is_taken_over_after_it(tmp_path):
     again = quick_league(tmp_path, "total_steps=192")
     child, parent = again.trainers[1], league.trainers[0]
     child.take_over()
-    for name, value in child.policy.state_dict().items():
-        assert (value == parent.policy.state_dict()[name]).all(), name
+    killed = quick_league(tmp_path, "total_steps=192").trainers[1]  # after that, before a rollout
+    for name, value in parent.policy.state_dict().items():
+        assert (child.policy.state_dict()[name] == value).all(), name
+        assert (killed.policy.state_dict()[name] == value).all(), name
 
 
 def test_alone_nobody_evolves(tmp_path):

@@ -11,6 +11,7 @@ inference processes there are.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import deque
@@ -29,6 +30,7 @@ _LEARNING_WINDOW = 5  # rollouts over which learning times are averaged
 _RATE_WINDOW = 5  # rollouts over which step times are: 5 T steps of an environment, on average
 _ERROR_WINDOW = 16  # rollouts over which the error of the plan is
 _POLL_S = 0.02  # seconds between looks at how many ranks are done
+_trainings = itertools.count()  # of this process, in the same order on all ranks
 
 
 class Preemption:
@@ -128,10 +130,12 @@ class FixedFractionPreemption(Preemption):
     Args:
         group: The ranks.
         fraction: The share.
+        training: Which one of those that share the ranks' counters.
     """
 
-    def __init__(self, group: SingleProcess, fraction: float):
+    def __init__(self, group: SingleProcess, fraction: float, training: int = 0):
         self.group = group
+        self._training = training
         # A hair less, so that 0.6 of 5 is 3.
         self.enough = max(1, math.ceil(fraction * group.size - 1e-9))
         self._rollout = 0
@@ -156,9 +160,8 @@ class FixedFractionPreemption(Preemption):
             self.group.count(self._name(self._rollout), 1)
         self._rollout += 1
 
-    @staticmethod
-    def _name(rollout: int) -> str:
-        return f"full/{rollout}"
+    def _name(self, rollout: int) -> str:
+        return f"full/{self._training}/{rollout}"
 
 
 def best_end(rates: Sequence[np.ndarray], limits: Sequence[int], fixed_s: float) -> float:
@@ -201,5 +204,5 @@ def make_preemption(
     if group.size == 1 or config.preemption == "none":
         return None
     if config.preemption == "fixed":
-        return FixedFractionPreemption(group, config.sync_fraction)
+        return FixedFractionPreemption(group, config.sync_fraction, next(_trainings))
     return OptimalPreemption(buffer)

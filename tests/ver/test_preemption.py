@@ -142,6 +142,16 @@ def test_a_fixed_fraction_ends_the_others(monkeypatch):
     assert len(counters) == 2  # old ones were removed
 
 
+def test_the_next_training_of_a_process_counts_anew():
+    group, buffer = Several(0, 2, {}), make_player(1, 2).buffer
+    for _ in range(2):
+        preemption = make_preemption(DistributedConfig("fixed", 0.5), group, buffer)
+        assert preemption is not None
+        preemption.begin()
+        assert not preemption.due()
+        preemption.end(True)
+
+
 def test_one_process_is_never_preempted():
     buffer = make_player(1, 2).buffer
     assert make_preemption(DistributedConfig("optimal"), SingleProcess(), buffer) is None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -31,7 +31,7 @@ from ver.collect.environment_worker import (
 from ver.collect.episode_order import EpisodeOrder
 from ver.collect.faults import Fault, FaultCounter
 from ver.collect.mailboxes import Mailboxes
-from ver.collect.processes import start_process, stop_process
+from ver.collect.processes import Watch, start_process, stop_process
 from ver.config import CollectConfig
 from ver.errors import UserError, WorkerCrashError
 from ver.rollout import RolloutBuffer
@@ -40,13 +40,13 @@ from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TRUNCATED
 
 @dataclass
 class WorkerProcess:
-    """An environment worker as the trainer sees it; `started_at` in seconds of the clock."""
+    """An environment worker as the trainer sees it."""
 
     number: int
     environments: list[int]
     process: BaseProcess | None = None
     reports: Connection | None = None
-    started_at: float = 0.0
+    watch: Watch = field(default_factory=Watch)
     ready: bool = False
 
     @property
@@ -177,25 +177,24 @@ class EnvironmentProcesses:
 
     def check(self) -> None:
         """Ends workers that hang, and replaces all that have ended."""
-        now = time.monotonic()
         for worker in self._workers:
             if worker.process is not None:
-                self._check_time(worker, now)
+                self._check_time(worker)
             if worker.process is None:
                 self._revive(worker)
 
-    def _check_time(self, worker: WorkerProcess, now: float) -> None:
+    def _check_time(self, worker: WorkerProcess) -> None:
         rows = self.mailboxes.arrays
         limit, setting = self.config.step_timeout_s, "step_timeout_s"
         if not rows["stepped"][worker.number] and 0.0 < limit < self.config.startup_timeout_s:
             # What a step needs may still be compiled in a worker's first one
             limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
         since = float(rows["busy_since"][worker.number])
-        hung = worker.ready and since > 0.0 and 0.0 < limit < now - since
+        still_s = worker.watch.still_s(since)
         if not worker.ready:
             limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
-            hung = now - worker.started_at > limit
-        if not hung:
+        idle = worker.ready and not since
+        if idle or not 0.0 < limit < still_s:
             return
         what = f"{worker.name} hung for more than {limit:g} s (collect.{setting})"
         if not self._started:
@@ -258,7 +257,7 @@ class EnvironmentProcesses:
         worker.process = start_process(worker.name, run_environment_worker, spec)
         sender.close()
         worker.reports, worker.ready = receiver, False
-        worker.started_at = time.monotonic()
+        worker.watch = Watch()
 
     def close(self, grace_s: float = 3.0) -> None:
         """Ends all workers."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.process import BaseProcess
 
@@ -17,7 +16,7 @@ import torch
 from ver.collect.inference import BatchLimits
 from ver.collect.inference_worker import InferenceWorkerSpec, run_inference_worker
 from ver.collect.mailboxes import Mailboxes
-from ver.collect.processes import start_process, stop_process
+from ver.collect.processes import Watch, start_process, stop_process
 from ver.collect.shared_weights import SharedWeights
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
@@ -26,17 +25,6 @@ from ver.shared.arrays import SharedArrays
 from ver.shared.doorbells import Doorbell
 
 _LEAST_LIMIT_S = 3.0  # one that waits turns once a second
-_LONGEST_LOOK_S = 1.0
-
-
-@dataclass
-class _Watch:
-    """Time in which a worker has not turned, as far as the main process has watched it."""
-
-    number: int
-    process: BaseProcess
-    turns: int = 0
-    still_s: float = 0.0
 
 
 class InferenceProcesses:
@@ -63,8 +51,7 @@ class InferenceProcesses:
         threads: int,
     ):
         self.connections: dict[Connection, BaseProcess] = {}
-        self._watches: list[_Watch] = []
-        self._looked_at = time.monotonic()
+        self._watches: list[tuple[int, BaseProcess, Watch]] = []
         self.not_ready = count
         self._wakes: list[Doorbell] = []
         self._control = control
@@ -101,7 +88,7 @@ class InferenceProcesses:
 
     def watch(self, number: int, process: BaseProcess) -> None:
         """Looks out for a worker that hangs, with every `check` from now on."""
-        self._watches.append(_Watch(number, process))
+        self._watches.append((number, process, Watch()))
 
     def wake(self) -> None:
         """Tells the workers that `control` has changed."""
@@ -131,8 +118,6 @@ class InferenceProcesses:
     def check(self, startup_timeout_s: float, step_timeout_s: float) -> None:
         """Ends a worker that hangs, and the run with it.
 
-        Only time in which the main process looks counts: it may have been suspended itself.
-
         Args:
             startup_timeout_s: How long one may take to be ready.
             step_timeout_s: How long one may take for a batch; 0 waits for ever.
@@ -141,21 +126,17 @@ class InferenceProcesses:
             UserError: If one is not ready in time.
             WorkerCrashError: If one hangs.
         """
-        now = time.monotonic()
-        passed, self._looked_at = min(now - self._looked_at, _LONGEST_LOOK_S), now
-        for watch in self._watches:
-            turns = int(self._control["turns"][watch.number])
-            watch.still_s = watch.still_s + passed if turns == watch.turns else 0.0
-            watch.turns = turns
-            name = watch.process.name
-            if not turns and watch.still_s > startup_timeout_s:
+        for number, process, watch in self._watches:
+            turns = int(self._control["turns"][number])
+            still_s, name = watch.still_s(turns), process.name
+            if not turns and still_s > startup_timeout_s:
                 raise UserError(
                     f"{name} was not ready after {startup_timeout_s:g} s; raise "
                     "collect.startup_timeout_s, or take fewer with collect.num_inference_workers."
                 )
             limit = max(step_timeout_s, _LEAST_LIMIT_S)
-            if turns and step_timeout_s > 0.0 and watch.still_s > limit:
-                watch.process.kill()
+            if turns and step_timeout_s > 0.0 and still_s > limit:
+                process.kill()
                 raise WorkerCrashError(
                     f"{name} hung for more than {limit:g} s (collect.step_timeout_s). The same "
                     "command goes on from the checkpoint."

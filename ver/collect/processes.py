@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 from ver.errors import UserError
 
 _PR_SET_PDEATHSIG = 1
+_LONGEST_LOOK_S = 1.0
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -82,6 +84,25 @@ def stop_process(process: BaseProcess, grace_s: float) -> None:
     if process.is_alive():
         process.kill()
         process.join(5.0)
+
+
+class Watch:
+    """Time in which something has not moved, as far as this process has looked.
+
+    Between two looks at most a second counts: all may have been suspended together.
+    """
+
+    def __init__(self) -> None:
+        self._seen, self._still_s = 0.0, 0.0
+        self._looked_at = time.monotonic()
+
+    def still_s(self, now_seen: float) -> float:
+        """Looks, and returns for how long this number has been the same; it begins as 0."""
+        now = time.monotonic()
+        passed, self._looked_at = min(now - self._looked_at, _LONGEST_LOOK_S), now
+        self._still_s = self._still_s + passed if now_seen == self._seen else 0.0
+        self._seen = now_seen
+        return self._still_s
 
 
 def cores() -> int:

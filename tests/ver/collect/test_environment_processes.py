@@ -1,11 +1,15 @@
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
 from tests.helpers.small_runs import small_run, start_collector
-from ver.collect.environment_processes import EnvironmentProcesses
+from ver.collect.environment_processes import EnvironmentProcesses, WorkerProcess
 from ver.collect.environment_worker import probe_spaces
 from ver.collect.mailboxes import make_mailboxes
+from ver.errors import UserError
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
@@ -45,3 +49,33 @@ def test_a_dead_workers_rows_are_settled():
     assert list(rows["final_observation/trail"][0]) == [0, 1, 2]
     for flag in (rows["request_ready"], rows["action_ready"], held_back):
         assert not flag.any()
+
+
+@pytest.mark.parametrize(
+    ("ready", "told"),
+    [(False, "was not ready after 20 s"), (True, "ended")],
+)
+def test_time_in_which_all_were_suspended_is_no_hang(monkeypatch, ready, told):
+    """Of a start and of a step; each has its time all the same."""
+    clock = [1000.0]
+    monkeypatch.setattr("ver.collect.environment_processes.time.monotonic", lambda: clock[0])
+    config = small_run("collect.startup_timeout_s=20", "collect.step_timeout_s=20").collect
+
+    def kill():
+        raise UserError("ended")
+
+    processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
+    processes.config, processes._started = config, ready
+    processes.mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
+    worker = WorkerProcess(0, [0], SimpleNamespace(kill=kill), ready=ready)  # pyright: ignore
+    processes._workers = [worker]
+    processes.mailboxes.arrays["busy_since"][0] = clock[0] if ready else 0.0
+
+    def look(times, seconds):
+        for _ in range(times):
+            clock[0] += seconds
+            processes.check()
+
+    look(10, 3600.0)
+    with pytest.raises(UserError, match=told):
+        look(12, 1.0)

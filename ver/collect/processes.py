@@ -16,7 +16,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from ver.errors import UserError
+from ver.errors import UserError, WorkerCrashError
 
 _PR_SET_PDEATHSIG = 1
 _LONGEST_LOOK_S = 1.0
@@ -57,6 +57,21 @@ def describe_error(error: BaseException) -> tuple[str, str]:
     """
     line = f"{type(error).__name__}: {error}"[:300]
     return line, "".join(traceback.format_exception(error))[-3000:]
+
+
+@contextmanager
+def one_line_errors(what: str) -> Iterator[None]:
+    """Turns what environments in this process raise at their start into a WorkerCrashError."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        line, detail = describe_error(error)
+        raise WorkerCrashError(
+            f"{what} cannot be started: {line}; mend it, the same command goes on from the checkpoint.",
+            detail,
+        ) from error
 
 
 def start_process(name: str, target: Callable[..., None], argument: Any) -> SpawnProcess:

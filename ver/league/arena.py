@@ -24,6 +24,7 @@ from ver.collect.faults import Fault
 from ver.collect.in_flight import InFlight
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
+from ver.collect.processes import one_line_errors
 from ver.config import TrainerConfig
 from ver.errors import UserError
 from ver.league.games import SeatStep, Table
@@ -133,7 +134,8 @@ class Arena:
         self._rng = np.random.default_rng([seed, 1])
         self.seats = [Seat() for _ in range(self.table.seats)]
         self._games_begun = [0] * self.table.count
-        self.table.open()
+        with one_line_errors("a game"):
+            self.table.open()
         for game in range(self.table.count):
             shown = self._begin_game(game)
             for seat in self.table.seats_of(game):
@@ -243,8 +245,9 @@ class Arena:
             shown = self.table.begin(game, seed)
         except Exception as error:  # once more with a new game; if that fails too, the league ends
             self._report(game, error, dict.fromkeys(range(len(self.players)), 0))
-            self.table.renew(game)
-            shown = self.table.begin(game, seed)
+            with one_line_errors(f"game {game}"):
+                self.table.renew(game)
+                shown = self.table.begin(game, seed)
         for seat in self.table.seats_of(game):
             number = int(self._rng.integers(len(self.players)))
             self.seats[seat] = Seat(number, playing=seat in shown)
@@ -259,7 +262,8 @@ class Arena:
                 self.players[here.player].rows["outcome"][seat] = LOST
                 lost[here.player] += 1
         self._report(game, error, lost)
-        self.table.renew(game)
+        with one_line_errors(f"game {game}"):
+            self.table.renew(game)
         self._sit_down(game)
 
     def _report(self, game: int, error: Exception, lost: Mapping[int, int]) -> None:

@@ -19,6 +19,7 @@ from gymnasium import spaces
 
 from ver.adapters.arrays import Part, array_parts, shown_parts
 from ver.collect.environment_worker import NotFiniteError
+from ver.collect.processes import one_line_errors
 from ver.errors import UserError
 
 
@@ -121,7 +122,8 @@ class Table:
     def __init__(self, make_game: MakeGame, count: int) -> None:
         self.make_game, self.count = make_game, count
         self.games: list[Game] = []
-        first = make_game()
+        with one_line_errors("the game"):
+            first = make_game()
         self.agents = list(first.possible_agents)
         self.seats = count * len(self.agents)
         seen = {str(first.observation_space(agent)) for agent in self.agents}

@@ -215,10 +215,10 @@ class League:
             if not learning:
                 return
             self._change()
-            if not self.arena.players:
-                self.arena.open(players, self.trainers[0].environment_seed)
             try:
                 full = self.arena.advance(keep_going)
+                if not self.arena.players:
+                    self.arena.open(players, self.trainers[0].environment_seed)
             except WorkerCrashError as error:
                 turns[min(learning)].throw(error)  # which tells of it
             if not full:

@@ -80,3 +80,22 @@ def test_too_many_faults_end_the_league_and_are_told(tmp_path, capsys):
     with pytest.raises(WorkerCrashError):
         league.train()
     assert "the table fell over" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("resets", [0, 6])  # of the four games: one at the start, one later
+def test_a_game_that_does_not_begin_again_ends_the_league_in_one_line(tmp_path, capsys, resets):
+    left = [resets]
+
+    class Locked(CoinRace):
+        def reset(self, seed=None, options=None):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError("the box is locked")
+            return super().reset(seed)
+
+    league = quick_league(tmp_path, make=Locked)
+    with pytest.raises(
+        WorkerCrashError, match=r"^game \d cannot be started: .* is locked; mend it"
+    ):
+        league.train()
+    assert "Traceback" in capsys.readouterr().out

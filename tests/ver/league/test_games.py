@@ -3,7 +3,7 @@ import pytest
 from gymnasium import spaces
 
 from tests.helpers.coin_race import CoinRace
-from ver.errors import UserError
+from ver.errors import UserError, WorkerCrashError
 from ver.league.games import Table, game_maker
 
 
@@ -46,3 +46,11 @@ def test_games_are_found_by_name():
         game_maker("nowhere.at.all", {})
     with pytest.raises(UserError, match=r"takes no such arguments: .*'size'"):
         game_maker("tests.helpers.coin_race:CoinRace", {"size": 3})
+
+
+def test_a_game_that_cannot_be_made_is_told_in_one_line():
+    def make():
+        raise OSError("no box")
+
+    with pytest.raises(WorkerCrashError, match=r"^the game cannot be started: OSError: no box"):
+        Table(make, 2)

@@ -16,8 +16,8 @@ start new episodes. One world cannot be made anew alone: after a fault all are, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,10 @@ from ver.collect.in_flight import (
 )
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
-from ver.collect.processes import describe_error
+from ver.collect.processes import describe_error, one_line_errors
 from ver.collect.worlds import make_worlds
 from ver.config import TrainerConfig
-from ver.errors import UserError, WorkerCrashError
+from ver.errors import UserError
 from ver.preemption import Preemption
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
@@ -255,7 +255,7 @@ class BatchedCollector(Collector):
         self._begin_worlds(LOST)
 
     def _make_worlds(self) -> None:
-        with _one_line_errors():
+        with one_line_errors("The vectorised environment"):
             self._worlds = make_worlds(self._make_env, self.buffer.num_environments, self._seed)
         self._take_up_episodes = getattr(self._worlds, "takes_up", False)
         chance = self._order.repeat_failed
@@ -278,7 +278,7 @@ class BatchedCollector(Collector):
         rows["episode"][:] = [self._order.next(number) for number in rows["episode"].tolist()]
         rows["step"][:] = 0
         self._returns[:] = 0.0
-        with _one_line_errors():
+        with one_line_errors("The vectorised environment"):
             self._show(self._observations([()] * len(self._returns)))
         rows["outcome"][:] = outcome
         rows["request_ready"][:] = 1
@@ -325,22 +325,6 @@ class BatchedCollector(Collector):
         except Exception as error:
             line, _ = describe_error(error)
             self._lose(DivergedError(f"did not repeat its episodes from the same seeds: {line}"))
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """Turns what worlds raise at their start into a WorkerCrashError."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:
-        line, detail = describe_error(error)
-        raise WorkerCrashError(
-            f"The vectorised environment cannot be started: {line}; mend it, the same command "
-            "goes on from the checkpoint.",
-            detail,
-        ) from error
 
 
 def _episode_metrics(infos: dict[str, Any], ended: list[int]) -> list[dict[str, float]]:

@@ -44,7 +44,7 @@ def test_a_run_is_written_and_the_same_command_goes_on(tmp_path, monkeypatch, ca
         (["network.memory=gru2"], "network.memory must be one of"),
         (["start_from=nowhere"], "^start_from=nowhere: there is no such file$"),
         (["run=file/below"], "^run: .*file is a file, no folder: choose another$"),
-        (["env.gravity=1"], "CartPole-v1: .*gravity"),
+        (["env.gravity=1"], "CartPole-v1 with gravity=1: .*gravity"),
     ],
 )
 def test_what_cannot_be_is_one_line(tmp_path, monkeypatch, words, told):

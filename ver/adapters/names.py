@@ -60,10 +60,12 @@ def make_named(name: str, arguments: Mapping[str, Any] | None = None) -> gymnasi
     except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
         install = f"pip install {family.install}" if family else _install_of(str(error))
         raise UserError(f"{name}: {_one_line(error)}{install and f'; {install}'}") from error
-    except (gymnasium.error.Error, TypeError) as error:
-        if isinstance(error, TypeError) and "unexpected keyword argument" not in str(error):
-            raise  # not an argument of the user's
-        raise UserError(f"{name}: {_one_line(error)}") from error
+    except Exception as error:
+        if not given and not isinstance(error, gymnasium.error.Error):
+            raise  # no argument of the user's
+        told = ", ".join(f"{key}={value}" for key, value in given.items())
+        asked = f"{name} with {told}" if told else name
+        raise UserError(f"{asked}: {_one_line(error) or type(error).__name__}") from error
 
 
 class CoarsePixels(gymnasium.ObservationWrapper):

@@ -39,8 +39,20 @@ def test_pixels_are_averaged_over_squares():
 
 def test_arguments_reach_the_environment():
     assert make_named("CartPole-v1", {"sutton_barto_reward": True}).unwrapped._sutton_barto_reward
-    with pytest.raises(UserError, match=r"CartPole-v1: .*unexpected keyword argument 'gravity'"):
-        make_named("CartPole-v1", {"gravity": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"gravity": 1}, "gravity=1: .*unexpected keyword argument 'gravity'"),
+        ({"max_episode_steps": 0}, "max_episode_steps=0: .*positive, actually: 0"),
+        ({"render_mode": 5}, "render_mode=5: 'int' object has no attribute"),
+    ],
+)
+def test_arguments_that_the_environment_cannot_take_are_told_in_one_line(given, told):
+    with pytest.raises(UserError, match=f"^CartPole-v1 with {told}") as caught:
+        make_named("CartPole-v1", given)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_mistake_within_an_environment_is_not_told_as_the_users(monkeypatch):

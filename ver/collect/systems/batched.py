@@ -39,6 +39,7 @@ from ver.collect.in_flight import (
 from ver.collect.inference import BatchLimits, InferenceEngine
 from ver.collect.mailboxes import make_mailboxes
 from ver.collect.processes import describe_error, one_line_errors
+from ver.collect.systems.ver import check_one_batch
 from ver.collect.worlds import make_worlds
 from ver.config import TrainerConfig
 from ver.errors import UserError
@@ -112,6 +113,7 @@ class BatchedCollector(Collector):
                     f"system=batched collects in one process and in lockstep, found {name}="
                     f"{str(found).lower()}; set it to {str(only).lower()}, or choose system=ver."
                 )
+        check_one_batch(config)
 
     @classmethod
     def why_runs_differ(cls, config: TrainerConfig) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ver.collect.inference import BatchLimits
-from ver.collect.systems.ver import VERCollector
+from ver.collect.systems.ver import VERCollector, check_one_batch
 from ver.config import TrainerConfig
 from ver.errors import UserError
 
@@ -56,12 +56,7 @@ class DDPPOCollector(NoVERCollector):
                 "system=ddppo decides for all environments in one batch; set "
                 f"collect.num_inference_workers=1, found {collect.num_inference_workers}."
             )
-        for name in ("min_requests", "max_requests"):
-            if getattr(collect, name) not in (0, collect.num_environments):
-                raise UserError(
-                    "system=ddppo decides for all environments in one batch; set "
-                    f"collect.{name}=0, found {getattr(collect, name)}."
-                )
+        check_one_batch(config)
 
     @staticmethod
     def batch_limits(config: TrainerConfig) -> BatchLimits:

@@ -136,6 +136,12 @@ class VERCollector(Collector):
         Raises:
             UserError: In one line that names the mend.
         """
+        least, most = config.collect.min_requests, config.collect.max_requests
+        if 0 < most < least:
+            raise UserError(
+                f"collect.max_requests={most} is less than collect.min_requests={least}; raise it, or "
+                "set one of them to 0."
+            )
         preemption = config.distributed.preemption
         if preemption == "none":
             return
@@ -305,12 +311,27 @@ def batch_limits(config: TrainerConfig) -> BatchLimits:
         return BatchLimits(collect.num_environments, collect.num_environments, 0.0)
     share = collect.num_environments / collect.num_inference_workers
     minimum = collect.min_requests or max(1, int(share / 1.5))
-    maximum = collect.max_requests or max(1, int(np.ceil(1.5 * share)))
+    maximum = collect.max_requests or max(minimum, int(np.ceil(1.5 * share)))
     if not collect.min_requests and collect.num_inference_workers == 1:
         per_worker = min(collect.environments_per_worker, collect.num_environments)
         single = per_worker == collect.num_environments
         minimum = min(minimum, max(1, per_worker // 2) if single else per_worker)
-    return BatchLimits(minimum, max(maximum, minimum), collect.max_wait_ms * 1e-3)
+    return BatchLimits(min(minimum, maximum), maximum, collect.max_wait_ms * 1e-3)
+
+
+def check_one_batch(config: TrainerConfig) -> None:
+    """Refuses bounds of inference batches where one batch holds all environments.
+
+    Raises:
+        UserError: In one line that names the mend.
+    """
+    collect = config.collect
+    for name in ("min_requests", "max_requests"):
+        if getattr(collect, name) not in (0, collect.num_environments):
+            raise UserError(
+                f"system={config.system} decides for all environments in one batch; set "
+                f"collect.{name}=0, found {getattr(collect, name)}."
+            )
 
 
 SYSTEMS = {"ver": VERCollector}

@@ -15,6 +15,8 @@ from ver.errors import UserError
         (["system=ddppo", "collect.num_inference_workers=2"], r"num_inference_workers=1, found 2"),
         (["system=ddppo", "collect.min_requests=3"], r"collect\.min_requests=0, found 3"),
         (["system=ddppo", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
+        (["system=batched", "collect.min_requests=3"], r"collect\.min_requests=0, found 3"),
+        (["system=batched", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
         (["system=htsrl", "distributed.preemption=fixed"], r"preemption=none, found fixed"),
         (
             ["system=nover", "collect.overlap=true", "distributed.preemption=fixed"],

@@ -3,11 +3,14 @@
 import time
 
 import numpy as np
+import pytest
 
 from benchmarks.faulty_environments import Trails
+from tests.helpers.checked_system import check_system
 from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.systems.ver import batch_limits
 from ver.config import TrainerConfig
+from ver.errors import UserError
 
 
 def settings(*overrides: str) -> TrainerConfig:
@@ -67,3 +70,11 @@ def test_bounds_of_the_batches():
     assert bounds("collect.environments_per_worker=16") == (8, 24)
     assert bounds("collect.environments_per_worker=1") == (1, 24)
     assert bounds("collect.min_requests=3", "collect.max_requests=5") == (3, 5)
+    # What is set is kept, and an automatic bound gives way.
+    assert bounds("collect.max_requests=2") == (2, 2)
+    assert bounds("collect.min_requests=30") == (30, 30)
+
+
+def test_a_largest_batch_below_the_smallest_is_refused():
+    with pytest.raises(UserError, match=r"max_requests=3 is less than collect\.min_requests=4"):
+        check_system("collect.min_requests=4", "collect.max_requests=3")

@@ -332,16 +332,20 @@ class BatchedCollector(Collector):
 def _episode_metrics(infos: dict[str, Any], ended: list[int]) -> list[dict[str, float]]:
     """Reads `info["metrics"]` of worlds' last steps, as dicts or as gymnasium folds them.
 
-    Gymnasium turns the worlds' dicts into one of arrays [N], each with a mask beside it.
+    Gymnasium turns the worlds' dicts into one of arrays [N], each with a mask beside it; one without is of all.
     """
     metrics = infos.get("final_info", {}).get("metrics", {}) if ended else {}
     if not isinstance(metrics, dict):
         found = [metrics[index] or {} for index in ended]
         return [{name: float(value) for name, value in own.items()} for own in found]
     columns = {name: _on_host(values) for name, values in metrics.items()}
-    masks = {name: columns[f"_{name}"] for name in columns if f"_{name}" in columns}
+    masks = {name: columns.get(f"_{name}") for name in columns if not name.startswith("_")}
     return [
-        {name: float(columns[name][index]) for name, mask in masks.items() if mask[index]}
+        {
+            name: float(columns[name][index])
+            for name, mask in masks.items()
+            if mask is None or mask[index]
+        }
         for index in ended
     ]
 

@@ -22,7 +22,7 @@ from ver.collect.systems.batched import BatchedCollector
 from ver.errors import UserError, WorkerCrashError
 from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything
-from ver.shared.outcomes import LOST, TERMINATED, TRUNCATED
+from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.trainer import Trainer
 
 
@@ -70,6 +70,24 @@ def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(da
     told = sorted(episode["serial"] for episode in collector.drain_episodes())
     assert told == sorted(serial for _, serial in ended)
     assert collector.drain_episodes() == []
+
+
+def test_metrics_without_a_mask_are_of_all():
+    class Unmasked(ChronicledWorlds):
+        def step(self, actions):
+            *results, infos = super().step(actions)
+            if infos:
+                own = [{"serial": 0.0} | (each or {}) for each in infos["final_info"]["metrics"]]
+                infos["final_info"] = {"metrics": {"serial": np.array([e["serial"] for e in own])}}
+            return *results, infos
+
+    chronicle = Chronicle(np.random.default_rng(0))
+    chronicle.make_vector = lambda count, seed: Unmasked(chronicle, count)
+    chronicle.serial = [0, 0]
+    collector = make_collector(chronicle, 2, 20)
+    assert collector.collect(0)
+    ended = [s for (_, s), step in chronicle.steps.items() if step.outcome != CONTINUES]
+    assert sorted(episode["serial"] for episode in collector.drain_episodes()) == sorted(ended)
 
 
 def test_states_and_values_are_those_of_each_episode_played_alone():

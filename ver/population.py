@@ -18,7 +18,7 @@ import numpy as np
 
 from ver.checkpoint import write_atomically, write_json
 from ver.errors import UserError
-from ver.ranges import COUNT, LARGEST, NOT_NEGATIVE, SEED, SHARE, Range
+from ver.ranges import COUNT, LARGEST, NOT_NEGATIVE, NUMBERS, SEED, SHARE, Range
 from ver.run_lock import RunLock
 from ver.trainer import Trainer
 
@@ -274,5 +274,11 @@ def evolve(
     for index in ranked[:mutated]:
         for name in new[index]:
             if rng.random() < config.mutation_rate:
-                new[index][name] *= config.factor if rng.random() < 0.5 else 1.0 / config.factor
+                factor = config.factor if rng.random() < 0.5 else 1.0 / config.factor
+                new[index][name] = _allowed(name).cut(new[index][name] * factor)
+
+
+def _allowed(name: str) -> Range:
+    """The range of a setting; of those of others than the trainer any number."""
+    return NUMBERS.get(name.removeprefix("trainer."), Range(-math.inf))
     return new, parents

@@ -23,6 +23,10 @@ class Range(NamedTuple):
         enough = value > self.low if self.above else value >= self.low
         return enough and value <= self.high and math.isfinite(value)
 
+    def cut(self, value: float) -> float:
+        """Return the number itself, or the bound that it is beyond."""
+        return min(max(value, self.low), self.high)
+
     def __str__(self) -> str:
         """In words."""
         least = f"above {self.low:g}" if self.above else f"at least {self.low:g}"

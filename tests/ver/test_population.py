@@ -67,6 +67,14 @@ def test_by_hand():
     assert new[3]["rate"] in (pytest.approx(9.6), pytest.approx(8.0 / 1.2))
 
 
+def test_what_mutates_stays_within_its_range():
+    config = PopulationConfig(members=8, mutated_share=1.0, mutation_rate=1.0)
+    values = [{"ppo.gamma": 1.0, "trainer.ppo.gamma": 1.0, "task.reward": 1.0}] * 8
+    new, _ = evolve(config, [0.0] * 8, values, np.random.default_rng(0))
+    for name, largest in (("ppo.gamma", 1.0), ("trainer.ppo.gamma", 1.0), ("task.reward", 1.2)):
+        assert {value[name] for value in new} == {largest, 1.0 / 1.2}
+
+
 def test_who_has_no_score_is_not_the_best():
     assert best_of([0.1, math.nan, 0.3]) == 2
     assert best_of([0.3, 0.3]) == 0

@@ -180,16 +180,8 @@ class Population:
         self.interrupted = trainer.interrupted
         score = trainer.progress.episode_mean(self.config.metric)
         if math.isnan(score):
-            self._check_metric(trainer.progress.row())
+            check_metric(self.config.metric, trainer.progress.row())
         return score
-
-    def _check_metric(self, row: dict[str, float]) -> None:
-        """Refuses a metric that no episode has, where some have ended."""
-        names = [key.removeprefix("episode/") for key in row if key.startswith("episode/")]
-        if names:
-            raise UserError(
-                f"metric={self.config.metric}: no episode has it; choose one of {', '.join(names)}"
-            )
 
     def _evolve(self) -> None:
         """Decides, hands weights over, and only then writes down that the next round has begun."""
@@ -236,6 +228,13 @@ class Population:
             )
 
 
+def check_metric(metric: str, row: dict[str, float], setting: str = "metric") -> None:
+    """Refuses a metric that no episode of a logged row has, where some have ended."""
+    names = [key.removeprefix("episode/") for key in row if key.startswith("episode/")]
+    if names and metric not in names:
+        raise UserError(f"{setting}={metric}: no episode has it; choose one of {', '.join(names)}")
+
+
 def best_of(scores: Sequence[float]) -> int:
     """Return whose score is the highest, the first of several; NaN is the lowest."""
     return int(np.argmax(np.nan_to_num(scores, nan=-math.inf)))
@@ -276,9 +275,9 @@ def evolve(
             if rng.random() < config.mutation_rate:
                 factor = config.factor if rng.random() < 0.5 else 1.0 / config.factor
                 new[index][name] = _allowed(name).cut(new[index][name] * factor)
+    return new, parents
 
 
 def _allowed(name: str) -> Range:
     """The range of a setting; of those of others than the trainer any number."""
     return NUMBERS.get(name.removeprefix("trainer."), Range(-math.inf))
-    return new, parents

@@ -18,6 +18,7 @@ from ver.league.arena import Arena, Player, player_config
 from ver.league.evolution import Evolution, EvolutionConfig, Genome
 from ver.league.games import MakeGame, Table
 from ver.logs import Logs
+from ver.population import check_metric
 from ver.run_lock import RunLock
 from ver.stop_signals import StopSignals
 from ver.trainer import Trainer
@@ -216,9 +217,9 @@ class League:
                 return
             self._change()
             try:
-                full = self.arena.advance(keep_going)
                 if not self.arena.players:
                     self.arena.open(players, self.trainers[0].environment_seed)
+                full = self.arena.advance(keep_going)
             except WorkerCrashError as error:
                 turns[min(learning)].throw(error)  # which tells of it
             if not full:
@@ -230,6 +231,8 @@ class League:
         if not every or self.steps < (evolution.rounds + 1) * every:
             return
         scores = [each.progress.episode_mean(self._evolve.metric) for each in self.trainers]
+        if all(map(math.isnan, scores)):
+            check_metric(self._evolve.metric, self.trainers[0].progress.row(), "evolve.metric")
         parents = evolution.change(self._evolve, scores, self._seed)
         for number, parent in enumerate(parents):
             child = self.trainers[number]

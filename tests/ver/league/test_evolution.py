@@ -91,3 +91,11 @@ def test_alone_nobody_evolves(tmp_path):
         quick_league(tmp_path, policies=1, evolve=EvolutionConfig(every=5))
     with pytest.raises(UserError, match=r"evolve\.every must not be negative, found -5"):
         quick_league(tmp_path, evolve=EvolutionConfig(every=-5))
+
+
+def test_a_metric_that_no_episode_has_is_refused(tmp_path):
+    evolve = EvolutionConfig(every=64, metric="scroe")
+    league = quick_league(tmp_path, evolve=evolve)
+    told = r"evolve\.metric=scroe: no episode has it; choose one of .*score"
+    with pytest.raises(UserError, match=told):
+        league.train()

@@ -41,7 +41,7 @@ MANY, THREADS, THREADS_OR_NONE = Range(1, 65_536), Range(1, 1024), Range(0, 1024
 POSITIVE, NOT_NEGATIVE = Range(0, LARGEST, above=True), Range(0, LARGEST)
 SHARE = Range(0, 1)
 SEED = Range(0, 2**31 - 1)
-SPREAD = Range(-10, 2)  # log standard deviations
+SPREAD = Range(-5, 2)  # log standard deviations; the heads cut theirs to this
 
 NUMBERS: dict[str, Range] = {
     "network.visual_features": WIDTH,
@@ -49,7 +49,7 @@ NUMBERS: dict[str, Range] = {
     "network.layers": Range(1, 64),
     "network.previous_action_features": WIDTH_OR_NONE,
     "network.initial_log_std": SPREAD,
-    "network.binary_threshold": Range(0, 1, above=True),
+    "network.binary_threshold": Range(0, 0.9999, above=True),
     "network.distance_scale": POSITIVE,
     "network.vector_features": WIDTH_OR_NONE,
     "ppo.learning_rate": Range(0, 1, above=True),

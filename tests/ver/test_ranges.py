@@ -44,6 +44,15 @@ def check(key, value):
     return check_ranges(config)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("network.initial_log_std", -6), ("ppo.final_log_std", -6), ("network.binary_threshold", 1)],
+)
+def test_what_the_networks_would_cut_or_refuse_is_refused(key, value):
+    with pytest.raises(UserError, match=f"{key} must be"):
+        check(key, value)
+
+
 def bad_values(key):
     """Numbers out of a range, among them the nearest."""
     low, high, above = NUMBERS[key]

@@ -21,8 +21,8 @@ from torch.nn import functional
 from ver.action_space import action_parts, action_widths, discrete_choices, is_composite
 from ver.config import NetworkConfig
 from ver.errors import UserError
+from ver.ranges import SPREAD
 
-LOG_STD_BOUNDS = (-5.0, 2.0)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -232,7 +232,7 @@ class GaussianHead(nn.Module):
     def forward(self, x: Tensor) -> Gaussian | PartlyBinary:
         """Maps core outputs [N, inputs] to a distribution."""
         log_std = self.log_std if self.log_std_head is None else self.log_std_head(x)
-        log_std = log_std.clamp(*LOG_STD_BOUNDS)
+        log_std = log_std.clamp(SPREAD.low, SPREAD.high)
         raw = self.mean(x)
         mean = torch.tanh(raw)
         gaussian = Gaussian(mean, log_std, self.centre, self.half_range)  # pyright: ignore

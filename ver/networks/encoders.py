@@ -288,14 +288,19 @@ def make_encoders(
     return made[0] if count == 1 else SeparateEncoders(made)
 
 
+def check_encoder(name: str) -> None:
+    """Raises a UserError with all names if no encoder is called `name`."""
+    if name not in ENCODERS:
+        raise UserError(f"Unknown encoder '{name}'; valid: {', '.join(sorted(ENCODERS))}.")
+
+
 def make_encoder(name: str, channels: int, height: int, width: int, features: int) -> nn.Module:
     """Builds the encoder called `name`.
 
     Raises:
         UserError: If there is no such encoder, or it makes anything but [N, features].
     """
-    if name not in ENCODERS:
-        raise UserError(f"Unknown encoder '{name}'; valid: {', '.join(sorted(ENCODERS))}.")
+    check_encoder(name)
     encoder = ENCODERS[name](channels, height, width, features)
     with torch.no_grad():
         found = tuple(encoder(torch.zeros(2, channels, height, width)).shape)

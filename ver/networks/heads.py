@@ -305,7 +305,7 @@ class CompositeHead(nn.Module):
     def __init__(self, inputs: int, space: spaces.Space, config: NetworkConfig):
         super().__init__()
         self.widths = action_widths(space)
-        self.parts = nn.ModuleList(make_head(inputs, part, config) for part in action_parts(space))
+        self.parts = nn.ModuleList(_make_part(inputs, part, config) for part in action_parts(space))
 
     def forward(self, x: Tensor) -> Composite:
         """Maps core outputs [N, inputs] to a distribution."""
@@ -313,9 +313,23 @@ class CompositeHead(nn.Module):
 
 
 def make_head(inputs: int, space: spaces.Space, config: NetworkConfig) -> nn.Module:
-    """Builds the head for an action space."""
+    """Builds the head for an action space.
+
+    Raises:
+        UserError: Settings are for a Box, and there is none, or they do not fit it.
+    """
+    if not any(isinstance(part, spaces.Box) for part in action_parts(space)):
+        for name in ("binary_actions", "initial_mean"):
+            if getattr(config, name):
+                raise UserError(
+                    f"network.{name} is for actions of a Box, found {space}; leave it out."
+                )
     if is_composite(space):
         return CompositeHead(inputs, space, config)
+    return _make_part(inputs, space, config)
+
+
+def _make_part(inputs: int, space: spaces.Space, config: NetworkConfig) -> nn.Module:
     if isinstance(space, spaces.Box):
         return GaussianHead(inputs, space, config)
     return CategoricalHead(inputs, discrete_choices(space))

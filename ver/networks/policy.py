@@ -17,7 +17,7 @@ from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
 from ver.networks.critic import Critic, make_critic
-from ver.networks.encoders import SeparateEncoders, make_encoders
+from ver.networks.encoders import SeparateEncoders, check_encoder, make_encoders
 from ver.networks.heads import Distribution, make_head
 from ver.networks.images import ImageStack
 from ver.networks.normaliser import RunningNormaliser
@@ -135,6 +135,7 @@ class ActorCritic(nn.Module):
 
     def _build_image_inputs(self, config: NetworkConfig) -> int:
         self.encoder: nn.Module | None = None
+        check_encoder(config.encoder)
         if not self.images.keys:
             return 0
         channels, height, width = self.images.shape

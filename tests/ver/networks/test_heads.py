@@ -117,6 +117,15 @@ def test_impossible_binary_actions_are_refused(indices):
         ActorCritic(VECTOR, BOX, NetworkConfig(hidden_size=8, binary_actions=indices))
 
 
+@pytest.mark.parametrize("space", [spaces.Discrete(3), spaces.Tuple([spaces.Discrete(3)] * 2)])
+@pytest.mark.parametrize("setting", [{"binary_actions": [7]}, {"initial_mean": ["up"]}])
+def test_settings_of_a_box_are_refused_where_there_is_none(space, setting):
+    with pytest.raises(UserError, match=f"network.{next(iter(setting))} is for actions of a Box"):
+        ActorCritic(VECTOR, space, NetworkConfig(hidden_size=8, **setting))
+    mixed = spaces.Tuple([spaces.Box(-1, 1, (1,)), spaces.Discrete(3)])
+    ActorCritic(VECTOR, mixed, NetworkConfig(hidden_size=8, initial_mean=[0.5]))
+
+
 def test_composite_distribution_is_the_product_of_its_parts():
     torch.manual_seed(0)
     policy = ActorCritic(VECTOR, MIXED, NetworkConfig(hidden_size=8))

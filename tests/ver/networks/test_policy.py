@@ -85,3 +85,8 @@ def test_mixed_precision_is_close_to_full_precision_and_named():
 def test_other_observation_spaces_are_user_errors(space):
     with pytest.raises(UserError, match="must be"):
         ActorCritic(space, BOX, NetworkConfig())
+
+
+def test_an_unknown_encoder_is_refused_even_where_there_is_no_image():
+    with pytest.raises(UserError, match="Unknown encoder 'foo'; valid: "):
+        ActorCritic(VECTOR, BOX, NetworkConfig(encoder="foo"))

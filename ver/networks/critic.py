@@ -92,7 +92,7 @@ class SeparateCritic(nn.Module):
                 "network.separate_critic=true is for 1-D observations and network.memory=none."
             )
         self.vectors = VectorInputs(space, keys, config)
-        self.normaliser = RunningNormaliser(self.vectors.width)
+        self.normaliser = _make_normaliser(self.vectors.width, config)
         self.mlp = make_mlp(self.vectors.width, mlp_widths(config), config.activation)
         self.value = Critic(config.output_size, config.normalise_returns)
 
@@ -119,7 +119,7 @@ class InformedCritic(nn.Module):
     def __init__(self, space: spaces.Dict, config: NetworkConfig):
         super().__init__()
         self.vectors = VectorInputs(space, list(config.critic_only), NetworkConfig())
-        self.normaliser = RunningNormaliser(self.vectors.width)
+        self.normaliser = _make_normaliser(self.vectors.width, config)
         width, hidden = config.output_size + self.vectors.width, config.hidden_size
         self.mlp = nn.Sequential(
             nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
@@ -132,8 +132,12 @@ class InformedCritic(nn.Module):
         return self.value.rate(self.mlp(inputs), observations)
 
     def told(self, observations: dict[str, Tensor]) -> Tensor:
-        """Returns the critic's own observations [N, width], normalised."""
+        """Returns the critic's own observations [N, width], normalised unless settings say no."""
         return self.normaliser(self.vectors.join(observations))
+
+
+def _make_normaliser(width: int, config: NetworkConfig) -> nn.Module:
+    return RunningNormaliser(width) if config.normalise_vectors else nn.Identity()
 
 
 def make_critic(

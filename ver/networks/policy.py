@@ -173,7 +173,9 @@ class ActorCritic(nn.Module):
         """Returns the sets of 1-D observations, and the normaliser of each."""
         found = [] if self.normaliser is None else [(self.vectors, self.normaliser)]
         if not isinstance(self.critic, Critic):
-            found.append((self.critic.vectors, self.critic.normaliser))
+            normaliser = self.critic.normaliser
+            if isinstance(normaliser, RunningNormaliser):
+                found.append((self.critic.vectors, normaliser))
         return found
 
     @property

@@ -114,3 +114,23 @@ def test_a_separate_critic_has_neither_eyes_nor_memory() -> None:
     for space, memory in ((images, "none"), (SPACE, "lstm")):
         with pytest.raises(UserError, match="separate_critic=true is for 1-D observations"):
             ActorCritic(space, BOX, NetworkConfig(separate_critic=True, memory=memory))
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_a_critic_takes_vectors_as_they_are_where_the_policy_does(separate) -> None:
+    config = NetworkConfig(
+        normalise_vectors=False, separate_critic=separate, critic_only=["told"], memory="none"
+    )
+    policy = ActorCritic(SPACE, BOX, config)
+    assert policy.normalised() == []
+    assert not any("normaliser" in name for name in policy.state_dict())
+    values = [
+        policy.value(
+            {"seen": torch.zeros(1, 2), "told": torch.full((1, 3), told)},
+            policy.initial_state(1),
+            policy.initial_actions(1),
+            torch.zeros(1),
+        )
+        for told in (20.0, 30.0)  # beyond where a normaliser cuts
+    ]
+    assert not torch.equal(*values)

@@ -58,13 +58,13 @@ def limit_log_std(policy: ActorCritic, largest: float) -> float:
         The entropy of Gaussian actions of the largest deviation, in nats, summed over dimensions.
 
     Raises:
-        UserError: It has none: its actions are discrete, or theirs are computed from the state.
+        UserError: It has none: its actions are discrete or composite, or theirs are computed from the state.
     """
     log_std = getattr(policy.head, "log_std", None)
     if not isinstance(log_std, nn.Parameter):
         raise UserError(
-            "ppo.final_log_std bounds the deviation of Box actions with network.log_std=free; "
-            "leave it out."
+            "ppo.final_log_std bounds the deviation of actions that are one Box, no Tuple or Dict, with "
+            "network.log_std=free; leave it out."
         )
     log_std.clamp_(max=largest)
     return log_std.numel() * (largest + 0.5 * math.log(2 * math.pi * math.e))

@@ -5,6 +5,7 @@ import torch
 from gymnasium import spaces
 from hypothesis import strategies as st
 
+from tests.helpers.toy_spaces import MIXED
 from ver.config import EntropyConfig, NetworkConfig, PPOConfig
 from ver.entropy import EntropyCoefficient
 from ver.errors import UserError
@@ -84,8 +85,9 @@ def test_a_target_entropy_that_the_bound_forbids_is_that_of_the_bound(log_std, r
     assert ppo.entropy.value > 1e-3
 
 
-def test_only_a_free_spread_can_be_bounded():
+@pytest.mark.parametrize("actions", [spaces.Discrete(3), MIXED])
+def test_only_a_free_spread_of_one_box_can_be_bounded(actions):
     space = spaces.Dict({"x": spaces.Box(-1, 1, (3,), np.float32)})
-    policy = ActorCritic(space, spaces.Discrete(3), NetworkConfig(memory="none", hidden_size=4))
-    with pytest.raises(UserError, match=r"network.log_std=free; leave it out"):
+    policy = ActorCritic(space, actions, NetworkConfig(memory="none", hidden_size=4))
+    with pytest.raises(UserError, match=r"one Box, no Tuple or Dict, with .*=free; leave it out"):
         PPO(policy, PPOConfig(final_log_std=-1.0))

@@ -37,16 +37,26 @@ def start_from(
         reset_actions: Of a Box, which the policy's own head chooses, as it was made.
 
     Raises:
-        UserError: If the checkpoint is foreign or does not fit this run.
+        UserError: If the checkpoint is foreign or does not fit this run, or there is nothing to reset.
     """
     if not str(path):
+        for name, value in (("reset_log_std", reset_log_std), ("reset_actions", reset_actions)):
+            if value:
+                raise UserError(
+                    f"trainer.{name} is for a run that has trainer.start_from; leave it out"
+                )
         return
     tensors, header = read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))
     check_same_training(path, header, policy, metadata, "another trainer.start_from")
     weights = strip_prefix(tensors, "policy/")
     if reset_log_std:
         own = policy.state_dict()
-        weights |= {name: own[name] for name in own if name.endswith(".log_std")}
+        free = {name: own[name] for name in own if name.endswith(".log_std")}
+        if not free:
+            raise UserError(
+                "trainer.reset_log_std=true is for actions of a Box with network.log_std=free; leave it out"
+            )
+        weights |= free
     load_weights(policy, _with_own_actions(policy, weights, reset_actions), str(path))
 
 

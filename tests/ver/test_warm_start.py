@@ -50,3 +50,14 @@ def test_only_actions_of_a_box_begin_anew(tmp_path):
     save_policy(tmp_path / "old.safetensors", make(actions))
     with pytest.raises(UserError, match="only actions of one Box can begin anew"):
         start_from(tmp_path / "old.safetensors", make(actions), {}, reset_actions=[0])
+
+
+def test_resets_that_would_do_nothing_are_refused(tmp_path):
+    policy = make(spaces.Box(-1.0, 1.0, (2,), np.float32), log_std="state")
+    save_policy(tmp_path / "old.safetensors", policy)
+    with pytest.raises(UserError, match=r"reset_log_std=true is for .* network\.log_std=free"):
+        start_from(tmp_path / "old.safetensors", policy, {}, reset_log_std=True)
+    with pytest.raises(UserError, match="reset_log_std is for a run that has"):
+        start_from("", policy, {}, reset_log_std=True)
+    with pytest.raises(UserError, match="reset_actions is for a run that has"):
+        start_from("", policy, {}, reset_actions=[0])

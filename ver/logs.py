@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -73,8 +73,9 @@ class Logs:
             self.dashboard.say(f"going on with another setting: {line}")
         reason = why_runs_differ(config)
         if reason:
-            mend = "the trainer's setting 'deterministic' makes them the same"
-            self.dashboard.say(f"two such runs differ in bits, as {reason}; {mend}")
+            mend = "; the trainer's setting 'deterministic' makes them the same"
+            mendable = not why_runs_differ(replace(config, deterministic=True))
+            self.dashboard.say(f"two such runs differ in bits, as {reason}{mend * mendable}")
         self.dashboard.wait()
 
     def _open(self, config: TrainerConfig, metadata: dict[str, Any], steps: int) -> None:

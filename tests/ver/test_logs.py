@@ -8,8 +8,8 @@ from ver.errors import UserError
 from ver.logs import Logs
 
 
-def open_logs(directory, steps=0):
-    config = merge_config(TrainerConfig, [], ["tensorboard=false"])
+def open_logs(directory, steps=0, *overrides):
+    config = merge_config(TrainerConfig, [], ["tensorboard=false", *overrides])
     return Logs(directory, config, {"skill": "none"}, steps)
 
 
@@ -43,3 +43,13 @@ def test_what_fails_to_open_leaves_the_run_free(tmp_path):
         open_logs(tmp_path)
     (tmp_path / "metrics.jsonl").rmdir()
     open_logs(tmp_path).close()
+
+
+@pytest.mark.parametrize(("overrides", "mendable"), [((), True), (("system=appo",), False)])
+def test_a_mend_for_runs_that_differ_is_named_where_there_is_one(
+    tmp_path, capsys, overrides, mendable
+):
+    open_logs(tmp_path, 0, *overrides).close()
+    told = capsys.readouterr().out
+    assert "two such runs differ in bits" in told
+    assert ("'deterministic' makes them the same" in told) == mendable

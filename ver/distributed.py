@@ -252,6 +252,11 @@ def _leave() -> None:
 _joined: list[ProcessGroup] = []  # a process can join its torchrun only once
 
 
+def world_size() -> int:
+    """Number of processes of this torchrun; 1 without one."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 def join_group(device: str, config: DistributedConfig) -> SingleProcess:
     """Meets the other processes of this torchrun, if there are any.
 
@@ -262,7 +267,7 @@ def join_group(device: str, config: DistributedConfig) -> SingleProcess:
     Raises:
         UserError: If the settings do not fit the way in which the process was started.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if world_size() == 1:
         if config.preemption != "none" and "WORLD_SIZE" not in os.environ:
             raise UserError(
                 f"distributed.preemption={config.preemption} needs several processes; start with "

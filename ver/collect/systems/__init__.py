@@ -16,11 +16,15 @@ import torch
 
 from ver.collect.collector import Collector
 from ver.config import TrainerConfig
+from ver.distributed import world_size
 from ver.errors import UserError
 from ver.ranges import check_ranges
 from ver.trackers import find_tracker
 
-_MEND = "take system=batched or ddppo, or ver without overlap, with one inference process and device=cpu"
+_MEND = (
+    "take system=batched or ddppo, or ver without overlap, with one inference process, device=cpu and "
+    "no torchrun"
+)
 GROUP = "ver.systems"  # of entry points; each names a Collector
 
 
@@ -72,6 +76,8 @@ def why_runs_differ(config: TrainerConfig) -> str:
     """Returns why two runs of checked settings differ in bits; empty where they do not."""
     if config.device != "cpu":
         return "a GPU sums in an order of its own"
+    if world_size() > 1:
+        return "processes other than the first begin new episodes when a run is resumed"
     return find_system(config.system).why_runs_differ(config)
 
 

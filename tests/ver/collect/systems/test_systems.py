@@ -65,6 +65,12 @@ def test_what_cannot_repeat_is_refused_where_it_has_to(setting):
         check_system("deterministic=true", setting)
 
 
+def test_of_several_processes_none_but_the_first_repeats(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UserError, match=r"deterministic=true cannot be had, as processes other"):
+        check_system("deterministic=true", "system=batched")
+
+
 def test_another_package_brings_a_system_without_an_edit(monkeypatch):
     module = f"{BatchedCollector.__module__}:"
     points = [

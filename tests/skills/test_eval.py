@@ -157,7 +157,9 @@ def test_who_has_learned_nothing_is_judged_by_the_rules_that_are_asked_for(tmp_p
     assert json.loads(path.read_text())["rules"] == "hab"
     with pytest.raises(rearrange.UserError, match="unknown rules 'hub': choose one of ours, hab"):
         evaluation.main([*arguments, "--rules", "hub"])
-    with pytest.raises(rearrange.UserError, match="by the rules of its training: leave --rules out"):
+    with pytest.raises(
+        rearrange.UserError, match="by the rules of its training: leave --rules out"
+    ):
         evaluation.main(["pick", "--rules", "hab"])
 
 

@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from planner.ship import add_skills, checked_skills
 from rearrange.command_line import OneLineParser, check_counts, output_folder
+from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
-from skills.jobs import Job, processors, run_jobs
+from skills.jobs import Job, Progress, processors, run_jobs
 from skills.recipe import trained_stages
 from skills.train import POLICY, load_stages
 
@@ -28,6 +32,18 @@ ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
 CHAINS = "in_chains"  # the stage from which on a skill begins where the learned ones end
 # On one processor worlds that are stepped together are quickest, and nothing is left to chance
 LOCKSTEP = "trainer.system=batched"
+RECORD, TRAIN = "record", "train"  # begin the names of jobs that decide what is learned
+# Settings of a training that this command says itself, and by what
+OWN = {
+    "run": "--run",
+    "trainer.seed": "--seed",
+    "starts.paths": "what it records",
+    "since": "--rounds",
+    "until": "--rounds",
+}
+# Options of recordings, as they are given here
+CALLED = {"--episodes": "--recordings"}
+FOLDERS = ("run", "starts.paths", "--record-hand-offs")  # of a run that was moved they differ
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -62,6 +78,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     check_counts(options, "recordings", "episodes", "chain_episodes", "jobs")
     options.jobs = options.jobs or min(at_most, max(1, len(processors())))
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
+    for word in options.overrides:
+        key = word.partition("=")[0]
+        for name, by in OWN.items():
+            if key == name or name.startswith(f"{key}."):
+                raise UserError(f"{word}: {name} of every training is said by {by}: leave it out")
     return options
 
 
@@ -69,18 +90,19 @@ def household(options: argparse.Namespace) -> list[Job]:
     """All jobs, none before one that it comes after."""
     stages = {name: load_stages(name, options.overrides) for name in options.skills}
     before = {name: _last_before_chains(parts) for name, parts in stages.items()}
-    jobs = _recordings(options, ORACLES, "oracle", ())
+    place = _place(next(iter(stages.values()))[0])
+    jobs = _recordings(options, ORACLES, "oracle", (), place)
     trainings = [_training(options, name, stages, jobs, ORACLES, before[name]) for name in stages]
     jobs += trainings
     if options.rounds == 2 and any(before.values()):
-        again = _recordings(options, LEARNED, _policies(options), _names(trainings))
+        again = _recordings(options, LEARNED, _policies(options), _names(trainings), place)
         jobs += again
         trainings = [
             _training(options, name, stages, again, LEARNED) if before[name] else training
             for name, training in zip(stages, trainings, strict=True)
         ]
         jobs += [each for each in trainings if each not in jobs]
-    jobs += _evaluations(options, trainings)
+    jobs += _evaluations(options, trainings, place)
     if options.ship:
         command = ("-m", "planner.ship", str(options.run), "--skills", ",".join(options.skills))
         jobs.append(Job("ship", command, _names(jobs)))
@@ -97,15 +119,27 @@ def _last_before_chains(parts: list[Any]) -> str:
     return names[names.index(CHAINS) - 1] if CHAINS in names[1:] else ""
 
 
+def _place(settings: Any) -> dict[str, str]:
+    """Options that say where the trainings take place and who acts, where that is not the usual."""
+    found = {"--homes": settings.homes, "--robot": settings.robot}
+    usual = (DEFAULT_HOMES, DEFAULT_ROBOT)
+    return {name: value for name, value in found.items() if value not in usual}
+
+
 def _recordings(
-    options: argparse.Namespace, folder: str, skills: str, after: tuple[str, ...]
+    options: argparse.Namespace,
+    folder: str,
+    skills: str,
+    after: tuple[str, ...],
+    place: Mapping[str, str],
 ) -> list[Job]:
     common = ("--split", "train", "--dataset", "sampled", "--seed", str(options.seed))
+    common += tuple(word for pair in place.items() for word in pair)
     common += ("--episodes", str(options.recordings), "--skills", skills)
     common += () if skills == "oracle" else ("--replan",)
     common += ("--record-hand-offs", str(options.run / "hand_offs" / folder))
     return [
-        Job(f"record_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common), after)
+        Job(f"{RECORD}_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common), after)
         for scenario in household_names()
     ]
 
@@ -125,12 +159,15 @@ def _training(
         after = _names(recordings)
     if until:
         settings.append(f"until={until}")
-    label = f"train_{name}" + (f"_{until}" if until else "")
+    label = f"{TRAIN}_{name}" + (f"_{until}" if until else "")
     return Job(label, ("-m", "skills.train", name, *settings, *options.overrides), after)
 
 
-def _evaluations(options: argparse.Namespace, trainings: Sequence[Job]) -> list[Job]:
-    common = ("--dataset", "sampled", "--seed", str(options.seed), "--episodes")
+def _evaluations(
+    options: argparse.Namespace, trainings: Sequence[Job], place: Mapping[str, str]
+) -> list[Job]:
+    homes = ("--homes", place["--homes"]) if "--homes" in place else ()
+    common = (*homes, "--dataset", "sampled", "--seed", str(options.seed), "--episodes")
     results = options.run / "results"
     jobs = []
     for name, training in zip(options.skills, trainings, strict=True):
@@ -153,6 +190,38 @@ def _policies(options: argparse.Namespace) -> str:
     return ",".join(["learned", *own])
 
 
+def check_begun(jobs: Sequence[Job], folder: Path) -> None:
+    """Raise a UserError where something was learned in a folder with other settings.
+
+    A training would skip its stages that are done, whatever seed and recordings they are of.
+    """
+    begun = Progress.read(folder).entries
+    learned = {path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.safetensors")}
+    for job in jobs:
+        decides = {RECORD: bool(learned), TRAIN: job.arguments[2] in learned}
+        if job.name not in begun or not decides.get(job.name.partition("_")[0], False):
+            continue
+        there, now = _settings_of(begun[job.name]["command"]), _settings_of(job.arguments)
+        others = [CALLED.get(n, n) for n in {**there, **now} if there.get(n) != now.get(n)]
+        if others:
+            raise UserError(
+                f"{short_path(folder)} was begun with another {', '.join(others)}: give back the old "
+                "settings to go on, or another --run to begin anew"
+            )
+
+
+def _settings_of(command: Sequence[str]) -> dict[str, str]:
+    """Settings and options of a recording's or a training's command, but its folders."""
+    words = command[3:]  # after the module and what it trains or plays
+    if words[0].startswith("--"):
+        found = {w: after for w, after in pairwise((*words, "")) if w.startswith("--")}
+    else:
+        found = dict(word.split("=", 1) for word in words)
+    if "--skills" in found:  # of the policies' files the skills are enough
+        found["--skills"] = ",".join(w.partition("=")[0] for w in found["--skills"].split(","))
+    return {name: value for name, value in found.items() if name not in FOLDERS}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the jobs that are not done."""
     options = parse(arguments)
@@ -161,6 +230,7 @@ def main(arguments: Sequence[str]) -> int:
         for job in jobs:
             print("python", *job.arguments)
         return 0
+    check_begun(jobs, options.run)
     print(
         f"{len(jobs)} jobs; {short_path(options.run / 'index.html')} shows where they stand",
         file=sys.stderr,

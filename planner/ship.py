@@ -47,10 +47,13 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
 
 def checked_skills(text: str) -> list[str]:
     """Return the skills that --skills names; raises UserError for one that is none."""
-    for name in text.split(","):
+    names = text.split(",")
+    for name in names:
         if name not in skill_names():
             raise UserError(f"--skills: {name} is none of {', '.join(skill_names())}")
-    return text.split(",")
+        if names.count(name) > 1:
+            raise UserError(f"--skills: {name} is there twice: name each once")
+    return names
 
 
 def success_of(run: Path, skills: Sequence[str]) -> float:

@@ -5,6 +5,7 @@ import pytest
 from planner import household
 from rearrange.errors import UserError
 from rearrange.tasks import household_names
+from skills.jobs import Progress
 
 STAGES = "stages=[{name: shown}, {name: alone}, {name: in_chains}]"
 
@@ -105,6 +106,11 @@ def test_settings_go_to_every_training():
     ("arguments", "message"),
     [
         (["--skills", "pick,fly"], "--skills: fly is none of navigate"),
+        (["--skills", "pick,pick"], "--skills: pick is there twice: name each once"),
+        (["run=x"], "run=x: run of every training is said by --run: leave it out"),
+        (["trainer.seed=4"], "trainer.seed=4: trainer.seed of every training is said by --seed"),
+        (["trainer={seed: 4}"], "trainer.seed of every training is said by --seed"),
+        (["until=alone"], "until of every training is said by --rounds"),
         (["--episodes", "0"], "--episodes must be at least 1, found 0"),
         (["--recordings", "0"], "--recordings must be at least 1"),
         (["--jobs", "0"], "--jobs must be at least 1, found 0"),
@@ -120,6 +126,49 @@ def test_the_list_is_printed_and_nothing_run(capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert lines[3].startswith("python -m skills.train pick run=")
     assert not list(tmp_path.iterdir())
+
+
+def test_homes_and_robot_of_the_trainings_are_those_of_all_jobs():
+    commands = commands_of("--skills", "pick", "--rounds", "2", "homes=classic", "robot=mast")
+    for name, command in commands.items():
+        if not name.startswith("train"):
+            assert command[command.index("--homes") + 1] == "classic", name
+        if name.startswith("record"):
+            assert command[command.index("--robot") + 1] == "mast"
+    assert not any(
+        "--homes" in c or "--robot" in c for c in commands_of("--skills", "pick").values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "others"),
+    [
+        (["--seed", "2"], "--seed"),
+        (["--recordings", "7"], "--recordings"),
+        (["trainer.total_steps=64", "split=val"], "trainer.total_steps, split"),
+    ],
+)
+def test_a_folder_of_other_settings_is_refused(tmp_path, monkeypatch, more, others):
+    run = tmp_path / "seed"
+    asked = ["--skills", "pick,place", "--rounds", "2", "--run", str(run)]
+    progress = Progress(run / "state.json")
+    for job in household.household(household.parse(asked)):
+        progress.note(job, "waiting")
+    begun = []
+    monkeypatch.setattr(household, "run_jobs", lambda *arguments: begun.append(arguments) or 0)
+    assert household.main([*asked, *more]) == 0  # nothing is learned yet
+    begun.clear()
+    (run / "pick" / "alone").mkdir(parents=True)
+    (run / "pick" / "alone" / "policy.safetensors").write_text("")
+    with pytest.raises(UserError, match=f"was begun with another {others}: give back") as error:
+        household.main([*asked, *more])
+    assert "\n" not in str(error.value)
+    assert begun == []
+    with pytest.raises(UserError, match="was begun with another --skills"):  # who recorded
+        household.main([*asked[2:], "--skills", "pick"])
+    assert household.main([*asked, "--episodes", "3", "--jobs", "1", "--ship"]) == 0
+    run.rename(tmp_path / "moved")
+    assert household.main([*asked[:-1], str(tmp_path / "moved")]) == 0
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ from planner.report import (
     without_records,
 )
 from planner.running import RunningEpisodes
-from planner.search import OWN_ENGINE, PlanningError, engine_names
+from planner.search import OWN_ENGINE, engine_names
 from rearrange.caching import first_start
 from rearrange.command_line import (
     INTERRUPTED,
@@ -225,9 +225,6 @@ def _evaluate(
     console = output_console()
     try:
         records = _run(settings, options.workers or processors(), console, journal)
-    except PlanningError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         more = "" if journal is None else "; the same command goes on"
         print(f"interrupted{more}", file=sys.stderr)
@@ -264,11 +261,7 @@ def _plan_only(
 ) -> int:
     if episodes is None:
         raise UserError("--plan-only takes episodes from a file: give one with --dataset")
-    try:
-        records = list(plan_episodes(settings, episodes))
-    except PlanningError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    records = list(plan_episodes(settings, episodes))
     summary = summarize_plans(settings, records, origin)
     print(plan_lines(summary))
     if path is not None:

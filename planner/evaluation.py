@@ -26,7 +26,7 @@ from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
 from planner.running import RunningEpisodes
-from planner.search import OWN_ENGINE, Plan, find_plan
+from planner.search import OWN_ENGINE, Plan, PlanningError, find_plan
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, spec_of
 from rearrange.robot import DEFAULT_ROBOT
@@ -129,6 +129,20 @@ def episode_seed(seed: int, index: int) -> int:
     return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])
 
 
+def solve(settings: EvaluationSettings, problem: Problem) -> Plan:
+    """Plan as the settings say; raises a PlanningError where there is no plan."""
+    plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
+    return plan if settings.navigate else without_navigation(plan)
+
+
+def plan_of(settings: EvaluationSettings, problem: Problem, index: int) -> Plan:
+    """The plan of an episode; raises a PlanningError that names it where there is none."""
+    try:
+        return solve(settings, problem)
+    except PlanningError as error:
+        raise PlanningError(f"episode {index} of {settings.task}: {error}") from None
+
+
 class EpisodeRunner:
     """Owns one world and one set of skills and runs episodes in them; one per process."""
 
@@ -176,11 +190,11 @@ class EpisodeRunner:
         posed = time.perf_counter()
         task = build_problem(episode, settings.close, settings.named_skills)
         problem_seconds = time.perf_counter() - posed
-        plan = self._solve(task.problem)
+        plan = plan_of(settings, task.problem, index)
         replanner = None
         if settings.replanning.limit > 0:
             knowledge = Knowledge(self._stage.world, settings.knowledge, drawers_of(episode))
-            asked = episode, settings.replanning, self._solve, knowledge
+            asked = episode, settings.replanning, partial(solve, settings), knowledge
             replanner = Replanner(*asked, settings.close, settings.named_skills)
         recorder = HandOffRecorder(f"{settings.split}/{index}")
         with self._video(index, video_path) as video:
@@ -222,11 +236,6 @@ class EpisodeRunner:
             return self._executive.run(world, plan, task.arguments, observers, replanner)
         calls = [bind(step, task.arguments, spec_of(world.episode)) for step in plan.steps]
         return run_alone(world, policy, calls, self._settings.executive.max_steps, observers)
-
-    def _solve(self, problem: Problem) -> Plan:
-        settings = self._settings
-        plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
-        return plan if settings.navigate else without_navigation(plan)
 
     @property
     def world(self) -> RearrangeEnv:

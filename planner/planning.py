@@ -6,10 +6,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from planner.evaluation import EvaluationSettings
-from planner.interactions import without_navigation
+from planner.evaluation import EvaluationSettings, plan_of
 from planner.problem import build_problem
-from planner.search import find_plan
 from rearrange.episodes import EpisodeSet
 
 
@@ -39,8 +37,6 @@ def plan_episodes(settings: EvaluationSettings, episodes: EpisodeSet) -> Iterato
         started = time.perf_counter()
         problem = build_problem(episode, settings.close, settings.named_skills).problem
         problem_seconds = time.perf_counter() - started
-        plan = find_plan(problem, settings.engine, validate=settings.validate_plans)
-        if not settings.navigate:
-            plan = without_navigation(plan)
+        plan = plan_of(settings, problem, index)
         steps = tuple(str(step) for step in plan.steps)
         yield PlanRecord(index, steps, problem_seconds, plan.seconds, plan.expanded)

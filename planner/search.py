@@ -20,6 +20,7 @@ from unified_planning.engines import (
     ValidationResultStatus,
 )
 from unified_planning.environment import get_environment
+from unified_planning.exceptions import UPException
 from unified_planning.model import Action, FNode, InstantaneousAction, Problem
 from unified_planning.plans import ActionInstance, SequentialPlan
 from unified_planning.shortcuts import OneshotPlanner
@@ -31,8 +32,8 @@ INFINITY = 1 << 30
 Atom = tuple[str, ...]  # predicate name, then object names (or parameter names while lifted)
 
 
-class PlanningError(RuntimeError):
-    """The problem has no plan, or none was found within the limits."""
+class PlanningError(UserError):
+    """The problem has no plan, or none was found within the limits: another engine may find one."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,12 @@ def _solve_with(problem: Problem, engine: str) -> list[PlanStep]:
     if engine not in engine_names():
         raise UserError(f"unknown engine '{engine}'; installed: {', '.join(engine_names())}")
     get_environment().credits_stream = None
-    with OneshotPlanner(name=engine) as planner:
-        result = cast(Any, planner).solve(problem)
+    try:
+        with OneshotPlanner(name=engine) as planner:
+            result = cast(Any, planner).solve(problem)
+    except UPException as error:
+        told = " ".join(str(error).split())
+        raise PlanningError(f"engine '{engine}' cannot plan this: {told}") from None
     solved = (
         PlanGenerationResultStatus.SOLVED_OPTIMALLY,
         PlanGenerationResultStatus.SOLVED_SATISFICING,

@@ -1,9 +1,14 @@
 """Plans that nobody follows."""
 
+import sys
+
 import pytest
 
 from planner import eval as command
+from planner import evaluation
+from planner.search import PlanningError
 from rearrange.errors import UserError
+from skills.command import run_command
 from tests.helpers.planner_runs import run_json
 
 
@@ -27,3 +32,19 @@ def test_plans_alone_may_be_without_navigation(tmp_path):
     assert not result["navigate"]
     assert result["plan_length"]["max"] == 6
     assert not any(step.startswith("(nav") for step in result["records"][0]["plan"])
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize("how", ["--plan-only", "--replan"])
+def test_an_episode_without_a_plan_is_named_in_one_line(how, monkeypatch, capsys):
+    def fails(problem, engine, validate):
+        raise PlanningError("the problem has no plan")
+
+    monkeypatch.setattr(evaluation, "find_plan", fails)
+    monkeypatch.setattr(
+        sys, "argv", ["planner.eval", "set_table", how, "--episodes", "1", "--workers", "1"]
+    )
+    with pytest.raises(SystemExit) as stopped:
+        run_command(command.main)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "error: episode 0 of set_table: the problem has no plan\n"

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from unified_planning.exceptions import UPUsageError
 from unified_planning.io import PDDLReader
 
+from planner import search
 from planner.problem import (
     DOMAIN_PATH,
     build_problem,
@@ -204,6 +206,17 @@ def test_unknown_engine_lists_what_is_installed(task_and_plan):
     task, _ = task_and_plan
     with pytest.raises(UserError, match=r"unknown engine 'nonsense'; installed: forward"):
         find_plan(task.problem, engine="nonsense")
+
+
+def test_an_engine_that_cannot_read_a_problem_is_told_in_one_line(task_and_plan, monkeypatch):
+    def refuses(name):
+        raise UPUsageError(f"{name} cannot establish\n  whether it solves this")
+
+    monkeypatch.setattr(search, "engine_names", lambda: ["blind"])
+    monkeypatch.setattr(search, "OneshotPlanner", refuses)
+    told = "engine 'blind' cannot plan this: blind cannot establish whether it solves this"
+    with pytest.raises(PlanningError, match=told):
+        find_plan(task_and_plan[0].problem, engine="blind")
 
 
 def test_beyond_strips_is_refused():

@@ -58,6 +58,7 @@ def test_homes_reach_the_world_and_the_record(stage, monkeypatch, tmp_path):
 def test_what_is_printed_says_what_it_is(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(command, "first_start", lambda: "")  # where nothing is compiled yet
     run_json(tmp_path, "--episodes", "1", "--page", str(tmp_path / "out" / "x.html"))
     told = capsys.readouterr().out
     assert "tidy_house: 1 val episode in 1 process\n" in told

@@ -163,15 +163,31 @@ def _check_options(options: argparse.Namespace) -> None:
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     check_level(options.knowledge)
     reason = " follows no plan: leave out {option}"
+    followed: dict[str, Any] = {"replan": 0, "navigate_timeout": "end", "knowledge": DEFAULT_LEVEL}
     if options.plan_only:
         written = {"ledger": None, "page": None, "video": False, "record_hand_offs": None}
-        refuse(options, f"--plan-only{reason}", **written, replan=0)
+        refuse(options, f"--plan-only{reason}", **written, **followed)
     elif mode == MONOLITHIC:
-        of_plans = {"no_nav": False, "record_hand_offs": None, "replan": 0}
-        refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, navigate_timeout="end")
+        of_plans = {"no_nav": False, "record_hand_offs": None}
+        refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, **followed)
+    if options.no_nav:
+        refuse(options, "--no-nav has no drives: leave {option} out", navigate_timeout="end")
+    if not options.video:
+        refuse(options, "{option} is for --video: give that, too, or leave it out", output=None)
+    _check_files(options)
     if options.engine != OWN_ENGINE:
         _check("engine", options.engine, engine_names())
     check_counts(options, "episodes", "workers")
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """Raise a UserError where two results would be written into one file."""
+    taken: dict[Path, str] = {}
+    for name in ("json", "ledger", "page"):
+        path = getattr(options, name)
+        if path is not None and taken.setdefault(path.resolve(), name) != name:
+            other = taken[path.resolve()]
+            raise UserError(f"--{other} and --{name} are both {path}: name a file for each")
 
 
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:

@@ -196,6 +196,30 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
             "--plan-only follows no plan: leave out --record-hand-offs",
         ),
         (
+            ["tidy_house", "--plan-only", "--knowledge", "hab"],
+            "--plan-only follows no plan: leave out --knowledge",
+        ),
+        (
+            ["tidy_house", "--skills", "monolithic", "--knowledge", "hab"],
+            "--skills monolithic follows no plan: leave out --knowledge",
+        ),
+        (
+            ["tidy_house", "--no-nav", "--navigate-timeout", "proceed"],
+            "--no-nav has no drives: leave --navigate-timeout out",
+        ),
+        (
+            ["tidy_house", "--output", "x"],
+            "--output is for --video: give that, too, or leave it out",
+        ),
+        (
+            ["tidy_house", "--json", "x.json", "--ledger", "./x.json"],
+            "--json and --ledger are both x.json: name a file for each",
+        ),
+        (
+            ["tidy_house", "--ledger", "x", "--page", "x"],
+            "--ledger and --page are both x: name a file for each",
+        ),
+        (
             ["tidy_house", "--knowledge", "x"],
             "unknown knowledge 'x': choose one of hab, robot, privileged",
         ),

@@ -26,7 +26,7 @@ from planner.evaluation import (
 )
 from planner.executive import ExecutiveSettings
 from planner.hand_offs import keep_resting, save_starts
-from planner.journal import Journal
+from planner.journal import Journal, declared_files
 from planner.page import page
 from planner.planning import plan_episodes
 from planner.replanning import NEW_PLANS, ReplanSettings
@@ -52,6 +52,7 @@ from rearrange.command_line import (
     output_folder,
     refuse,
 )
+from rearrange.declarations import FILE_ENDINGS
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
@@ -298,8 +299,10 @@ def _made(
 
 
 def _files(settings: EvaluationSettings) -> list[Path]:
-    """List the files that decide the results besides the code: episodes and policies."""
+    """List the files that decide the results besides the code: episodes, policies, homes and robot."""
     files = [] if settings.dataset is None else [settings.dataset]
+    for place in (settings.homes, settings.robot):
+        files += declared_files(Path(place)) if place.endswith(FILE_ENDINGS) else []
     sources = skill_sources(settings.skills, settings.task)
     return files + [who for who in sources.values() if isinstance(who, Path)]
 

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
+from rearrange.declarations import parse_yaml
 from rearrange.errors import UserError
 from ver.public import ROOT
 
@@ -144,6 +145,19 @@ def heading(settings: EvaluationSettings, files: Sequence[Path]) -> dict[str, An
     plain = {k: str(v) if isinstance(v, Path) else v for k, v in asked.items()}
     plain[CODE] = code_version()
     return plain | {str(f): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+
+
+def declared_files(path: Path) -> list[Path]:
+    """List the YAML file of a home or a robot, and the files beside it that it names, such as its model."""
+    found, values = [path], [parse_yaml(path, "home or a robot")]
+    for value in values:  # grows meanwhile
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+        elif isinstance(value, str) and len(value) < 256 and (path.parent / value).is_file():
+            found.append(path.parent / value)
+    return list(dict.fromkeys(found))
 
 
 def code_version() -> str:

@@ -137,6 +137,19 @@ def test_the_code_is_what_decides_the_results(tmp_path, monkeypatch):
     assert code_version() in versions
 
 
+def test_files_of_homes_and_robots_decide_the_results(tmp_path):
+    (tmp_path / "home.yaml").write_text("model: home.xml\nparts: [{mesh: door.obj, name: door}]\n")
+    for name in ("home.xml", "door.obj", "other.obj"):
+        (tmp_path / name).write_text(name)
+    home = str(tmp_path / "home.yaml")
+    settings = evaluation.EvaluationSettings("tidy_house", skills="oracle", homes=home)
+    files = command._files(settings)
+    assert [path.name for path in files] == ["home.yaml", "home.xml", "door.obj"]
+    before = journal.heading(settings, files)
+    (tmp_path / "door.obj").write_text("another")
+    assert journal.heading(settings, files) != before
+
+
 def test_two_processes_do_not_write_one_file(stage, evaluate, kill_at, tmp_path):
     settings = evaluation.EvaluationSettings("tidy_house", episodes=2)
     with Journal(tmp_path / "result.json", settings, []) as first:

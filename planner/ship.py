@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from atomic_files import write_whole
 from rearrange.command_line import OneLineParser, output_folder
@@ -68,10 +69,21 @@ def success_of(run: Path, skills: Sequence[str]) -> float:
         if not path.is_file() or not (run / name / POLICY).is_file():
             raise UserError(f"{run} is not finished: it has no policy or no result of {name}")
         try:
-            rates.append(float(json.loads(path.read_text())["success_at_end"]["mean"]))
+            rates.append(float(_result(path)["success_at_end"]["mean"]))
         except (ValueError, TypeError, KeyError):
             raise UserError(f"{path} is no result of an evaluation") from None
     return sum(rates) / len(rates)
+
+
+def _result(path: Path) -> dict[str, Any]:
+    """Read a result; raises a UserError where the file is none."""
+    try:
+        found = json.loads(path.read_text())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UserError(f"{path} is no result of an evaluation")
+    return found
 
 
 def median_of(runs: Sequence[Path], skills: Sequence[str]) -> Path:
@@ -86,16 +98,19 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
     Returns:
         What was written.
     """
+    results = {path: _result(path) for path in sorted(run.glob("results/*.json"))}
     pairs = []
     for name in skills:
         for suffix in (".safetensors", ".json"):
             source = (run / name / POLICY).with_suffix(suffix)
+            if not source.is_file():
+                raise UserError(f"{run} is not finished: there is no {source}")
             pairs.append((source, to / "data" / "checkpoints" / f"{name}{suffix}"))
     written = [_copy(*pair) for pair in pairs]
     written += [path for name in skills for path in _ship_hand_offs(run, to / "data", name)]
     lying = {checksum(path) for path in (to / "data" / "checkpoints").glob("*.safetensors")}
-    for path in sorted(run.glob("results/*.json")):
-        judged = json.loads(path.read_text()).get("made", {}).get("checkpoints", {}).values()
+    for path, result in results.items():
+        judged = result.get("made", {}).get("checkpoints", {}).values()
         if lying.issuperset(judged):
             written.append(_copy(path, to / "results" / path.name))
         else:

@@ -97,3 +97,21 @@ def test_a_broken_result_is_told(tmp_path):
     (run / "results" / "place.json").write_text("{")
     with pytest.raises(UserError, match=r"place\.json is no result of an evaluation"):
         ship.success_of(run, ["place"])
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("results/set_table.json", "{", r"set_table\.json is no result of an evaluation"),
+        ("results/set_table.json", "[]", r"set_table\.json is no result of an evaluation"),
+        ("place/policy.json", None, r"seed_1 is not finished: there is no .*place/policy\.json"),
+    ],
+)
+def test_nothing_is_shipped_of_a_run_that_is_not_whole(tmp_path, file, content, told):
+    run = finished_run(tmp_path / "seed_1", 0.9)
+    (run / file).unlink(missing_ok=True)
+    if content is not None:
+        (run / file).write_text(content)
+    with pytest.raises(UserError, match=told):
+        ship.main([str(run), "--to", str(tmp_path / "home")])
+    assert not (tmp_path / "home").exists()

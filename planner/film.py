@@ -39,6 +39,7 @@ from skills.settings import CHECKPOINTS
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
 Place = tuple[str, str]  # collection of homes, and the robot's name, "" for the policies' own
+GIF_OF = "tidy_house"
 GIF = Path(__file__).parents[1] / "docs" / "tidy_house.gif"
 
 
@@ -302,12 +303,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--gif",
         action="store_true",
-        help=f"also the beginning of tidy_house's success: {short_path(GIF)}",
+        help=f"also the beginning of {GIF_OF}'s success: {short_path(GIF)}",
     )
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in names:
             raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
+    if options.gif and GIF_OF not in (options.names or names):
+        raise UserError(f"--gif is made of {GIF_OF}: name that, too")
+    if options.names and NAVIGATION.keys() >= set(options.names):
+        refuse(options, "{option} acts in no film that is named: leave it out", robot="")
     _check_policies(options)
     if options.robot:
         find_robot(options.robot)
@@ -328,7 +333,7 @@ def main(arguments: Sequence[str]) -> int:
             left_out.append(name)
             continue
         made = film(name, player, options.output, options.episodes)
-        success = options.output / "tidy_house_success.mp4"
+        success = options.output / f"{GIF_OF}_success.mp4"
         if options.gif and success in made:
             from rearrange.render.video import write_gif
 

@@ -104,6 +104,8 @@ def test_what_lacks_a_checkpoint_is_left_out(tmp_path, capsys, monkeypatch):
         (["pick", "--skills", "mixed,pick=nope.safetensors"], "nope.safetensors: there is no such"),
         (["pick", "place", "--checkpoint", "a.safetensors"], "name that alone"),
         (["tidy_house", "--checkpoint", "a.safetensors"], "in a chore say --skills mixed,pick=a"),
+        (["pick", "--gif"], "--gif is made of tidy_house: name that, too"),
+        (["pointnav", "--robot", "mast"], "--robot acts in no film that is named: leave it out"),
         (["pointnav", "--checkpoint", "a.pt", "--skills", "oracle"], "leave --skills out"),
     ],
 )

@@ -167,7 +167,10 @@ class PlanActor:
 
     def __init__(self, options: argparse.Namespace) -> None:
         """Make the world and its skills."""
-        place = {"split": options.split, "homes": options.homes}
+        from skills.library import robot_of  # brings torch: only where skills run
+
+        robot = robot_of(options.skills, options.task)
+        place = {"split": options.split, "homes": options.homes, "robot": robot}
         settings = EvaluationSettings(
             options.task, seed=options.seed, skills=options.skills, **place
         )

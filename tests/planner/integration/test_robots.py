@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from planner import eval as planner_eval
+from planner import rollouts
 from rearrange.episodes import EpisodeSet
 from rearrange.errors import UserError
 from rearrange.robot import register_robot, unregister_robot
@@ -97,3 +98,10 @@ def test_plans_and_recorded_starts_are_of_the_robot(tmp_path):
 def test_an_episode_is_drawn_with_it():
     options = view.parse(["pick", "--robot", "crane", "--dataset", "sampled"])
     assert view.load_world(options).robot is CRANE
+
+
+def test_rollouts_of_a_plan_are_of_the_robot_of_its_policies(policy):
+    words = ["tidy_house", "--skills", f"oracle,pick={policy}", "--homes", "classic"]
+    actor = rollouts.PlanActor(rollouts.parse(words))
+    assert actor.world.robot.name == "crane"
+    actor.world.close()

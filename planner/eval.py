@@ -264,7 +264,9 @@ def _evaluate(
         for path in save_starts(starts, *where, origin["command"], settings.robot):
             toppling = keep_resting(path)
             left_out = f" ({toppling} left out: something would topple)" if toppling else ""
-            console.print(f"start states: {short_path(path)}{left_out}")
+            console.print(
+                f"start states: {short_path(path) if path.exists() else 'none'}{left_out}"
+            )
     if journal is not None:
         journal.delete()
     return 0

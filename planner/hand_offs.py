@@ -114,6 +114,9 @@ def save_starts(
 ) -> list[Path]:
     """Write `directory/<skill>/<task>_<split>.json.gz`, an episode file of each skill.
 
+    They take the place of all that was recorded there before of this task and split, also of skills that
+    do not begin any more.
+
     Args:
         starts: What was recorded.
         directory: Where the files go.
@@ -134,13 +137,17 @@ def save_starts(
         found = EpisodeSet.of(skill, split, seed, generator, episodes, robot)
         paths.append(directory / skill / f"{task}_{split}.json.gz")
         found.save(paths[-1])
+    for former in directory.glob(f"*/{task}_{split}.json.gz"):
+        if former not in paths:
+            former.unlink()
     return paths
 
 
 def keep_resting(path: Path) -> int:
     """Leave out of a file of starts those in which something topples once it is woken.
 
-    It fell asleep leaning or on an edge. The rounded numbers of the file are judged.
+    It fell asleep leaning or on an edge. The rounded numbers of the file are judged. A file of which nothing
+    is left is removed: no training takes an empty one.
 
     Args:
         path: The file.
@@ -153,6 +160,8 @@ def keep_resting(path: Path) -> int:
     simulator = MujocoSimulator(1, config, spec_of_homes(recorded.homes or DEFAULT_HOMES))
     at_rest = tuple(each for each in recorded if drift(simulator, each) < MOST_DRIFT)
     simulator.close()
-    if len(at_rest) < len(recorded):
+    if not at_rest:
+        path.unlink()
+    elif len(at_rest) < len(recorded):
         replace(recorded, episodes=at_rest).save(path)
     return len(recorded) - len(at_rest)

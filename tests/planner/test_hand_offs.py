@@ -105,6 +105,22 @@ def test_starts_in_which_something_would_topple_are_left_out(met, tmp_path):
     assert keep_resting(path) == 1
     assert [each.episode_id for each in EpisodeSet.load(path)] == ["val/0/3"]
     assert keep_resting(path) == 0
+    (path,) = save_starts(starts[1:], tmp_path, "tidy_house", "val", 0, "a command")
+    assert keep_resting(path) == 1
+    assert not path.exists()  # a training would refuse a file without episodes
+
+
+def test_a_recording_takes_the_place_of_the_one_before(met, tmp_path):
+    env, argument = met
+    start = snapshot(env, argument, "val/0/3")
+    for place in (("tidy_house", "val"), ("tidy_house", "train"), ("set_table", "val")):
+        save_starts([("place", start), ("pick", start)], tmp_path, *place, 0, "a command")
+    save_starts([("place", start)], tmp_path, "tidy_house", "val", 1, "a command")
+    assert sorted(path.name for path in (tmp_path / "pick").iterdir()) == [
+        "set_table_val.json.gz",
+        "tidy_house_train.json.gz",
+    ]
+    assert EpisodeSet.load(tmp_path / "place" / "tidy_house_val.json.gz").seed == 1
 
 
 def test_paths_of_configs_are_found_from_anywhere(met, tmp_path, monkeypatch):

@@ -247,11 +247,11 @@ def _evaluate(
         print(f"interrupted{more}", file=sys.stderr)
         return INTERRUPTED
     summary = summarize(settings, records, origin)
-    print_summary(summary, console)
     if options.json is not None:
         write_json(options.json, summary)
     if options.ledger is not None:
         write_result(options.ledger, without_records(summary))
+    print_summary(summary, console)  # of no use to what reads no more, as `head`
     if options.page is not None:
         write_whole(options.page, page([summary]))
         console.print(f"page: {short_path(options.page)}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.table import Table
 
 from planner.evaluation import EpisodeRecord, EvaluationSettings
@@ -171,8 +172,8 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
     closing = ", closing" if summary["close"] else ""
     results = Table(
         title=f"{summary['task']}{closing}, {summary['split']} split, "
-        f"{counted(summary['episodes'], 'episode')}{told_places(summary)}: {summary['row']}",
-        caption=f"skills: {_skill_line(summary['skills'])}\n{_planning_line(summary)}",
+        f"{counted(summary['episodes'], 'episode')}{told_places(summary)}: {escape(summary['row'])}",
+        caption=f"skills: {escape(_skill_line(summary['skills']))}\n{_planning_line(summary)}",
         caption_justify="left",
     )
     results.add_column("interaction")

@@ -48,7 +48,6 @@ PANEL_WIDTH = 280
 MARGIN = 10
 DEPTH_SIZE = 176
 MAP_HEIGHT = 168
-# The sky's soft shadows cost more than all the rest; a chase view does not miss them.
 GHOST = (120, 220, 140)
 SPHERE = (165, 168, 176)
 HANDLE_BOX = (0.07, 0.07, 0.07)  # half sizes [m]; turned handles fit too

@@ -245,6 +245,23 @@ def test_exit_code_reaches_the_shell():
     )
 
 
+def test_files_with_brackets_in_their_names_are_told(stage, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    stage.skills["pick"].source = "runs/[/old]/pick.safetensors"
+    run_json(tmp_path, "--episodes", "1")
+    assert "pick runs/[/old]/pick.safetensors" in capsys.readouterr().out
+
+
+def test_results_are_written_where_nobody_reads_what_is_printed(stage, tmp_path, monkeypatch):
+    def closed(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(command, "print_summary", closed)
+    with pytest.raises(BrokenPipeError):
+        run_json(tmp_path, "--episodes", "1")
+    assert (tmp_path / "deep" / "result.json").is_file()
+
+
 def test_episodes_come_from_the_file_that_is_asked_for(stage, tmp_path, capsys):
     shipped = EpisodeSet.load(default_path("tidy_house", "val"))
     result = run_json(tmp_path, "--episodes", "2")

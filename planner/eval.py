@@ -65,9 +65,11 @@ from skills.command import (
     write_json,
 )
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
+from skills.learned import check_metadata
 from skills.library import robot_of, skill_sources
 from skills.modes import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.provenance import add_homes, check_homes_asked, made, write_result
+from ver import load_policy
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -191,6 +193,14 @@ def _check_files(options: argparse.Namespace) -> None:
             raise UserError(f"--{other} and --{name} are both {path}: name a file for each")
 
 
+def _check_policies(settings: EvaluationSettings) -> None:
+    """Raise a UserError for a policy that has learned another skill than it shall play."""
+    for name, source in skill_sources(settings.skills, settings.task).items():
+        if isinstance(source, Path):
+            learned = settings.task if name == MONOLITHIC else name
+            check_metadata(source, load_policy(source).metadata, learned)
+
+
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:
     """The settings that a command line asks for."""
     output = options.output or Path("runs") / "eval" / options.task
@@ -219,6 +229,7 @@ def main(arguments: Sequence[str]) -> int:
     """Evaluates and reports; returns the exit code."""
     options = parse(arguments)
     settings = settings_from(options)
+    _check_policies(settings)
     place = settings.split, settings.episodes, settings.homes, settings.robot
     episodes, line = find_dataset(options.dataset, settings.task, *place)
     settings = replace(settings, dataset=None if episodes is None else episodes.path)

@@ -11,9 +11,11 @@ from rearrange.errors import UserError
 from rearrange.scenes.registry import GENERATED
 from skills import MODES
 from skills.command import run_command
+from skills.registry import shipped_policy
+from skills.settings import CHECKPOINTS
 from tests.helpers.planner_fakes import make_table_episode
 from tests.helpers.planner_runs import run_json
-from tests.helpers.refusals import refusal_of
+from tests.helpers.refusals import refusal, refusal_of
 
 
 def test_json_has_the_promised_keys(stage, tmp_path):
@@ -287,6 +289,14 @@ def test_episodes_may_be_sampled(stage, tmp_path, capsys):
     released = ("--episodes", "1", "--split", "test", "--release", "1")
     assert run_json(tmp_path, *released)["dataset"] == "sampled"
     assert "sampled on the fly, since there is no" in capsys.readouterr().out
+
+
+def test_a_policy_of_another_skill_is_refused_before_anything_begins(stage):
+    place = shipped_policy("place", CHECKPOINTS)
+    words = ["tidy_house", "--skills", f"oracle,pick={place}"]
+    told = "holds a policy for 'place', not for 'pick': give a checkpoint of pick"
+    assert refusal(command.main, words).endswith(told)
+    assert stage.world.seeds == []
 
 
 def test_only_releases_see_the_test_split():

@@ -1,4 +1,4 @@
-"""`python -m planner.blind_drives`: starts of Navigate where a robot that drove without looking got stuck.
+"""`python -m planner.blind_drives navigate`: starts of a skill where a robot that drove blindly got stuck.
 
 In a chore nobody frees a robot that has driven into something, and few episodes of training begin there. So
 the robot drives ahead from starts that the task samples, whatever is there. Where it is blocked it turns
@@ -23,16 +23,16 @@ from skills.command import Slowly, run_command, short_path
 from skills.jobs import processors
 from skills.players import UNSEEN, argument_of
 from skills.provenance import command_line
+from skills.registry import skill_names
 from skills.settings import SkillEnvironments
 from skills.train import load_stages
 from skills.workers import play_in_workers
 
-SKILL = "navigate"
 NAME = "blind_drives"  # of the file
 LONGEST = 120  # steps of 1/30 s of a drive
-BLOCKED = 20  # steps in a row without getting on, after which the robot is stuck
+BLOCKED = 20  # steps in a row that something holds the wheels up, after which the robot is stuck
 GIVES_WAY = 5  # of them, after which it turns as fast as it can
-STANDS = 0.01  # [m], motion in a step below which it does not get on
+STANDS = 0.01  # [m], motion in a step below which something does
 CURVE = 0.3  # share of the fastest turn, at most, by which a drive bends
 ATTEMPTS = 50  # drives until one gets stuck
 
@@ -42,6 +42,7 @@ class BlindDriver:
 
     def __init__(self, environments: SkillEnvironments) -> None:
         """Take the environments of a skill that drives."""
+        self._skill = environments.skill
         self._world: RearrangeEnv = environments(0, 0)
 
     def play(self, number: int, seed: int) -> tuple[int, Episode]:
@@ -61,7 +62,7 @@ class BlindDriver:
         for _ in range(ATTEMPTS):
             self._world.reset(seed=int(rng.integers(2**31)))
             if self._is_stuck(float(rng.uniform(-1.0, 1.0))):
-                argument = argument_of(SKILL, self._world.episode)
+                argument = argument_of(self._skill, self._world.episode)
                 return number, snapshot(self._world, argument, f"{NAME}/{number}")
         raise UserError(f"the robot never got stuck in {ATTEMPTS} drives: nothing is in its way")
 
@@ -93,6 +94,7 @@ class BlindDriver:
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line; raises UserError where it makes no sense."""
     parser = OneLineParser(prog="planner.blind_drives", description=__doc__)
+    parser.add_argument("skill", choices=skill_names(), help="which begins there")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="as of its training")
     parser.add_argument(
         "--split", choices=("train", "val"), default="train", help="which homes (train)"
@@ -105,7 +107,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         type=output_folder,
         metavar="DIR",
         required=True,
-        help=f"where {SKILL}/{NAME}_<split>.json.gz goes",
+        help=f"where <skill>/{NAME}_<split>.json.gz goes",
     )
     options = parser.parse_intermixed_args(arguments)
     check_counts(options, "episodes", "workers")
@@ -114,7 +116,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def environments_of(options: argparse.Namespace) -> SkillEnvironments:
     """The environments of the skill's training, where nobody looks and nothing recorded is mixed in."""
-    settings = load_stages(SKILL, [*options.overrides, "starts.paths=[]"])[0]
+    settings = load_stages(options.skill, [*options.overrides, "starts.paths=[]"])[0]
     environments = SkillEnvironments.from_settings(settings, options.split)
     return replace(environments, camera_size=UNSEEN)
 
@@ -132,13 +134,13 @@ def main(arguments: Sequence[str]) -> None:
     ):
         found.update([start])
         slowly(f"{len(found)} of {options.episodes} starts")
-    starts = [(SKILL, found[number]) for number in sorted(found)]
+    starts = [(options.skill, found[number]) for number in sorted(found)]
     command = command_line("planner.blind_drives", arguments)
     where = (options.output, NAME, options.split, options.seed, command, environments.robot)
     for path in save_starts(starts, *where):
         toppling = keep_resting(path)
         left_out = f" ({toppling} left out: something would topple)" if toppling else ""
-        print(f"start states: {short_path(path)}{left_out}")
+        print(f"start states: {short_path(path) if path.exists() else 'none'}{left_out}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from skills.jobs import Job, Progress, processors, run_jobs
 from skills.recipe import trained_stages
 from skills.train import POLICY, load_stages
 
+BLIND = ("navigate",)  # skills that also begin where a robot that drove without looking got stuck
 ORACLES, LEARNED = "oracles", "learned"  # who has recorded hand-offs
 CHAINS = "in_chains"  # the stage from which on a skill begins where the learned ones end
 # On one processor worlds that are stepped together are quickest, and nothing is left to chance
@@ -43,7 +44,12 @@ OWN = {
 }
 # Options of recordings, as they are given here
 CALLED = {"--episodes": "--recordings"}
-FOLDERS = ("run", "starts.paths", "--record-hand-offs")  # of a run that was moved they differ
+FOLDERS = (
+    "run",
+    "starts.paths",
+    "--record-hand-offs",
+    "--output",
+)  # of a run that was moved they differ
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -138,10 +144,17 @@ def _recordings(
     common += ("--episodes", str(options.recordings), "--skills", skills)
     common += () if skills == "oracle" else ("--replan",)
     common += ("--record-hand-offs", str(options.run / "hand_offs" / folder))
-    return [
+    jobs = [
         Job(f"{RECORD}_{folder}_{scenario}", ("-m", "planner.eval", scenario, *common), after)
         for scenario in household_names()
     ]
+    return jobs + [_blind_drives(options, name, folder) for name in BLIND if name in options.skills]
+
+
+def _blind_drives(options: argparse.Namespace, name: str, folder: str) -> Job:
+    own = ("--seed", str(options.seed), "--output", str(options.run / "hand_offs" / folder))
+    command = ("-m", "planner.blind_drives", name, *own, *options.overrides)
+    return Job(f"{RECORD}_{folder}_{name}_blind", command)
 
 
 def _training(

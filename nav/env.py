@@ -284,8 +284,7 @@ class NavVectorEnv(TaskVectorEnv):
     ) -> tuple[Observation, dict[str, Any]]:
         """See TaskVectorEnv; with a seed the order of scenes begins anew, too."""
         if self.shared is not None and (seed is not None or self.shared.clock is None):
-            first = self._seeds[0] if seed is None else seed
-            self.shared.restart(int(first if isinstance(first, int | np.integer) else first[0]))
+            self.shared.restart((self._seeds if seed is None else self._seed_of_each(seed))[0])
         return super().reset(seed=seed, options=options)
 
     def begin(

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import entry_points
+from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
@@ -128,6 +129,14 @@ def check_render_mode(mode: Any, known: Sequence[str]) -> None:
         raise UserError(f"render_mode must be {', '.join(known)} or None, found {mode!r}")
 
 
+def check_option_names(options: Iterable[Any], known: Sequence[str]) -> None:
+    """Raise a UserError for the first option of `reset` that is not known."""
+    for name in options:
+        if name not in known:
+            there = f"choose {' or '.join(known)}" if known else "there is none here"
+            raise UserError(f"unknown option '{name}' of reset: {there}")
+
+
 class TaskEnv(gymnasium.Env[Observation, Any]):
     """One world.
 
@@ -188,19 +197,21 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         a seed stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
 
         Raises:
-            UserError: The given episode cannot be begun, then the one before goes on; or an unknown option.
+            UserError: The given episode cannot be begun, then the one before goes on; or an option is unknown
+                or wrong.
         """
-        super().reset(seed=seed)
         options = options or {}
-        for name in options:
-            if name not in ("episode", "episode_number"):
-                raise UserError(
-                    f"unknown option '{name}' of reset: choose episode or episode_number"
-                )
+        check_option_names(options, ("episode", "episode_number"))
+        number = options.get("episode_number")
+        if number is not None and not (isinstance(number, Integral) and number >= 0):
+            raise UserError(
+                f'options["episode_number"] must be a whole number from 0, found {number!r}'
+            )
+        super().reset(seed=seed)
         if options.get("episode") is not None:
             self._worlds.put(0, options["episode"])
         else:
-            self._worlds.reset(0, self.np_random, self._seed, options.get("episode_number"))
+            self._worlds.reset(0, self.np_random, self._seed, number)
         self._painter, self._over = None, False
         if self._viewer is not None:
             self._viewer.show()

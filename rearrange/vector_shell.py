@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
@@ -19,6 +20,7 @@ from rearrange.shell import (
     Painter,
     TaskEnv,
     TaskWorlds,
+    check_option_names,
     check_render_mode,
     is_success,
 )
@@ -99,20 +101,41 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         A world stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
 
         Raises:
-            UserError: An episode is given: here all are sampled.
+            UserError: An episode is given: here all are sampled; an unknown option; or no seed for each world.
         """
-        if (options or {}).get("episode") is not None:
+        options = dict(options or {})
+        if options.pop("episode", None) is not None:
             single = self.SINGLE.__name__
             raise UserError(f'options["episode"]: worlds side by side take none: take {single}')
+        check_option_names(options, ())
         if seed is not None:
-            if isinstance(seed, int | np.integer):
-                seed = [int(seed) + i for i in range(self.num_envs)]
-            self._generators = [seeding.np_random(s)[0] for s in seed]
-            self._seeds, self._begun = [int(s) for s in seed], [0] * self.num_envs
-            self._order = None
+            self._seeds = self._seed_of_each(seed)
+            self._generators = [seeding.np_random(each)[0] for each in self._seeds]
+            self._begun, self._order = [0] * self.num_envs, None
         for i in range(self.num_envs):
             self._begin(i)
         return self._worlds.observe(), {}
+
+    def _seed_of_each(self, seed: Any) -> list[int]:
+        """The seeds of all worlds; UserError where that is no whole number from 0, or one for each world."""
+        numbers = [seed + i for i in range(self.num_envs)] if isinstance(seed, Integral) else seed
+        listed = isinstance(numbers, Sequence | np.ndarray) and len(numbers) == self.num_envs
+        if not listed or not all(isinstance(each, Integral) and each >= 0 for each in numbers):
+            raise UserError(
+                f"seed must be a whole number from 0, or {self.num_envs} of them, one for each world, found "
+                f"{' '.join(repr(seed).split())}"
+            )
+        return [int(each) for each in numbers]
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Seeds of the worlds [N], as Gymnasium's own vector environments tell them."""
+        return tuple(self._seeds)
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Generators of the worlds' episodes [N], likewise."""
+        return tuple(self._generators)
 
     def begin(
         self, order: EpisodeOrder, numbers: Sequence[int], actions: Sequence[Sequence[Any]]
@@ -229,7 +252,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
                 self._begin(i)
             told = {"metrics": metrics, "_metrics": over, "is_success": success}
             infos = {"final_obs": _by_world(finals, self.num_envs), "_final_obs": over}
-            infos["final_info"] = told | {"_is_success": over}
+            infos["final_info"], infos["_final_info"] = told | {"_is_success": over}, over
             observation = worlds.observe_again(observation, np.array(list(endings)))
         if self.after_step is not None:
             self.after_step(self)

@@ -37,6 +37,17 @@ def test_a_seed_given_at_the_beginning_is_told_to_the_worlds():
     assert again.episode == first
 
 
+@pytest.mark.parametrize("number", ["3", -1, 2.5])
+def test_a_number_of_an_episode_is_whole(number):
+    env = Single(Counters(1), 7, None)
+    before = env.np_random.bit_generator.state
+    with pytest.raises(
+        UserError, match=r"^options\[\"episode_number\"\] must be a whole number from 0, found "
+    ):
+        env.reset(seed=3, options={"episode_number": number})
+    assert env.np_random.bit_generator.state == before
+
+
 def test_a_refused_episode_leaves_the_one_before():
     env = Single(Counters(1), None, None)
     with pytest.raises(ResetNeeded, match=r"call reset\(\) before using"):

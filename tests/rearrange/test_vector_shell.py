@@ -29,7 +29,8 @@ def test_worlds_side_by_side_begin_anew_where_they_end():
         1.0, None, 1.0,
     ]  # fmt: skip
     final = infos["final_info"]
-    for mask in (infos["_final_obs"], final["_metrics"], final["_is_success"]):
+    masks = infos["_final_obs"], infos["_final_info"], final["_metrics"], final["_is_success"]
+    for mask in masks:
         assert mask.tolist() == over
     assert final["is_success"].tolist() == [True, False, False]
     assert [None if each is None else each["length"] for each in final["metrics"]] == [1, None, 1]
@@ -141,3 +142,35 @@ def test_every_world_is_drawn_and_anew_in_every_episode():
     assert [picture.tolist() for picture in env.render()] == [[0, 1], [1, 1]]
     env.step(np.ones((2, 1), np.float32))
     assert [picture.tolist() for picture in env.render()] == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "12", [1], [1, 2, 3], [1, None], [1, -2], [1.0, 2.0]])
+def test_seeds_that_are_none_are_refused_and_change_nothing(seed):
+    env = Many(2, Counters(2))
+    env.reset(seed=40)
+    with pytest.raises(
+        UserError, match=r"^seed must be a whole number from 0, or 2 of them, .* found "
+    ):
+        env.reset(seed=seed)
+    assert env.np_random_seed == (40, 41)
+
+
+def test_seeds_and_generators_are_told_as_gymnasium_tells_them():
+    env = Many(2, Counters(2))
+    env.reset(seed=np.array([7, 3]))
+    assert env.np_random_seed == (7, 3)
+    alone = Single(Counters(1), None, None)
+    alone.reset(seed=3)
+    assert env.np_random[1].bit_generator.state == alone.np_random.bit_generator.state
+
+
+def test_unknown_options_are_refused():
+    worlds = Counters(2)
+    env = Many(2, worlds)
+    for name in ("reset_mask", "episode_number"):
+        with pytest.raises(
+            UserError, match=rf"^unknown option '{name}' of reset: there is none here$"
+        ):
+            env.reset(options={name: np.array([True, False])})
+    assert worlds.asked == []
+    env.reset(options={"episode": None})

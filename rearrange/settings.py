@@ -11,12 +11,20 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from rearrange.errors import UserError
 
 _KEY = "rearrange"
 MOST = 1e9  # of any number: what is beyond is a slip
+_KINDS: dict[str, tuple[Any, str]] = {  # of a setting: what may be given, and how that is called
+    "bool": ((bool, np.bool_), "True or False"),
+    "int": (Integral, "a whole number"),
+    "float": (Real, "a number"),
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ def setting_of(config_field: dataclasses.Field[Any], hab: dict[str, Any] | None 
 
 
 def check_ranges(config: Any, name: str) -> None:
-    """Raise a UserError that names the first number out of its range, by a dotted key.
+    """Raise a UserError that names the first value of another type or out of its range, by a dotted key.
 
     Args:
         config: A dataclass; fields that `setting` and `group` did not make are passed over.
@@ -85,11 +93,31 @@ def check_ranges(config: Any, name: str) -> None:
         key = f"{name}.{each.name}" if name else each.name
         if isinstance(known, dict):
             check_ranges(value, key)
-        elif isinstance(known, Setting) and type(value) in (int, float):
-            endless = value == math.inf and math.inf in (each.default, known.hab)
-            if not (known.low <= value <= known.high or endless):  # NaN, too
-                allowed = f"from {known.low:g} to {known.high:g}"
-                raise UserError(f"{key} must be {allowed}, found {value:g}")
+        elif isinstance(known, Setting):
+            if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+                _check_range(key, value, each, known)
+            _check_kind(key, value, str(each.type))
+
+
+def _check_kind(key: str, value: Any, kind: str) -> None:
+    given, allowed = _KINDS.get(kind, (object, ""))
+    is_truth = isinstance(value, bool | np.bool_)
+    if not isinstance(value, given) or (is_truth and given in (Integral, Real)):
+        raise UserError(f"{key} must be {allowed}, found {' '.join(repr(value).split())}")
+
+
+def _check_range(key: str, value: Any, each: dataclasses.Field[Any], known: Setting) -> None:
+    endless = value == math.inf and math.inf in (each.default, known.hab)
+    if not (known.low <= value <= known.high or endless):  # NaN, too
+        allowed = f"from {known.low:g} to {known.high:g}"
+        raise UserError(f"{key} must be {allowed}, found {value:g}")
+
+
+def check_order(config: Any, name: str, low: str, high: str) -> None:
+    """Raise a UserError where the least of something is above the most of it; `name` as of `check_ranges`."""
+    least, most = getattr(config, low), getattr(config, high)
+    if least > most:
+        raise UserError(f"{name}.{low} must be at most {name}.{high}={most:g}, found {least:g}")
 
 
 def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ calls took half the time of a whole step with physics and image.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -40,11 +41,15 @@ class ActionConfig:
     arm_step: float = setting(
         0.0375,
         hab=0.0125,
+        high=math.pi,
         hides="an arm that is too slow for the step limit",
         about="change of a joint target per step [rad]; 1.1 rad/s, within Fetch's 1.25",
     )
-    forward_step: float = setting(0.0833, hab=0.0833, about="base motion per step [m]")
-    turn_step: float = setting(0.0833, hab=0.0833, about="base rotation per step [rad]")
+    # What is beyond a metre or half a turn is a slip; the way is looked at centimetre by centimetre
+    forward_step: float = setting(0.0833, hab=0.0833, high=1.0, about="base motion per step [m]")
+    turn_step: float = setting(
+        0.0833, hab=0.0833, high=math.pi, about="base rotation per step [rad]"
+    )
     repeat: int = setting(
         1,
         low=1,

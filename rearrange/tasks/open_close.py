@@ -31,7 +31,7 @@ from rearrange.robot import RobotSpec
 from rearrange.robot.actions import LET_GO, grip_of, stop_of
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
-from rearrange.settings import group, setting
+from rearrange.settings import check_order, group, setting
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, Task, each_world, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, no_room, sample_arm
@@ -42,8 +42,7 @@ SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
 ARRIVED_DISTANCE = 1.5  # Navigate's goal [m]
 ARRIVED_YAW_NOISE = 0.13  # standard deviation: half of what that allows [rad]
 
-# Of all four
-FORCE = partial(ForceConfig, accumulated_limit=20_000.0, end_penalty=10.0)
+FORCE = partial(ForceConfig, accumulated_limit=20_000.0, end_penalty=10.0)  # of all four
 HAB_FORCE = {"penalty": 0.0, "end_penalty": 10.0}
 
 
@@ -291,8 +290,10 @@ class OpenClose(Task):
         robot: RobotSpec | None = None,
         scene: SceneSpec = APARTMENT,
     ) -> None:
-        """See Task; UserError where the home has no part for it."""
+        """See Task; UserError where the home has no part for it, or a start's least is above its most."""
         super().__init__(config, world_count, robot, scene)
+        for what in ("start_joint", "start_x"):
+            check_order(self.config, "task", f"{what}_low", f"{what}_high")
         self.parts = (scene.part(self.part),) if self.part else scene.parts_for(self.name)
         for part in self.parts:
             if not part.receptacle:
@@ -361,9 +362,8 @@ class OpenClose(Task):
         config = self.config
         low, high = config.start_x_low, config.start_x_high
         middle, half = 0.5 * (low + high), (0.5 * (high - low), config.start_y)
-        noise = config.start_yaw_noise
         return standing_before(
-            self.robot, scene, joint, middle, half, config.start_scale, noise, rng
+            self.robot, scene, joint, middle, half, config.start_scale, config.start_yaw_noise, rng
         )
 
 

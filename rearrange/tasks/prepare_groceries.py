@@ -27,7 +27,10 @@ class PrepareGroceriesConfig(HouseholdConfig):
     """Numbers of Prepare Groceries. `hab`: habitat-lab v0.3.4's."""
 
     fridge_angle: float = setting(
-        FRIDGE_DOOR.laid_open, hab=1.5, about="of the open door at the start [rad]"
+        FRIDGE_DOOR.laid_open,
+        hab=1.5,
+        high=FRIDGE_DOOR.range[1],
+        about="of the open door at the start [rad]",
     )
 
 

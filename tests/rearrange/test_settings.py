@@ -1,12 +1,20 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 from rearrange.errors import UserError
 from rearrange.rules import hab_config
-from rearrange.settings import check_ranges, setting_of
-from rearrange.tasks import TASKS, default_config, make_task
+from rearrange.settings import check_order, check_ranges, setting_of
+from rearrange.tasks import (
+    TASKS,
+    ActionConfig,
+    OpenCabConfig,
+    PickConfig,
+    default_config,
+    make_task,
+)
 
 
 def numbers_of(config, path=()):
@@ -43,3 +51,42 @@ def test_every_number_has_a_range(task):
             key = ".".join(("task", *path))
             with pytest.raises(UserError, match=rf"^{key} must be (at least|from) .*, found \S+$"):
                 make_task(task, changed(config, path, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("max_steps", "300", "a whole number"),
+        ("max_steps", 2.5, "a whole number"),
+        ("max_steps", True, "a whole number"),
+        ("slack", None, "a number"),
+        ("slack", False, "a number"),
+        ("glimpse", 1, "True or False"),
+    ],
+)
+def test_a_value_of_another_type_is_one_line(name, value, allowed):
+    with pytest.raises(UserError, match=rf"^task\.{name} must be {allowed}, found {value!r}$"):
+        make_task("pick", PickConfig(**{name: value}))
+
+
+def test_numbers_of_numpy_are_numbers_within_the_same_range():
+    found = PickConfig(max_steps=np.int64(3), slack=np.float32(0.5), glimpse=np.bool_(True))  # pyright: ignore
+    check_ranges(found, "task")
+    with pytest.raises(UserError, match=r"^task\.max_steps must be from 1 to 1e\+09, found -5$"):
+        check_ranges(PickConfig(max_steps=np.int64(-5)), "task")  # pyright: ignore
+    with pytest.raises(UserError, match=r"^task\.slack must be from 0 to 1e\+09, found nan$"):
+        check_ranges(PickConfig(slack=np.float64("nan")), "task")
+
+
+def test_an_action_of_a_kilometre_is_a_slip():
+    action = ActionConfig(forward_step=1000.0)
+    with pytest.raises(UserError, match=r"^task\.action\.forward_step must be from 0 to 1, found"):
+        make_task("pick", PickConfig(action=action))
+
+
+def test_the_least_is_not_above_the_most():
+    check_order(OpenCabConfig(), "task", "start_x_low", "start_x_high")
+    with pytest.raises(
+        UserError, match=r"^task\.start_x_low must be at most task\.start_x_high=0\.95,"
+    ):
+        check_order(OpenCabConfig(start_x_low=2.0), "task", "start_x_low", "start_x_high")

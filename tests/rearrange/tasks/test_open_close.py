@@ -362,3 +362,14 @@ def test_a_part_before_which_there_is_no_room_is_named(monkeypatch):
     monkeypatch.setattr(OpenFridge, "_stand", lambda *_: None)
     with pytest.raises(UserError, match=r"before fridge_door: .* tasks: \[\] of it"):
         OpenFridge().sample_episode("val", np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_least_above_the_most_is_refused(name):
+    kind = TASKS[name][0]
+    for what in ("start_joint", "start_x"):
+        low, high = f"{what}_low", f"{what}_high"
+        with pytest.raises(
+            UserError, match=rf"^task\.{low} must be at most task\.{high}=0\.1, found 3$"
+        ):
+            kind(kind.config_type(**{low: 3.0, high: 0.1}))

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from rearrange.errors import UserError
 from rearrange.navigation import load_layout
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.objects import OBJECT_KINDS
@@ -67,3 +68,8 @@ def test_the_door_can_be_opened_less():
     task = PrepareGroceries(PrepareGroceriesConfig(fridge_angle=1.2))
     episode = task.sample_episode("test", np.random.default_rng(0))
     assert episode.articulated == {"fridge_door": 1.2}
+
+
+def test_the_door_opens_no_farther_than_it_can():
+    with pytest.raises(UserError, match=r"^task\.fridge_angle must be from 0 to 2\.356, found 3$"):
+        PrepareGroceries(PrepareGroceriesConfig(fridge_angle=3.0))

@@ -15,6 +15,7 @@ from rearrange.episodes.fields import FieldChecker
 from rearrange.errors import UserError
 
 Pose = tuple[float, float, float]
+FULL_TURN = 2.0 * math.pi  # [rad]
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,18 @@ def _check_types(episode: NavEpisode, fields: FieldChecker) -> None:
             fields.fail(name, "printable characters", value)
     if not _are_numbers(episode.start, 3):
         fields.fail("start", "a tuple of 3 finite numbers", episode.start)
+    if abs(episode.start[2]) > FULL_TURN:
+        fields.fail("start", "a yaw from -2 pi to 2 pi", episode.start)
     if episode.goal is not None and not _are_numbers(episode.goal, 2):
         fields.fail("goal", "a tuple of 2 finite numbers", episode.goal)
+    for name in ("radius", "geodesic_distance"):
+        value = getattr(episode, name)
+        if value is not None and not _are_numbers((value,), 1):
+            fields.fail(name, "None or a finite number", value)
+    for name, kind in (("category", str), ("mesh", SceneMesh)):
+        value = getattr(episode, name)
+        if value is not None and not isinstance(value, kind):
+            fields.fail(name, f"None or a {kind.__name__}", value)
     places, size = episode.view_points, 2 if episode.mesh is None else 3
     if places is not None and not (isinstance(places, Places) and _are_points(places.points, size)):
         fields.fail("view_points", f"Places with an array [G, {size}] of finite numbers", places)

@@ -212,8 +212,7 @@ def turn_of(file: Path, dataset: str) -> np.ndarray:
     where = file
     if dataset:
         where = Path(dataset)
-        stages = _read(where).get("stages", {})
-        told |= stages.get("default_attributes", {}) if isinstance(stages, dict) else {}
+        told |= _object(where, _object(where, _read(where), "stages"), "default_attributes")
     beside = file.with_name(f"{file.name.split('.')[0]}.stage_config.json")
     if beside.is_file():
         where = beside
@@ -233,11 +232,19 @@ def _read(path: Path) -> dict[str, Any]:
     """A config file of Habitat's."""
     try:
         value = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read as JSON: {' '.join(str(error).split())}") from None
     if not isinstance(value, dict):
         raise UserError(f"{path}: expected an object, found {type(value).__name__}")
     return value
+
+
+def _object(path: Path, value: dict[str, Any], name: str) -> dict[str, Any]:
+    """An object in an object of a config; empty where it is not there."""
+    found = value.get(name, {})
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: {name} must be an object, found {type(found).__name__}")
+    return found
 
 
 def _direction(path: Path, told: dict[str, Any], name: str, default: Vector) -> np.ndarray:

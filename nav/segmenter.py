@@ -134,9 +134,12 @@ def _load(path: str) -> Segmenter:
     try:
         with safe_open(path, "pt") as file:
             told = json.loads((file.metadata() or {}).get(ABOUT, "{}"))
-            if told.get("categories") != list(CATEGORIES):
+            if not isinstance(told, dict) or told.get("categories") != list(CATEGORIES):
                 raise UserError(f"agent.segmenter={path}: is no segmenter of these categories")
-            segmenter = Segmenter(told["lens"])
+            lens = told["lens"]
+            if not isinstance(lens, dict) or not {*map(type, lens.values())} <= {int, float}:
+                raise ValueError("its lens is no object of numbers")
+            segmenter = Segmenter(lens)
             segmenter.load_state_dict({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
     except (OSError, SafetensorError, RuntimeError, KeyError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

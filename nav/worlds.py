@@ -125,7 +125,7 @@ class AgentWorlds:
         """
         del i
         assert goal is not None
-        scene: Scene = self.load(episode.building)
+        scene: Scene = self.load(_building(episode))
         x, y, _ = episode.start
         if isinstance(goal, Places):
             straight = np.hypot(*(goal.points - (x, y)).T).min()
@@ -135,7 +135,7 @@ class AgentWorlds:
 
     def begin(self, i: int, episode: NavEpisode, goal: Point | Places | None) -> None:
         """Put agent i where an episode starts."""
-        self.place(i, episode.building, episode.start, goal)
+        self.place(i, _building(episode), episode.start, goal)
 
     def place(
         self,
@@ -256,3 +256,13 @@ class AgentWorlds:
         self._threads.each(
             lambda part, thread: work(parts[part], self._scratch[thread]), len(parts)
         )
+
+
+def _building(episode: NavEpisode) -> str:
+    """The building in which an episode begins; UserError where it is in a scene of a file."""
+    if episode.mesh is not None:
+        raise UserError(
+            f"episode '{episode.episode_id}' is in {episode.mesh.file}, not in one of our buildings: say "
+            "sim=scan or sim=habitat"
+        )
+    return episode.building

@@ -42,6 +42,7 @@ def test_a_file_is_z_up_unless_its_config_says_otherwise(tmp_path):
     ("text", "told"),
     [
         ("{", "cannot be read as JSON"),
+        ("[" * 100_000, "cannot be read as JSON"),
         ("[]", "expected an object, found list"),
         ('{"up": "z"}', "up must be three numbers that are not all 0, found z"),
         ('{"up": [0, 0, 0]}', "up must be three numbers that are not all 0"),
@@ -53,6 +54,21 @@ def test_bad_configs_are_refused_in_one_line(tmp_path, text, told):
     (tmp_path / "a.stage_config.json").write_text(text)
     with pytest.raises(UserError, match=rf"a\.stage_config\.json.* {told}"):
         turn_of(tmp_path / "a.glb", "")
+
+
+@pytest.mark.parametrize(
+    ("stages", "told"),
+    [
+        ([], "stages must be an object, found list"),
+        ({"default_attributes": [["up", 1]]}, "default_attributes must be an object, found list"),
+        ({"default_attributes": "up"}, "default_attributes must be an object, found str"),
+    ],
+)
+def test_a_bad_config_of_a_dataset_is_refused_in_one_line(tmp_path, stages, told):
+    dataset = tmp_path / "d.scene_dataset_config.json"
+    dataset.write_text(json.dumps({"stages": stages}))
+    with pytest.raises(UserError, match=rf"d\.scene_dataset_config\.json: {told}$"):
+        turn_of(tmp_path / "a.glb", str(dataset))
 
 
 def test_a_scan_is_loaded_once(tmp_path):

@@ -1,5 +1,6 @@
 """The segmenter: what it marks, its file, and agents whose goal mask it makes."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -93,6 +94,18 @@ def test_what_is_no_segmenter_of_this_camera_is_refused(tmp_path, file):
     save_file(load_file(file), other, {"segmenter": '{"categories": ["boat"], "lens": {}}'})
     with pytest.raises(UserError, match="is no segmenter of these categories"):
         load_segmenter(str(other), SMALL)
+    for told, reason in (
+        ("[]", "is no segmenter of these categories"),
+        (json.dumps({"categories": CATEGORIES, "lens": [1]}), "its lens is no object of numbers"),
+        (
+            json.dumps({"categories": CATEGORIES, "lens": {"depth_range": "far"}}),
+            "its lens is no object",
+        ),
+    ):
+        path = tmp_path / f"{len(told)}.safetensors"
+        save_file(load_file(file), path, {"segmenter": told})
+        with pytest.raises(UserError, match=reason):
+            load_segmenter(str(path), SMALL)
     (tmp_path / "torn.safetensors").write_bytes(b"nothing")
     with pytest.raises(UserError, match="cannot be read"):
         load_segmenter(str(tmp_path / "torn.safetensors"), SMALL)

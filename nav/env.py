@@ -16,8 +16,10 @@ from nav.scan import Scan, sample_episode
 from nav.sharing import Sharing, share_scenes
 from nav.table import TASKS, check_task, make_task
 from nav.worlds import AgentWorlds
+from rearrange.choices import Many
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
+from rearrange.settings import check_config, check_ranges
 from rearrange.shell import Observation, Painter, Step, TaskEnv
 from rearrange.threads import cores
 from rearrange.vector_shell import EpisodeOrder, TaskVectorEnv
@@ -51,6 +53,7 @@ class Runs:
         sharing: Sharing | None = None,
     ) -> None:
         agent = agent or TASKS[check_task(task)].agent_config()
+        check_config("agent", agent, AgentConfig)
         place = AgentWorlds if files is None else files.worlds
         self.worlds = place(count, agent, threads)
         self.task = make_task(task, config, self.worlds)
@@ -209,7 +212,7 @@ class NavEnv(TaskEnv):
         Raises:
             UserError: Unknown task, collection, split or render mode, or a number that makes no sense.
         """
-        if agent is not None and agent.draw_on != CPU:
+        if isinstance(agent, AgentConfig) and agent.draw_on != CPU:
             raise UserError(
                 f"agent.draw_on={agent.draw_on} is for agents that are stepped together (system=batched, "
                 f"NavVectorEnv): set agent.draw_on={CPU}"
@@ -259,6 +262,7 @@ class NavVectorEnv(TaskVectorEnv):
         What that is does not depend on how many these are; 0 takes a thread for every core. With `sharing`
         episodes begin in scenes that all agents share.
         """
+        check_ranges(Many(num_envs=num_envs, threads=threads), "")
         parts = num_envs, task, config, split, homes, agent, files
         runs = Runs(*parts, threads or min(cores(), num_envs), sharing)
         super().__init__(num_envs, runs, render_mode)

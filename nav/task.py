@@ -14,6 +14,7 @@ from nav.scene import Places, Point, Scene
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
+from rearrange.settings import check_config
 
 
 @dataclass
@@ -80,6 +81,7 @@ class NavTask:
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """Remember what N episodes need; raises UserError where the config makes no sense."""
         self.config = self.config_type() if config is None else config
+        check_config(self.name, self.config, self.config_type)
         self.config.check()
         if worlds.config.goal_mask and not self.HAS_CATEGORY:
             raise UserError(f"agent.goal_mask: {self.name} seeks no category that it could show")

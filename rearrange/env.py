@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rearrange.choices import Many
 from rearrange.episodes import Episode, RecordedStarts
 from rearrange.navigation import load_layout
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import Apartment
 from rearrange.scenes.registry import DEFAULT_HOMES
+from rearrange.settings import check_ranges
 from rearrange.shell import TaskEnv
 from rearrange.sim.base import Simulator
 from rearrange.sim.config import SimulatorConfig
@@ -143,6 +145,7 @@ class RearrangeVectorEnv(TaskVectorEnv):
 
         What worlds do does not depend on how many these are; 0 takes a thread for every core.
         """
+        check_ranges(Many(num_envs=num_envs, threads=threads), "")
         parts = task, config, split, simulator, num_envs, starts, source, homes, sensors
         worlds = Worlds(*parts, threads or min(cores(), num_envs))
         super().__init__(num_envs, worlds, render_mode)

@@ -81,6 +81,13 @@ def setting_of(config_field: dataclasses.Field[Any], hab: dict[str, Any] | None 
     return known
 
 
+def check_config(name: str, config: Any, kind: type[Any]) -> None:
+    """Raise a UserError where that is no config of this type; `name` of what it is for."""
+    if not isinstance(config, kind):
+        found = type(config).__name__
+        raise UserError(f"config of {name} must be of type {kind.__name__}, found {found}")
+
+
 def check_ranges(config: Any, name: str) -> None:
     """Raise a UserError that names the first value of another type or out of its range, by a dotted key.
 

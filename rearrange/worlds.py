@@ -13,6 +13,7 @@ from gymnasium import spaces
 from rearrange.action_pipeline import ActionPipeline, checked_action
 from rearrange.caching import cached_njit
 from rearrange.episodes import Episode, RecordedStarts, check_episode
+from rearrange.episodes.checking import WHERE
 from rearrange.errors import UserError
 from rearrange.gym_ids import LARGEST
 from rearrange.late import LateObservations
@@ -196,6 +197,10 @@ class Worlds:
             UserError: It is no episode of this task.
         """
         check_episode(episode, getattr(self.task, "target_count", None), self.task.robot)
+        if episode.scene is not None and isinstance(self.simulator, MujocoSimulator):
+            raise UserError(
+                f"{WHERE}: scene: expected None, found a scene of a dataset: those are for sim=habitat"
+            )
         self.simulator.reset([i], [episode])
         self._begin(i, episode)
 

@@ -9,6 +9,7 @@ from rearrange.batched.pool import PoolConfig, make_pool
 from rearrange.batched.simulator import DeviceSimulator
 from rearrange.batched.starts import check_config
 from rearrange.batched.worlds import PooledWorlds, check_shown
+from rearrange.choices import Many
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import RecordedStarts
 from rearrange.robot import find_robot
@@ -88,6 +89,7 @@ class DeviceVectorEnv(TaskVectorEnv):
             UserError: Warp is missing, there is no such device, or what is asked for is not there on one.
         """
         numbers = pool or PoolConfig()
+        check_ranges(Many(num_envs=num_envs), "")
         check_ranges(numbers, "pool")
         check_on_device(task, config, simulator or SimulatorConfig(), homes, device)
         maker = Worlds(task, config, split, simulator, 1, starts, None, homes)

@@ -253,7 +253,8 @@ class BatchedPhysics:
             ("pairs", together, "contacts"),
         ):
             if peaks[name] > room:
-                needed = -(-peaks[name] // self.count) if room == together else peaks[name]
+                shared = field == "contacts"  # by all worlds
+                needed = -(-peaks[name] // self.count) if shared else peaks[name]
                 raise UserError(
                     f"capacities.{field}={getattr(self.capacities, field)} is too little for {self.count} "
                     f"worlds: raise it to {needed + needed // 4} or more"

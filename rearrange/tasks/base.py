@@ -26,7 +26,7 @@ from rearrange.robot import RobotSpec, find_robot
 from rearrange.robot.actions import ActionLayout
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
-from rearrange.settings import check_ranges, setting
+from rearrange.settings import check_config, check_ranges, setting
 from rearrange.sim.base import SimState, Simulator
 from rearrange.tasks.sampling import Scene
 from rearrange.tasks.sensors import PER_JOINT, SENSOR_PARTS
@@ -218,6 +218,7 @@ class Task:
         self.action_slice = self.robot.actions.part(self.ACTIONS)
         self.action_size = self.action_slice.stop - self.action_slice.start
         self.config = config or self.config_type()
+        check_config(self.name, self.config, self.config_type)
         check_ranges(self.config, "task")
         self.action: ActionConfig = self.config.action
         self.max_steps: int = self.config.max_steps

@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 from nav.agent import AgentConfig
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
+from nav.flee import FleeConfig
 from nav.table import TASKS, default_config
 from rearrange import UserError
 from tests.helpers.numbered import Numbered
@@ -130,3 +131,22 @@ def test_many_agents_take_no_given_episode():
     with pytest.raises(UserError, match=r'options\["episode"\]: .* take NavEnv'):
         env.reset(seed=0, options={"episode": NavEpisode(**GOOD)})
     env.reset(seed=0, options={})
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ({"num_envs": -1}, "num_envs must be from 1 to 65536, found -1"),
+        ({"num_envs": 2, "threads": -3}, "threads must be from 0 to 1024, found -3"),
+        ({"num_envs": 2, "agent": 3}, "config of agent must be of type AgentConfig, found int"),
+        (
+            {"num_envs": 2, "config": FleeConfig()},
+            "config of pointnav must be of type PointNavConfig",
+        ),
+    ],
+)
+def test_what_is_no_number_or_config_is_told_in_one_line(what, told):
+    with pytest.raises(UserError) as error:
+        NavVectorEnv(**what)
+    assert str(error.value).startswith(told)
+    assert "\n" not in str(error.value)

@@ -353,3 +353,33 @@ def test_seeds_may_be_given_per_world():
 def test_unknown_options_of_reset_are_refused():
     with pytest.raises(UserError, match="unknown option 'bogus' of reset: choose episode"):
         RearrangeEnv("pick").reset(options={"bogus": 1})
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ({"num_envs": 0}, "num_envs must be from 1 to 65536, found 0"),
+        ({"num_envs": 1.5}, "num_envs must be a whole number, found 1.5"),
+        ({"num_envs": 2, "threads": -3}, "threads must be from 0 to 1024, found -3"),
+    ],
+)
+def test_numbers_of_worlds_and_threads_that_cannot_be_are_refused(what, told):
+    with pytest.raises(UserError) as error:
+        RearrangeVectorEnv(**what, split="val", simulator=SMALL)
+    assert str(error.value) == told
+
+
+def test_a_config_of_another_task_is_refused():
+    with pytest.raises(
+        UserError, match=r"^config of pick must be of type PickConfig, found NavigateConfig$"
+    ):
+        make(config=NavigateConfig())
+
+
+def test_an_episode_in_a_scene_of_a_dataset_is_for_another_simulator(pick_episodes):
+    env = make()
+    episode = dataclasses.replace(pick_episodes[0], scene="kitchen")
+    with pytest.raises(
+        UserError, match=r'^options\["episode"\]: scene: expected None, found a scene'
+    ):
+        env.reset(options={"episode": episode})

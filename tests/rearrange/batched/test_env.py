@@ -115,7 +115,7 @@ def test_episodes_follow_from_their_seeds(played):
 @pytest.mark.parametrize(
     ("config", "simulator", "complaint"),
     [
-        (replace(PICK, action=ActionConfig(delay=1.0)), CONFIG, r"task\.action\.delay=1 is not"),
+        (replace(PICK, action=ActionConfig(delay=1)), CONFIG, r"task\.action\.delay=1 is not"),
         (None, replace(CONFIG, randomise=Randomisation(friction=0.2)), r"randomise must be off"),
         (None, replace(CONFIG, robot="fetch_fingers"), r"has fingers"),
     ],

@@ -120,6 +120,21 @@ def test_too_little_room_ends_the_run_with_the_number_to_raise(pair):
         device.check()
 
 
+def test_the_number_to_raise_is_enough(pair, monkeypatch):
+    """Also where one world may have as many rows as all together have contacts."""
+    from rearrange.batched.physics import FEWEST_CONTACTS, BatchedPhysics, Capacities
+
+    room = Capacities(rows=FEWEST_CONTACTS)
+    device = BatchedPhysics(pair.bank, 2, SimulatorConfig(), find_robot(), "cpu", room)
+    none = {"rows": 0, "dofs": 0, "contacts": 0, "pairs": 0}
+    monkeypatch.setattr(device, "peaks", lambda: none | {"rows": 2000})
+    with pytest.raises(UserError, match=r"capacities\.rows=1024 is .* raise it to 2500 or more$"):
+        device.check()
+    monkeypatch.setattr(device, "peaks", lambda: none | {"pairs": 2000})
+    with pytest.raises(UserError, match=r"capacities\.contacts=48 is .* raise it to 1250 or more$"):
+        device.check()
+
+
 def test_a_device_that_is_not_there_is_told_in_one_line(pair):
     from rearrange.batched.physics import BatchedPhysics
 

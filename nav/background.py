@@ -2,6 +2,9 @@
 
 A thread would not do: reading a scene holds Python's lock for longer than a step may take. Arrays come in
 shared memory, so that taking a value over takes no time. All of it ends with this process.
+
+The rest is pickled: the trees by which scans look up places would take long to make anew. Nobody else has an
+end of the socket pair, which has no name, so nothing is unpickled but what this program wrote.
 """
 
 from __future__ import annotations

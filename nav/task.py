@@ -123,7 +123,7 @@ class NavTask:
         self.worlds.begin(i, episode, self.origin(episode))
         memory = self.memory
         memory.episodes[i] = episode
-        memory.starts[i] = episode.start
+        memory.starts[i] = self.worlds.poses[i]  # a start beside the floor is put on it
         memory.distances[i] = self.worlds.distances[i]
         memory.path_lengths[i] = memory.collisions[i] = 0.0
 

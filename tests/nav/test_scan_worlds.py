@@ -195,6 +195,18 @@ def test_episodes_of_a_file_are_played(folder, hall_file):
         env.worlds.lengths(0, replace(good, building="hall", mesh=None), good.goal)
 
 
+@pytest.mark.parametrize("task", ["flee", "explore"])
+def test_gps_begins_where_a_start_was_put_on_the_floor(task, hall_file):
+    env = NavEnv(task, agent=AGENT, files=ScanEpisodes(task, "", hall_file))
+    observation, _ = env.reset(options={"episode": in_scene(hall_file, (-0.3, 2.0, 0.5))})
+    x, _, yaw = env.worlds.poses[0]
+    assert x > AGENT.radius - 0.03
+    assert yaw == 0.5
+    np.testing.assert_array_equal(observation["gps"], 0.0)
+    np.testing.assert_array_equal(observation["compass"], 0.0)
+    env.close()
+
+
 def test_view_points_of_a_file_are_goals(hall_file):
     worlds = ScanWorlds(1, AGENT)
     episode = in_scene(hall_file, (2.0, 2.0, 0.0))

@@ -155,9 +155,9 @@ def mesh_of(
     """
     file = _scene_file(fields, "scene_id", value["scene_id"], scenes)
     dataset = value.get("scene_dataset_config", "")
-    if dataset in (None, "default"):  # as Habitat says that there is none
+    if dataset in (None, "", "default"):  # as Habitat says that there is none
         dataset = ""
-    if dataset:
+    else:
         dataset = _scene_file(fields, "scene_dataset_config", dataset, scenes)
     height = fields.numbers("start_position", value["start_position"], ANYWHERE)[1]
     return SceneMesh(file, dataset, start_height=height, goal_height=goal_height)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +28,12 @@ class RecordedStarts:
 
     def check(self, task: str, split: str, homes: str, robot: str = DEFAULT_ROBOT) -> None:
         """Raise UserError where a file is missing, wrong, empty or of others, or the share is none."""
-        if not 0.0 <= self.share <= 1.0:
+        if not (isinstance(self.share, Real) and 0.0 <= self.share <= 1.0):
             raise UserError(f"starts.share must be from 0 to 1, found {self.share}")
+        if not isinstance(self.paths, list | tuple):
+            raise UserError(
+                f"starts.paths must be a list of files and folders, found {self.paths!r}"
+            )
         for path in self.files(task, split):
             try:
                 count = len(EpisodeSet.load(path, task, split, homes, robot))

@@ -68,6 +68,15 @@ def test_heights_and_dataset_configs_are_kept(data, tmp_path):
         write_packed(path, json.dumps({"episodes": [row | {field: "hm3d/none.glb"}]}))
         with pytest.raises(UserError, match=rf"episodes\[0\]: {field}: expected a file in .*hm3d"):
             read_episodes(path, scenes)
+    for none in (None, "", "default"):
+        write_packed(path, json.dumps({"episodes": [row | {"scene_dataset_config": none}]}))
+        assert read_episodes(path, scenes)[0].mesh.dataset == ""
+    for wrong in ([], {}, 0, False):
+        write_packed(path, json.dumps({"episodes": [row | {"scene_dataset_config": wrong}]}))
+        with pytest.raises(
+            UserError, match=r"episodes\[0\]: scene_dataset_config: expected 1 to 1000"
+        ):
+            read_episodes(path, scenes)
 
 
 def test_view_points_keep_their_heights(data, tmp_path):

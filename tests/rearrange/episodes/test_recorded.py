@@ -62,3 +62,17 @@ def test_starts_in_other_homes_are_refused(recorded):
         UserError, match=r"homes: expected 'classic', found 'generated' .*starts.paths=\[\]"
     ):
         recorded.check("pick", "val", CLASSIC)
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ({"share": 1.5}, "starts.share must be from 0 to 1, found 1.5"),
+        ({"share": "0.5"}, "starts.share must be from 0 to 1, found 0.5"),
+        ({"paths": "runs/a"}, "starts.paths must be a list of files and folders, found 'runs/a'"),
+    ],
+)
+def test_values_of_another_type_are_refused_in_one_line(what, told):
+    with pytest.raises(UserError) as error:
+        RecordedStarts(**what).check("place", "train", CLASSIC)
+    assert str(error.value) == told

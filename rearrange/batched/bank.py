@@ -16,7 +16,6 @@ import numpy as np
 
 from rearrange.errors import UserError
 from rearrange.robot import RobotSpec
-from rearrange.scenes.registry import VARIATION_COUNT, layouts_of
 from rearrange.sim.apartment_model import ApartmentModel, hard_apartment, load_apartment
 from rearrange.sim.config import SimulatorConfig
 
@@ -79,15 +78,6 @@ class Bank:
             raise UserError(
                 f"layout {layout}, variation {variation} is none of the bank's {len(self.homes)} homes"
             ) from None
-
-
-def homes_of(split: str, homes: str, count: int | None = None) -> tuple[Home, ...]:
-    """Layouts and variations of a split; the first `count` of them, of as many layouts as can be."""
-    layouts: Sequence[int] = layouts_of(split, homes)
-    if count is not None:
-        layouts = layouts[:count]
-    pairs = [(layout, variation) for variation in range(VARIATION_COUNT) for layout in layouts]
-    return tuple(pairs[:count])
 
 
 def make_bank(homes: Iterable[Home], config: SimulatorConfig, robot: RobotSpec) -> Bank:

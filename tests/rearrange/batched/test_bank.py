@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from rearrange.batched.bank import DEEP, homes_of, make_bank
+from rearrange.batched.bank import DEEP, make_bank
 from rearrange.errors import UserError
 from rearrange.robot import find_robot
-from rearrange.scenes.registry import CLASSIC, GENERATED
 from rearrange.sim.apartment_model import load_apartment
 from rearrange.sim.config import SimulatorConfig
 
@@ -45,13 +44,6 @@ def test_floors_lie_one_after_another(bank):
         start, shape = bank.floor_starts[row], bank.floor_shapes[row]
         found = bank.floors[start : start + shape.prod()].reshape(shape)
         np.testing.assert_array_equal(found, clearance)
-
-
-def test_homes_of_a_split():
-    assert len(homes_of("train", CLASSIC)) == 9 * 21
-    some = homes_of("val", GENERATED, 7)
-    assert len(set(some)) == 7
-    assert {layout for layout, _ in some} == set(range(5000, 5007))
 
 
 def test_other_homes_are_refused(bank):

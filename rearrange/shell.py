@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import entry_points
-from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
@@ -129,6 +128,11 @@ def check_render_mode(mode: Any, known: Sequence[str]) -> None:
         raise UserError(f"render_mode must be {', '.join(known)} or None, found {mode!r}")
 
 
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number from 0."""
+    return isinstance(value, int | np.integer) and bool(value >= 0)
+
+
 def check_option_names(options: Iterable[Any], known: Sequence[str]) -> None:
     """Raise a UserError for the first option of `reset` that is not known."""
     for name in options:
@@ -202,8 +206,8 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         """
         options = options or {}
         check_option_names(options, ("episode", "episode_number"))
-        number = options.get("episode_number")
-        if number is not None and not (isinstance(number, Integral) and number >= 0):
+        number: Any = options.get("episode_number")
+        if number is not None and not is_whole(number):
             raise UserError(
                 f'options["episode_number"] must be a whole number from 0, found {number!r}'
             )

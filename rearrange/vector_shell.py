@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import gymnasium
@@ -23,6 +22,7 @@ from rearrange.shell import (
     check_option_names,
     check_render_mode,
     is_success,
+    is_whole,
 )
 
 Metrics = dict[str, float]
@@ -118,9 +118,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
 
     def _seed_of_each(self, seed: Any) -> list[int]:
         """The seeds of all worlds; UserError where that is no whole number from 0, or one for each world."""
-        numbers = [seed + i for i in range(self.num_envs)] if isinstance(seed, Integral) else seed
+        one = isinstance(seed, int | np.integer)
+        numbers: Any = [seed + i for i in range(self.num_envs)] if one else seed
         listed = isinstance(numbers, Sequence | np.ndarray) and len(numbers) == self.num_envs
-        if not listed or not all(isinstance(each, Integral) and each >= 0 for each in numbers):
+        if not listed or not all(map(is_whole, numbers)):
             raise UserError(
                 f"seed must be a whole number from 0, or {self.num_envs} of them, one for each world, found "
                 f"{' '.join(repr(seed).split())}"

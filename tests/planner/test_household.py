@@ -185,3 +185,15 @@ def test_a_household_from_nothing_to_its_table(tmp_path):
     assert {"pick.json", "tidy_house.json", "set_table_replan.json"} <= results
     assert (tmp_path / "pick" / "in_chains" / "policy.safetensors").exists()
     assert household.main([*few, *tiny]) == 0  # all is done
+
+
+def test_navigate_also_begins_where_blind_drives_got_stuck_in_both_rounds():
+    commands = commands_of(
+        "--skills", "navigate,pick", "--run", "r", "--rounds", "2", "--seed", "3"
+    )
+    drives = [name for name in commands if name.endswith("_blind")]
+    assert drives == ["record_oracles_navigate_blind", "record_learned_navigate_blind"]
+    assert commands[drives[1]][1:] == [
+        *("planner.blind_drives", "navigate", "--seed", "3", "--output", "r/hand_offs/learned")
+    ]
+    assert not [name for name in commands_of("--skills", "pick") if "blind" in name]

@@ -22,6 +22,7 @@ from skills.command import run_command
 from skills.figures import load_ledger
 from skills.places import places_of
 from skills.provenance import ROOT
+from ver.logs import POLICY
 
 INTRODUCTION = """\
 # Results on the household scenarios
@@ -35,10 +36,11 @@ floor plans where there are several.
 Episodes are in apartments that nothing was trained in. These are ours and not ReplicaCAD's, so figures
 are not comparable with published ones. Among the failures "plan exhausted" says that the plan came to
 its end, no fault was noticed, and the goal is not met. [The planner](planner.md) says how plans are made
-and followed. A row names its file: `former_` is of policies that were shipped before, `classic_` of homes
-that were drawn by hand.
+and followed. A row names its file: `former_` is of policies that were shipped before.
 """
 
+FORMER = "former_"  # results of policies that were shipped before: they come last
+UNNAMED = f": {Path(POLICY).stem}"  # a policy that no file name tells from others; the details have its file
 STUDY = "study_"  # results of what is not shipped: the lab notes tell of them
 NOTHING = (
     "Not measured yet in today's world; [older results](lab-notes/results.md) are in the lab notes."
@@ -62,6 +64,7 @@ def page(summaries: Sequence[dict[str, Any]]) -> str:
         lines.append(NOTHING)
     for task in household_names():
         rows = [summary for summary in summaries if summary["task"] == task]
+        rows.sort(key=lambda summary: str(summary.get("file", "")).startswith(FORMER))
         if rows:
             lines += [f"## {title_of(task)}", "", *_table(rows), "", *map(_details, rows), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -99,6 +102,7 @@ def method_name(summary: dict[str, Any]) -> str:
     oracle = ", ".join(name for name, source in summary["skills"].items() if source == "oracle")
     method, _, rest = summary["row"].partition(" (")
     additions = [] if not rest else rest.removesuffix(")").split(", ")
+    additions = [each for each in additions if not each.endswith(UNNAMED)]
     if "mixed" in additions:
         additions.remove("mixed")
         additions = [f"oracle {oracle}"] * bool(oracle) + additions

@@ -91,6 +91,11 @@ def test_rows_say_whether_plans_were_changed(tmp_path, capsys):
         ("TP-SRL (mixed)", ("oracle", "pick.safetensors"), "TP-SRL (oracle navigate)"),
         ("TP-SRL (mixed, replanning)", ("a.safetensors", "b.safetensors"), "TP-SRL (replanning)"),
         ("TP-SRL (mixed, NoNav)", ("oracle", "oracle"), "TP-SRL (oracle navigate, pick, NoNav)"),
+        (
+            "TP-SRL (navigate: policy, pick: mine, replanning)",
+            ("a", "b"),
+            "TP-SRL (pick: mine, replanning)",
+        ),
         ("oracle", ("oracle", "oracle"), "oracle"),
     ],
 )
@@ -131,6 +136,15 @@ def test_evaluations_in_the_ledger_make_the_page(tmp_path):
     assert "**70.0 %**" in page(in_ledger(tmp_path))
     assert f"TP-SRL, `{Path(path).stem}` |" in page(in_ledger(tmp_path))
     assert "Not measured yet" in page([])
+
+
+def test_what_is_of_former_policies_comes_last(tmp_path):
+    for name in ("former_tidy_house", "tidy_house"):
+        path = written(tmp_path, "tidy_house", name, [0.8, 0.7])
+        Path(path).rename(tmp_path / f"{name}.json")
+    rows = [line for line in page(in_ledger(tmp_path)).splitlines() if line.startswith("| ")]
+    files = [line.split("`")[1] for line in rows[1:]]
+    assert files == ["tidy_house", "former_tidy_house"]
 
 
 def test_the_page_is_that_of_the_ledger():

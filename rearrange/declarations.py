@@ -37,15 +37,30 @@ class FilesError(UserError):
         self.faults = tuple(faults)
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in a mapping: the first would be lost without a word."""
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        """Compose as a SafeLoader does; raises YAMLError."""
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key.value, str) and key.value in seen:
+                line = key.start_mark.line + 1
+                raise yaml.YAMLError(f"line {line}: '{key.value}' stands twice: take one out")
+            seen.add(key.value if isinstance(key.value, str) else id(key))
+        return node
+
+
 def parse_yaml(path: Path, what: str) -> Any:
     """The values of a file of a home or a robot; UserError where it cannot be read or is no YAML."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise UserError(
             f"{path}: {error.strerror or error}: name the YAML file of a {what}"
         ) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none, say
         raise UserError(f"{path}: no YAML: {' '.join(str(error).split())[:200]}") from None
 
 

@@ -79,3 +79,26 @@ def test_a_file_is_found_beside_the_words_or_in_a_package(tmp_path):
     ):
         with pytest.raises(UserError, match=complaint):
             as_file(words, "model", value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: 2024-13-45", "month must be in"),
+        ("scale: !!int abc", "invalid literal"),
+        ("parts: {door: 1, door: 2}", "line 1: 'door' stands twice"),
+        ("a: 1\nb: 2\na: 1", "line 3: 'a' stands twice"),
+    ],
+)
+def test_what_yaml_cannot_make_sense_of_is_a_line(tmp_path, text, told):
+    path = tmp_path / "home.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=told) as found:
+        parse_yaml(path, "home")
+    assert "\n" not in str(found.value)
+
+
+def test_a_merged_key_may_be_written_anew(tmp_path):
+    path = tmp_path / "home.yaml"
+    path.write_text("a: &a {p: 1, q: 2}\nb: {<<: *a, p: 3}")
+    assert parse_yaml(path, "home")["b"] == {"p": 3, "q": 2}

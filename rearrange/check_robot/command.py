@@ -16,6 +16,7 @@ from rearrange.check_robot.checks import Checks
 from rearrange.check_robot.sheet import draw_sheet
 from rearrange.command_line import OneLineParser, check_file_and_sheet, output_file, save_picture
 from rearrange.robot.files import RobotError, read_robot
+from rearrange.robot.registry import find_robot
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         for fault in error.faults:
             print(f"fault: {fault}", file=sys.stderr)
         return 2
+    find_robot(options.file)  # refuses a name that another robot has
     checks = Checks(found)
     checks.remarks[:0] = found.notes.remarks
     for line in checks.facts:

@@ -81,7 +81,7 @@ class Builder:
         _add_geoms(spec, base, self.base, f"{self.name}_base", rigid=True)
         parent = base.add_body(name=f"{self.name}_mount", pos=list(self.mount))
         for joint, motor, link in zip(self.joints, self.motors, self.links, strict=True):
-            name = f"{self.name}_{joint.name}"
+            name = f"{self.name}/{joint.name}"  # which may be called base, mount or gripper
             parent = add_link(spec, parent, name, joint, motor)
             _add_geoms(spec, parent, link, name, rigid=False)
             _weigh(parent, link.inertia)

@@ -32,6 +32,8 @@ CUP_KEYS = ("at", "along", "length", "radius")
 CAMERA_KEYS = ("at", "target", "field_of_view")
 MOTOR_KEYS = ("effort", "gain", "armature")
 REACH_KEYS = ("ahead", "aside", "standing", "trunk_radius", "arm_radius")
+HEIGHTS = (0.05, 2.0)  # of a base of ours [m]
+CUP_LENGTHS, CUP_RADII = (0.02, 0.5), (0.005, 0.1)  # [m]
 DIRECTIONS = {
     sign + axis: tuple((-1.0 if sign == "-" else 1.0) * (axis == each) for each in "xyz")
     for sign in ("", "+", "-")
@@ -168,6 +170,15 @@ def _positive(path: Path, key: str, value: Any) -> float:
     return number
 
 
+def _length(path: Path, key: str, value: Any, ends: tuple[float, float]) -> float:
+    number = as_number(path, key, value)
+    if not ends[0] <= number <= ends[1]:
+        raise UserError(
+            f"{path}: {key}: {ends[0]:g} to {ends[1]:g} m are expected, not {value!r:.60}"
+        )
+    return number
+
+
 Value = TypeVar("Value")
 
 
@@ -221,7 +232,7 @@ def _base(path: Path, value: Any) -> BaseWords:
     )
     return BaseWords(
         radius=radius,
-        height=None if height is None else _positive(path, "base.height", height),
+        height=None if height is None else _length(path, "base.height", height, HEIGHTS),
         body=as_text(path, "base.body", raw.get("body", ""), empty=True),
         place=as_numbers(path, "base.place", raw.get("place", [0.0, 0.0, 0.0]), 3),
         turn=as_number(path, "base.turn", raw.get("turn", 0.0)),
@@ -243,8 +254,8 @@ def _cup(path: Path, value: Any) -> CupWords:
     return CupWords(
         at=at if isinstance(at, str) else as_numbers(path, "cup.at", at, 3),
         along=DIRECTIONS[along],
-        length=_positive(path, "cup.length", raw.get("length", 0.08)),
-        radius=_positive(path, "cup.radius", raw.get("radius", 0.025)),
+        length=_length(path, "cup.length", raw.get("length", 0.08), CUP_LENGTHS),
+        radius=_length(path, "cup.radius", raw.get("radius", 0.025), CUP_RADII),
     )
 
 

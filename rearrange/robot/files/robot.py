@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -174,8 +175,26 @@ def _finished(
     if words.postures is None:
         postures = poser.postures(reach.standing - 0.1)
     else:
-        postures = tuple(tuple(chain.ours(each).tolist()) for each in words.postures)
+        postures = tuple(
+            tuple(_within(robot, chain, f"postures[{k}]", each, notes).tolist())
+            for k, each in enumerate(words.postures)
+        )
     return replace(robot, reach=reach, planning=replace(planning, postures=postures))
+
+
+def _within(
+    robot: RobotSpec, chain: Chain, key: str, values: Sequence[float], notes: Notes
+) -> np.ndarray:
+    """Our values of the joints from the model's [J]; those beyond their limits are faults."""
+    joints = chain.ours(np.array(values))
+    low, high = robot.limits
+    for k, joint in enumerate(robot.joints):
+        if not low[k] - 1e-6 <= joints[k] <= high[k] + 1e-6:
+            ends = sorted((float(chain.theirs(low)[k]), float(chain.theirs(high)[k])))
+            notes.faults.append(
+                f"{key}: {joint.name} goes from {ends[0]:.4g} to {ends[1]:.4g}, found {values[k]:g}"
+            )
+    return joints
 
 
 def _resting(
@@ -183,15 +202,7 @@ def _resting(
 ) -> tuple[tuple[float, ...], tuple[float, float, float]]:
     """The resting arm in our values, and where its tip is, base frame [m]."""
     if words.resting_arm is not None:
-        joints = chain.ours(words.resting_arm)
-        low, high = robot.limits
-        for k, joint in enumerate(robot.joints):
-            if not low[k] - 1e-6 <= joints[k] <= high[k] + 1e-6:
-                ends = sorted((float(chain.theirs(low)[k]), float(chain.theirs(high)[k])))
-                notes.faults.append(
-                    f"resting_arm: {joint.name} goes from {ends[0]:.4g} to {ends[1]:.4g}, found "
-                    f"{words.resting_arm[k]:g}"
-                )
+        joints = _within(robot, chain, "resting_arm", words.resting_arm, notes)
     else:
         assert words.resting_tip is not None  # the reader has seen to that
         joints, error = poser.resting(words.resting_tip)

@@ -1,10 +1,13 @@
 """`rearrange check-robot` of a robot from files."""
 
+from contextlib import suppress
+
 import pytest
 from PIL import Image
 
 from rearrange.check_robot.command import main
 from rearrange.errors import UserError
+from rearrange.robot import registry, unregister_robot
 from rearrange.robot.files import read_robot
 from tests.helpers.file_robot import MODEL, WORDS, write_robot
 
@@ -20,6 +23,9 @@ def check(tmp_path, capsys):
 
     yield run
     read_robot.cache_clear()
+    registry._register_file.cache_clear()
+    with suppress(KeyError):
+        unregister_robot("heron")
 
 
 def test_a_robot_is_told_and_drawn(check, tmp_path):
@@ -51,3 +57,14 @@ def test_weak_motors_are_odd(check):
 def test_only_yaml_files_are_taken():
     with pytest.raises(UserError, match=r"FILE must end in \.yaml"):
         main(["robot.xml"])
+
+
+def test_a_name_that_is_taken_is_told(check):
+    with pytest.raises(UserError, match="robot 'fetch': there is one of that name already"):
+        check(WORDS + "name: fetch\n")
+
+
+def test_joints_may_be_called_as_our_bodies(check):
+    code, told, _ = check(model=MODEL.replace('"bend"', '"base"').replace('"elbow"', '"gripper"'))
+    assert code == 0
+    assert "gripper: turns about y" in told

@@ -50,6 +50,11 @@ def test_resting_values_that_cannot_be_are_refused(read, values, told):
         read(WORDS.replace("resting_tip: [0.5, 0, 0.9]", f"resting_arm: {values}"))
 
 
+def test_postures_beyond_the_limits_are_refused(read):
+    with pytest.raises(RobotError, match=r"postures\[1\]: bend goes from -2\.2 to 2\.2, found 9"):
+        read(WORDS + "postures: [[0, 0, 0.5, 1, 0], [0, 0, 0.5, 1, 9]]\n")
+
+
 def test_all_faults_are_kept(read):
     with pytest.raises(RobotError, match="1 more: rearrange check-robot") as error:
         read(WORDS + "slides: {wing: 0.2}\npostures: [[0, 0]]\n")
